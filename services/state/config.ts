@@ -10,7 +10,7 @@ import { z } from "zod";
 
 const neededForS3 = z.string().optional().meta(neededWith("BLOB_STORE", "s3"));
 
-/** The environment of the service state. */
+/** The environment variables of the state service. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,

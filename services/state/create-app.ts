@@ -10,7 +10,7 @@ import { createLeases, createReads, transactions } from "./store/nouns.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The dependencies of the use cases. Throws `ConfigError` on unusable keys. */
+/** Creates the dependencies of the use cases. Throws `ConfigError` if keys are unusable. */
 export function createApp({
   config,
   database,

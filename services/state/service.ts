@@ -18,7 +18,7 @@ import { startHousekeeping } from "./workers/housekeeping.ts";
 import { startSweeper } from "./workers/sweeper.ts";
 import { startVerifier } from "./workers/verifier.ts";
 
-/** State versions, their outputs and resources, and their bytes. */
+/** The state service: state versions, their outputs and resources, and their bytes. */
 export const service = defineService({
   name: "state",
   config: configSchema,

@@ -6,36 +6,36 @@ import type { Leases, Reads, Tx } from "../store/nouns.ts";
 import type { WorkspacesClient } from "./clients.ts";
 
 export interface Settings {
-  /** Base of every URL in documents, without a slash at its end. */
+  /** Base of every URL in documents, without a trailing slash. */
   publicUrl: string;
-  /** Largest accepted content, in bytes. */
+  /** Largest accepted state or JSON form, in bytes. */
   maxStateBytes: number;
-  /** Lifetime of upload URLs, and of a version without an upload. */
+  /** How long upload URLs work. A version whose state was not uploaded in this time is discarded. */
   pendingWindowMs: number;
-  /** Age at which a key without a row is deleted. */
+  /** Minimum age at which the sweeper deletes a blob that has no row. */
   sweepGraceMs: number;
-  /** How long bytes remain in the store after they lost their last row. */
+  /** How long bytes remain in the store after the last version that referred to them was deleted. */
   blobDeletionDelayMs: number;
   /** The retention rules of the edition. */
   retentionRules: RetentionRules;
   /** Pause between the end of a retention or verification scan and the start of the next. */
   collectionIntervalMs: number;
   verificationIntervalMs: number;
-  /** Time in which soft-deleted contents can be restored. */
+  /** How long soft-deleted contents can be restored. */
   softDeletionMs: number;
 }
 
 /** The dependencies of the use cases. */
 export interface App {
-  /** Other services are never called inside. */
+  /** Runs `work` in one transaction. `work` must not call other services. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   reads: Reads;
   leases: Leases;
   workspaces: WorkspacesClient;
-  /** The caller behind a bearer token, with grants. Throws `unauthenticated`. */
+  /** Returns the caller that a bearer token identifies, with its grants. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Caller>;
   uploadTokens: UploadTokens;
-  /** Wake the workers of this process to extract a version, purge a workspace or delete a blob. */
+  /** Wake the workers of this process that extract versions, purge workspaces and delete blobs. */
   wakes: { extraction: Wake; purge: Wake; blobDeletion: Wake };
   edition: Edition;
   settings: Settings;

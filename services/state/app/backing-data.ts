@@ -14,7 +14,9 @@ import type { App } from "./app.ts";
 import { releaseBlobs } from "./blob.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
 
-/** Makes a version's contents unreadable until they are restored or, after some days, permanently deleted. */
+/**
+ * Makes a version's contents unreadable until they are restored. After `softDeletionMs` they are deleted permanently.
+ */
 export const softDeleteBackingData = (
   app: App,
   caller: Caller,
@@ -63,8 +65,10 @@ async function permanentlyDelete(
 }
 
 /**
- * Deletes contents, outputs and resources of locked versions permanently; every deletion of backing data ends here.
- * The rows remain. The bytes are deleted once no other version refers to them: after the delay, or `permanent` at once.
+ * Deletes contents, outputs and resources of locked versions permanently; the rows of the versions remain. All deletion
+ * of backing data uses this function.
+ *
+ * Bytes to which no other version refers are deleted from the store after the delay, or at once if `permanent` is set.
  */
 export async function deleteContents(
   app: App,
@@ -126,7 +130,7 @@ const deleteExpired = (app: App, { id, workspaceId }: VersionKey, before: Date):
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
     const version = workspaceState && (await tx.stateVersions.findForUpdate(id));
-    // Another replica or the collector may have been faster, or a restore restarted the period.
+    // Another replica or the collector may have deleted the contents, or they were restored and soft-deleted again.
     if (!workspaceState || !version?.softDeletedAt || version.softDeletedAt > before) return;
     await permanentlyDelete(app, tx, { workspaceState, version });
   });

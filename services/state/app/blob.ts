@@ -2,20 +2,20 @@ import type { BlobDeletion } from "../store/blob-deletion.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 
-/** The most keys that S3 deletes in one request. */
+/** The largest number of keys that S3 deletes in one request. */
 const BATCH = 1000;
 const LEASE_MS = 5 * 60_000;
 
 /**
- * Returns those of `keys` that a version refers to, or that wait for their deletion. Keys of recent attempts have no
- * row yet, so check their age first.
+ * Returns those of `keys` to which a version refers or whose deletion is due. An upload in progress has no row for its
+ * key yet, so callers must first exclude recent keys.
  */
 export const knownKeys = async (app: App, keys: readonly string[]): Promise<Set<string>> =>
   new Set(keys.length === 0 ? [] : await app.reads.contents.listKnownKeys(keys));
 
 /**
- * Removes one reference for each key. Bytes without references are deleted after the delay, so that a database restored
- * from a backup finds them; `permanent`, at once.
+ * Removes one reference for each key. Bytes without references are deleted after the delay, because a database restored
+ * from a backup may refer to them again. With `permanent` they are deleted at once.
  */
 export async function releaseBlobs(
   app: App,
@@ -29,15 +29,13 @@ export async function releaseBlobs(
   if (delayMs === 0) tx.afterCommit(app.wakes.blobDeletion.wake);
 }
 
-/** Takes a lease on some keys without references whose bytes must be deleted. */
+/** Claims, with a lease, some keys without references whose bytes must be deleted. */
 export function claimBlobDeletions(app: App): Promise<BlobDeletion[]> {
   const now = app.now();
   return app.leases.blobDeletions.claim(now, new Date(now.getTime() + LEASE_MS), BATCH);
 }
 
-/**
- * Removes the rows of keys whose bytes are deleted. Keys that are not confirmed are claimed again after their lease.
- */
+/** Removes the rows of keys whose bytes have been deleted. Unconfirmed keys are claimed again when their lease ends. */
 export const confirmBlobDeletions = async (app: App, keys: readonly string[]): Promise<void> => {
   if (keys.length > 0) await app.leases.blobDeletions.confirm(keys);
 };

@@ -7,30 +7,30 @@ import type { OrganizationBilling } from "../store/organization-billing.ts";
 
 // Other services are never called while a transaction is open.
 
-/** The calls of state to the service access. */
+/** The calls of the state service to the access service. */
 export interface AccessClient {
-  /** The principal of a bearer token. Throws `unauthenticated`. */
+  /** Returns the principal of a bearer token. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Principal>;
 }
 
-/** The calls of state to the service workspaces. */
+/** The calls of the state service to the workspaces service. */
 export interface WorkspacesClient {
   /** Returns the workspace's lock and placement, and the workspace of the run. Throws `notFound`. */
   getLock(workspaceId: WorkspaceId, runId?: string): Promise<LockAnswer>;
   /** Returns the workspace's placement. Throws `notFound`. */
   getPlacement(workspaceId: WorkspaceId): Promise<Placement>;
-  /** The placements of those of the workspaces that exist, and which of the others are deleted. */
+  /** Returns the placements of the workspaces that exist, and the ids of those that have been deleted. */
   batchGetPlacements(workspaceIds: readonly WorkspaceId[]): Promise<{
     placements: Placement[];
     deletedWorkspaceIds: WorkspaceId[];
   }>;
-  /** How those of the organizations that exist are billed. */
+  /** Returns how each organization is billed; organizations that do not exist are omitted. */
   batchGetBilling(organizationIds: readonly string[]): Promise<OrganizationBilling[]>;
-  /** Returns the retention of each of the workspaces; unknown workspaces are omitted. */
+  /** Returns the retention of each workspace; unknown workspaces are omitted. */
   batchGetRetention(
     workspaceIds: readonly WorkspaceId[],
   ): Promise<Omit<RetentionAnswer, "requestedAt">>;
-  /** Returns those of the workspaces whose state a run of `consumerId` may read; none once the run has ended. */
+  /** Returns the workspaces whose state a run of `consumerId` may read; none after the run has ended. */
   listReadableByRun(question: {
     runId: string;
     consumerId: string;

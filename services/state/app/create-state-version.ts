@@ -24,14 +24,15 @@ export interface CreateStateVersion extends AnnouncementInput {
 
 export interface CreatedStateVersion {
   document: StateVersionDocument;
-  /** Where the gateway uploads inline bytes; also set if the document hides its upload URLs. */
+  /** The path to which the gateway uploads inline bytes. Also set if the document hides its upload URLs. */
   uploadPath: string;
   jsonUploadPath: string;
 }
 
 /**
- * Creates a pending version under the caller's lock, or returns the one that an earlier call of the same request
- * created. Throws `notFound`, `forbidden`, `invalid`, 412 unlocked, and the conflicts of wire-compatibility, section 4.
+ * Creates a pending version under the caller's lock, or returns the version that an earlier call of the same request
+ * created. Throws `notFound`, `forbidden`, `invalid`, 412 if the workspace is not locked, and the conflicts of
+ * wire-compatibility, section 4.
  */
 export async function createStateVersion(
   app: App,
@@ -86,7 +87,8 @@ export async function createStateVersion(
     return await tx.stateVersions.getView(created.id);
   });
 
-  // The upload window of a version that has its content may have ended; a repeat of the same bytes still returns 200.
+  // A repeated request may find a version that already has its content and whose upload window has ended. Its URLs get
+  // a new expiry, because uploading the same bytes again must still return 200.
   const expiresAt =
     version.status === "pending"
       ? version.expiresAt
@@ -99,8 +101,8 @@ export async function createStateVersion(
 }
 
 /**
- * Whether the caller may learn that the run belongs to another workspace. A run of a workspace that the caller may
- * not read, or that is deleted, is treated like an unknown run.
+ * Returns whether the caller may learn that the run belongs to another workspace. Otherwise the run is treated like an
+ * unknown one: the caller may not read the run's workspace, or that workspace is deleted.
  */
 async function mayReadRun(
   app: App,

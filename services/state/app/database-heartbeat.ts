@@ -2,7 +2,9 @@ import { type DatabaseInterruption, interruptionBetween } from "../domain/blob-d
 import type { DatabaseHeartbeatReads } from "../store/database-heartbeat.ts";
 import type { App } from "./app.ts";
 
-/** Records that the database is in use. Returns the interruptions in which bytes can have lost their rows. */
+/**
+ * Records that the database is in use. Returns the interruptions during which rows of stored bytes can have been lost.
+ */
 export const recordHeartbeat = (app: App): Promise<DatabaseInterruption[]> =>
   app.transaction(async (tx) => {
     const last = await tx.databaseHeartbeats.findForUpdate();
@@ -19,7 +21,9 @@ export const recordHeartbeat = (app: App): Promise<DatabaseInterruption[]> =>
     return tx.databaseHeartbeats.listInterruptions();
   });
 
-/** As `recordHeartbeat`, for a command that changes nothing and may be the first one after a restore. */
+/**
+ * Like `recordHeartbeat`, but writes nothing: for read-only commands, which may be the first to run after a restore.
+ */
 export async function currentInterruptions(
   heartbeats: DatabaseHeartbeatReads,
   at: Date,

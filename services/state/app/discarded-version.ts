@@ -7,9 +7,9 @@ import type { App } from "./app.ts";
 import { releaseBlobs } from "./blob.ts";
 
 /**
- * Deletes the contents that locked, discarded versions received before their state: a JSON form, or outputs sent at
- * creation. They belong to a state that was never stored, and no retention policy would delete them. Records one
- * event for each version.
+ * Deletes the contents that locked, discarded versions received before their raw state: a JSON form, or outputs sent at
+ * creation. Without their state they are useless, and no retention policy would delete them. Records one event for each
+ * version.
  */
 export async function deleteContentsOfDiscarded(
   app: App,
@@ -54,7 +54,7 @@ const discardExpired = (app: App, { id, workspaceId }: VersionKey): Promise<void
     const now = app.now();
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
     const version = await tx.stateVersions.findForUpdate(id);
-    // Another replica, an upload or the collector may have been faster.
+    // Another replica may have discarded the version, or an upload may have finalized it.
     if (!workspaceState || version?.status !== "pending" || awaitsContent(version, now)) return;
     discard(version);
     touch(workspaceState, now);

@@ -14,7 +14,7 @@ import type { ExtractionClaim } from "../store/extraction.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 
-/** How long an extraction waits after its worker was killed. */
+/** How long a claim lasts without renewal; another worker can claim the version afterwards. */
 const LEASE_MS = 20_000;
 /** Time between two renewals of a lease. */
 export const RENEWAL_MS = 5_000;
@@ -28,19 +28,21 @@ export async function claimExtraction(app: App): Promise<ExtractionClaim | undef
     const claim = await app.leases.extractions.claim(now, leaseFrom(now));
     if (!claim) return undefined;
     if (!isExhausted(claim.attempt - 1)) return claim;
-    // No previous attempt finished; presumably this file crashes its workers.
+    // No earlier attempt finished; presumably this file crashes the process that extracts it.
     await giveUp(app, claim, "extraction never finished");
   }
 }
 
-/** Extends the claim. False when another replica holds it. */
+/** Extends the claim. Returns false if another replica has claimed the version. */
 export const renewExtraction = (app: App, claim: ExtractionClaim): Promise<boolean> =>
   app.leases.extractions.renew(claim, leaseFrom(app.now()));
 
 /**
- * Stores the result of an extraction. Outputs are stored unless the create request carried them. If the version was
- * extracted before and has become current since, only the resources are stored. Changes nothing if the claim was
- * lost.
+ * Stores the result of an extraction. Changes nothing if the claim was lost.
+ *
+ * - Outputs are stored unless the create request contained them.
+ * - If the version was extracted before and is extracted again because it became current, only the workspace's
+ *   resources are stored.
  */
 export const storeExtraction = (
   app: App,
@@ -69,9 +71,11 @@ export const storeExtraction = (
   });
 
 /**
- * `content`: every attempt fails in the same way. `reading`: time or memory was insufficient; extraction is given up
- * after a few attempts. `store`: the bytes could not be loaded; this is temporary, so extraction is always tried
- * again.
+ * Why an extraction failed:
+ *
+ * - `content`: the file is invalid, so every attempt would fail in the same way.
+ * - `reading`: time or memory was insufficient; extraction is given up after a few attempts.
+ * - `store`: the bytes could not be loaded; this is temporary, so extraction is always tried again.
  */
 export type ExtractionFault = "content" | "reading" | "store";
 
@@ -85,7 +89,7 @@ export async function failExtraction(
   if (isFinal) return giveUp(app, claim, reason);
   await changeClaimed(app, claim, async (_tx, { version }) => {
     version.extractionDueAt = new Date(app.now().getTime() + backoffMs(claim.attempt));
-    // Counts as an attempt only if the file caused the failure.
+    // An attempt counts only if the file caused the failure.
     if (fault === "store") version.extractionAttempts -= 1;
   });
 }

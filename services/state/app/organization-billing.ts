@@ -1,6 +1,6 @@
 import type { App } from "./app.ts";
 
-/** Stores how the organizations are billed, as the service workspaces says; removes the billing of deleted ones. */
+/** Stores how the organizations are billed according to the workspaces service; removes the billing of deleted ones. */
 export async function refreshOrganizationBilling(
   app: App,
   organizationIds: readonly string[],

@@ -20,11 +20,11 @@ import type {
 import type { App } from "./app.ts";
 import { deleteContents } from "./backing-data.ts";
 
-/** Number of candidates that are read at a time for all workspaces of a page. */
+/** Number of candidates that are read at a time for all workspaces of a scan page. */
 const CANDIDATES = 4000;
 /** Number of versions in one transaction; small, so that locks are held briefly. */
 const BATCH = 200;
-/** Number of consecutive outdated answers of the service workspaces after which the page fails. */
+/** Number of consecutive outdated responses of the workspaces service after which the page fails. */
 const ATTEMPTS = 5;
 
 /** A version whose contents were deleted. */
@@ -37,20 +37,25 @@ export interface Collected {
   bytes: number;
 }
 
-/** `busy`: the workspace was locked; the next scan tries again. `notDue`: the answer of workspaces has changed. */
+/**
+ * `busy`: the workspace was locked; the next scan tries again. `notDue`: under the current retention, the version is no
+ * longer due.
+ */
 export type KeptReason = RetainedReason | "busy" | "notDue";
 
 export interface Collection {
-  /** Makes each decision under the same locks and deletes nothing. */
+  /** Makes every decision under the same locks but deletes nothing. */
   dryRun?: boolean;
-  /** Called after each batch is committed; an error ends the collection. */
+  /** Called after the transaction of each batch; an error ends the collection. */
   onBatch(collected: readonly Collected[], kept: readonly KeptReason[]): void | Promise<void>;
 }
 
 /**
- * Deletes the contents of the versions of these workspaces that retention does not keep, in batches. Any number of
- * replicas may run it concurrently: each batch decides by locked rows and by a retention answer that is current while
- * the rows are locked. Throws `unavailable` if the service workspaces is unavailable.
+ * Deletes, in batches, the contents of these workspaces' versions that retention does not keep. Throws `unavailable` if
+ * the workspaces service is unavailable.
+ *
+ * Any number of replicas may run it concurrently: each batch locks its rows and checks, while they are locked, that the
+ * retention answer is still current.
  */
 export async function collectWorkspaces(
   app: App,
@@ -67,7 +72,7 @@ export async function collectWorkspaces(
       const batch = candidates.slice(from, from + BATCH);
       answer = await collectBatch(app, batch, answer, collection);
     }
-    // Only workspaces that may have more candidates, each continued after its last candidate of this round.
+    // Continues with the workspaces that may have more candidates, each after its last candidate of this round.
     positions = nextPositions(candidates, limit);
     searches = searchesFor(app, answer, positions, [...positions.keys()]);
   }
@@ -107,7 +112,7 @@ function nextPositions(
   );
 }
 
-/** Returns the retention answer by which it decided: the given one, or the one that replaced it. */
+/** Returns the retention answer that the decision used: `given`, or a newer one if `given` was outdated. */
 async function collectBatch(
   app: App,
   batch: readonly RetentionCandidate[],
@@ -124,8 +129,8 @@ async function collectBatch(
     const workspaceIds = given.retentions.map(({ workspaceId }) => workspaceId);
     answer = await getRetention(app, workspaceIds);
   }
-  // After a restore, the version in workspaces is lower than the stored one until later changes of policies exceed
-  // it.
+  // If the workspaces service was restored from a backup, its retention version is lower than the one stored here until
+  // enough policies have changed.
   throw new Error("retention version went backwards (workspaces restored from a backup?)");
 }
 
@@ -140,7 +145,7 @@ interface Outcome {
   kept: KeptReason[];
 }
 
-/** Undefined, without any change, if the retention answer is outdated. */
+/** Returns undefined and changes nothing if the retention answer is outdated. */
 async function decideBatch(
   app: App,
   tx: Tx,
@@ -185,7 +190,7 @@ const collectedOf = (
   rule: RetentionRule,
 ): Collected => ({ id, workspaceId, rule, createdAt, bytes: Number(size ?? 0) });
 
-/** Locks rows in the order of all transactions and skips workspaces that another transaction has locked. */
+/** Locks rows in the order that all transactions use. Skips workspaces that another transaction has locked. */
 async function lockBatch(tx: Tx, batch: readonly RetentionCandidate[]): Promise<Locked[]> {
   const ids = [...new Set(batch.map(({ workspaceId }) => workspaceId))];
   const workspaceStates = new Map(
@@ -203,7 +208,7 @@ async function lockBatch(tx: Tx, batch: readonly RetentionCandidate[]): Promise<
   });
 }
 
-/** Keyed by organization; contains organizations on the free tier. */
+/** The result of `findStartOfLast` for each organization on the free tier, keyed by organization. */
 async function startsOfLast(tx: Tx, dues: readonly RetentionDue[]): Promise<Map<string, Date>> {
   const organizations = new Set(
     dues.filter(({ rule }) => rule === "free-tier").map(({ organizationId }) => organizationId),
@@ -216,7 +221,10 @@ async function startsOfLast(tx: Tx, dues: readonly RetentionDue[]): Promise<Map<
   return starts;
 }
 
-/** Deletes contents as a user's request does; in editions without that status it also deletes the rows. */
+/**
+ * Deletes contents in the same way as a user's request. In editions without the status "permanently deleted" it also
+ * deletes the rows.
+ */
 async function purge(app: App, tx: Tx, locked: readonly Locked[], now: Date): Promise<void> {
   const versions = locked.map(({ version }) => version);
   await deleteContents(app, tx, versions);

@@ -4,13 +4,13 @@ import { PAGE, runScanPage } from "./scan.ts";
 
 const MAX_RETRY_MS = 30_000;
 
-/** Stops the use of retention answers older than `version` and waits for the transactions that use them. */
+/** Makes retention answers older than `version` unusable, and waits for the transactions that use one. */
 export const raiseRetentionVersion = (app: App, version: bigint): Promise<void> =>
   app.transaction((tx) => tx.retention.raiseVersion(version));
 
 /**
  * Applies retention to the next page of workspaces. Returns false if no page was due. Throws `unavailable` if the
- * service workspaces is unavailable; the page is then repeated, and contents that were deleted stay deleted.
+ * workspaces service is unavailable; the page is then repeated, and deletions that were committed remain.
  */
 export function collectNextPage(app: App, onBatch: Collection["onBatch"]): Promise<boolean> {
   const intervalMs = app.settings.collectionIntervalMs;

@@ -30,10 +30,11 @@ export interface RollbackStateVersion {
 }
 
 /**
- * Makes a copy of an earlier version the workspace's current version, with a new serial, or returns the copy that an
- * earlier call of the same request created. No bytes are copied: the blobs get another reference. Throws `notFound`,
- * `forbidden`, `invalid` for another workspace's version, and 409 if the caller does not hold the lock or the version
- * has no contents.
+ * Creates a copy of an earlier version, with a new serial, as the workspace's current version; or returns the copy that
+ * an earlier call of the same request created. No bytes are copied: the blobs get another reference.
+ *
+ * Throws `notFound`, `forbidden`, `invalid` for another workspace's version, and 409 if the caller does not hold the
+ * lock or the version has no contents.
  */
 export async function rollbackStateVersion(
   app: App,
@@ -79,7 +80,7 @@ export async function rollbackStateVersion(
   return documentOf(app, caller, copied);
 }
 
-/** The same events as for an uploaded state. */
+/** Records the same events as an uploaded state. */
 async function recordCopy(
   tx: Tx,
   workspaceState: WorkspaceState,

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { ScanName, ScanTally } from "../store/scan.ts";
 import type { App } from "./app.ts";
 
-/** Number of rows under one claim. */
+/** Number of rows that one claim covers. */
 export const PAGE = 500;
-/** How long a page stays claimed after its replica was killed. */
+/** How long a claim lasts without renewal; another replica can claim the page afterwards. */
 const LEASE_MS = 60_000;
 
 interface Scan {
@@ -22,7 +22,7 @@ interface Page {
   keep(): Promise<void>;
 }
 
-/** The result of a page. Another page follows a full one. */
+/** The result of a page. After a full page the scan continues with another page; otherwise it ends. */
 interface PageResult {
   last: string | undefined;
   isFull: boolean;
@@ -30,8 +30,8 @@ interface PageResult {
 }
 
 /**
- * Runs the next page of a scan (ADR 26) on this replica. Returns false when no page was due. Errors of `work` are
- * thrown after the page has been released.
+ * Runs the next page of a scan (ADR 26) on this replica. Returns false when no page was due. If `work` throws, the page
+ * is released and the error is thrown.
  */
 export async function runScanPage(
   app: App,

@@ -13,9 +13,11 @@ type ReadAction = "state:read" | "state:read-outputs";
 type Place = Required<Target>;
 
 /**
- * Throws unless the caller may read what belongs to the target's workspace: `forbidden` or `notFound` for the state
- * as a whole, always `notFound` for a single resource, which `what` names. For run tokens the service workspaces
- * decides on every read, including the run's own workspace: consumer sets change, and runs end.
+ * Throws unless the caller may read what belongs to the target's workspace. Without `what`, throws `forbidden` or
+ * `notFound` for the state as a whole. With `what`, the name of a single resource, always throws `notFound`.
+ *
+ * For run tokens the workspaces service decides on every read, even of the run's own workspace, because remote state
+ * consumers change and runs end.
  */
 export async function authorizeRead(
   app: App,
@@ -32,7 +34,7 @@ export async function authorizeRead(
   else authorizeOrNotFound(caller, action, target, what);
 }
 
-/** Returns those of `items` that the caller may read, with at most one call to the service workspaces. */
+/** Returns those of `items` that the caller may read, with at most one call to the workspaces service. */
 export async function readableOf<Item extends Place>(
   app: App,
   caller: Caller,
@@ -58,7 +60,7 @@ type PrincipalCaller = Extract<Caller, { kind: "principal" }>;
 const runOf = (caller: Caller): PrincipalCaller | undefined =>
   caller.kind === "principal" && caller.principal.type === "run" ? caller : undefined;
 
-/** The run's own workspace, which is the only workspace in its grants. */
+/** Returns the run's own workspace: the only workspace in its grants. */
 const workspaceOf = ({ grants }: PrincipalCaller): string | undefined =>
   [...grants.organizations.values()].flatMap(({ workspaces }) => [...workspaces.keys()])[0];
 

@@ -4,7 +4,7 @@ import { acceptsContent, contentOf } from "../domain/state-version-upload.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 import type { App } from "./app.ts";
 
-/** A state version as one caller reads it. URLs are absolute; null where hidden. */
+/** A state version in the form that one caller may see. URLs are absolute; a hidden URL is null. */
 export interface StateVersionDocument {
   version: StateVersionView;
   uploadUrl: string | null;
@@ -12,7 +12,7 @@ export interface StateVersionDocument {
   downloadUrl: string | null;
   jsonDownloadUrl: string | null;
   allowedActions: Action[];
-  /** Whether the caller may know how many resources are billed; specification, "State version". */
+  /** Whether the caller may see how many resources are billed; specification, "State version". */
   showsBillableResources: boolean;
 }
 
@@ -30,8 +30,8 @@ export const uploadPath = (
 };
 
 /**
- * The document of a version for `caller`. It contains upload URLs only if the caller may write and the URLs still
- * work.
+ * Returns the document of a version for `caller`. It contains upload URLs only if the caller may write and the URLs
+ * still work.
  */
 export function documentOf(
   app: App,

@@ -9,8 +9,8 @@ import { authorizeRead, readableOf } from "./state-access.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
 /**
- * Returns a version's outputs without sensitive values. Throws `outputsNotProcessed` until extraction has stored
- * them, and `notFound` once they are deleted with the version's other data.
+ * Returns a version's outputs; the values of sensitive ones are withheld. Throws `outputsNotProcessed` until extraction
+ * has stored them, and `notFound` after they were deleted with the version's other data.
  */
 export async function listStateVersionOutputs(
   app: App,
@@ -47,7 +47,7 @@ export async function listCurrentOutputs(
   return outputsOf(app, known.version, page);
 }
 
-/** The outputs of those versions whose outputs the caller may read. */
+/** Returns the outputs of the given versions, except versions whose outputs the caller may not read. */
 export const batchListStateVersionOutputs = async (
   app: App,
   caller: Caller,
@@ -62,7 +62,7 @@ export const batchListStateVersionOutputs = async (
         await app.reads.stateVersionOutputs.listOfVersions(ids),
       );
 
-/** The outputs of the current versions of those workspaces whose outputs the caller may read. */
+/** Returns the outputs of the workspaces' current versions, except workspaces whose outputs the caller may not read. */
 export const batchListCurrentOutputs = async (
   app: App,
   caller: Caller,

@@ -9,7 +9,7 @@ import { authorizeRead, readableOf } from "./state-access.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
-/** One version. Throws `notFound`, `forbidden`. */
+/** Returns one version. Throws `notFound`, `forbidden`. */
 export async function getStateVersion(
   app: App,
   caller: Caller,
@@ -39,7 +39,7 @@ export interface ListStateVersions {
   page: PageInput;
 }
 
-/** The workspace's versions, newest first. */
+/** Returns the workspace's versions, newest first. */
 export async function listStateVersions(
   app: App,
   caller: Caller,

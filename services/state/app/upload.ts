@@ -22,20 +22,23 @@ import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 
 /**
- * `open`: the version accepts the content; `md5` (hex) is the digest that the create request announced, null for
- * JSON. `used`: the version has its content; uploading the same bytes again returns 200 and stores nothing, other
- * bytes throw `uploadUsed`.
+ * What a request to an upload URL finds:
+ *
+ * - `open`: the version accepts the content. `md5` (hex) is the digest that the create request announced; null for
+ *   JSON.
+ * - `used`: the version already has this content. Uploading the same bytes again returns 200 and stores nothing; other
+ *   bytes throw `uploadUsed`.
  */
 export type UploadOpening =
   | { outcome: "open"; md5: string | null }
   | { outcome: "used"; stored: StoredContent };
 
-/** An upload attempt, whose bytes are stored under a key of its own. Digests are lower-case hex. */
+/** An upload attempt; each stores its bytes under its own key. Digests are lower-case hex. */
 export interface UploadAttempt extends Attempt {
   blobKey: string;
 }
 
-/** `alreadyStored`: another attempt with the same content was faster, so the blob of this one has no row. */
+/** `alreadyStored`: another attempt stored the same content first, so this attempt's blob gets no row. */
 export type UploadOutcome = "stored" | "alreadyStored";
 
 /**
@@ -56,8 +59,8 @@ export async function beginUpload(
 }
 
 /**
- * Gives the version the attempt's blob, in one transaction. Throws `notFound`, the conflicts
- * `stateVersionDiscarded`, `backingDataDeleted`, `uploadUsed`, `lockSealed`, `md5Mismatch`, and `uploadTooSlow`.
+ * Attaches the attempt's blob to the version, in one transaction. Throws `notFound`, `uploadTooSlow`, and the conflicts
+ * `stateVersionDiscarded`, `backingDataDeleted`, `uploadUsed`, `lockSealed` and `md5Mismatch`.
  */
 export async function finishUpload(
   app: App,

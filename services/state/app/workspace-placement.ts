@@ -11,8 +11,9 @@ import type { App } from "./app.ts";
 import { dropWorkspace } from "./workspace-state.ts";
 
 /**
- * Stores the placement of a workspace, as the service workspaces sent it. Only higher versions apply, except over the
- * version that it `replaces`, which workspaces has never assigned.
+ * Stores a workspace's placement that the workspaces service sent. A placement applies only if its version is higher
+ * than the stored one. Exception: it also applies if `replaces` equals the stored version, which the workspaces service
+ * never assigned.
  */
 export const setPlacement = (
   app: App,
@@ -26,8 +27,8 @@ export const setPlacement = (
   });
 
 /**
- * Applies the moves and deletions of workspaces that the service workspaces confirms. Inserts no row for a placement:
- * `placeWorkspace` loads it when it is needed.
+ * Asks the workspaces service about these workspaces and applies the moves and deletions that it confirms. Inserts no
+ * row for a workspace that has none: `placeWorkspace` loads its placement when it is needed.
  */
 export async function refreshWorkspaces(app: App, ids: readonly WorkspaceId[]): Promise<void> {
   const { placements, deletedWorkspaceIds } = await app.workspaces.batchGetPlacements(ids);
@@ -51,8 +52,8 @@ const movePlacement = (app: App, placement: Placement): Promise<void> =>
   });
 
 /**
- * Returns the target of authorization from state's own row. If no placement is stored, calls the service workspaces
- * and stores the result. Throws `notFound`.
+ * Returns the target of authorization for a workspace, from its stored placement. If none is stored, gets it from the
+ * workspaces service and stores it. Throws `notFound`.
  */
 export async function placeWorkspace(
   app: App,

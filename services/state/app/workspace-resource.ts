@@ -7,7 +7,7 @@ import type { App } from "./app.ts";
 import { authorizeRead } from "./state-access.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
-/** The resources that the workspace's current state manages, for callers who may read the state. */
+/** Lists the resources that the workspace's current state manages, if the caller may read the state. */
 export async function listWorkspaceResources(
   app: App,
   caller: Caller,

@@ -31,7 +31,10 @@ export const sealLock = (app: App, { workspaceId, ...end }: SealLock): Promise<S
     return summaryOf(workspaceState);
   });
 
-/** Returns how many resources a safe delete would abandon. Ends the epoch of the deletion lock. */
+/**
+ * Returns how many resources would stay unmanaged after the workspace's deletion; a safe deletion calls it. Ends the
+ * epoch of the deletion lock.
+ */
 export const getManagedResources = (
   app: App,
   { workspaceId, epoch }: { workspaceId: WorkspaceId; epoch: bigint },
@@ -42,7 +45,7 @@ export const getManagedResources = (
     const { resourceCount, currentPosition } = workspaceState;
     const open = await tx.stateVersions.listBeforeSealing(workspaceId, currentPosition);
     if (open.some((version) => awaitsContent(version, app.now()))) {
-      // An upload is in progress; it keeps its lock, and the deletion is refused.
+      // An upload is in progress: the epoch is not ended, and the deletion is refused.
       return { resourceCount, processed: false };
     }
     await endEpoch(app, tx, workspaceState, { epoch, discardPending: false });
@@ -66,10 +69,7 @@ async function endEpoch(
   if (promoted) await tx.record(workspaceStateChanged(workspaceState));
 }
 
-/**
- * Stores a tombstone immediately, even if the workspace is unknown; the other rows are purged later. Cannot be
- * undone.
- */
+/** Stores a tombstone at once, even if the workspace is unknown; its other rows are purged later. Cannot be undone. */
 export const dropWorkspace = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
@@ -99,7 +99,10 @@ export async function purgeDroppedWorkspaces(app: App): Promise<boolean> {
   }
 }
 
-/** One batch in each transaction, so that locks are held briefly; after the last one only the tombstone remains. */
+/**
+ * Deletes one batch in its own transaction, so that locks are held briefly. After the last batch only the tombstone
+ * remains.
+ */
 const purgeBatch = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
@@ -119,7 +122,7 @@ export interface ListWorkspaceStates {
   limit: number;
 }
 
-/** Returns the records of the given workspaces or, without ids, of the workspaces after an id. */
+/** Returns the records of the given workspaces; without ids, those of the workspaces after the id `after`. */
 export const listWorkspaceStates = (
   app: App,
   { workspaceIds, after, limit }: ListWorkspaceStates,

@@ -5,8 +5,8 @@ import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { AccessClient } from "../app/clients.ts";
 
 /**
- * The client for the service access. Only downloads need it: they do not pass the gateway, which authenticates all
- * other requests.
+ * Creates the client for the access service. Only downloads use it: they do not pass through the gateway, which
+ * authenticates all other requests.
  */
 export function createAccessClient(channel: Channel, identity: CallOptions): AccessClient {
   const authentication = createClient(AuthenticationService, channel, identity);

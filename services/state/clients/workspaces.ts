@@ -12,7 +12,7 @@ import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { Placement } from "../domain/workspace-state.ts";
 
-/** The client for the service workspaces, which calls with state's own identity. */
+/** Creates the client for the workspaces service. It calls with the state service's own identity. */
 export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {
   const locks = createClient(WorkspaceLockService, channel, identity);
   const policies = createClient(DataRetentionPolicyService, channel, identity);

@@ -6,15 +6,15 @@ import type { StateConfig } from "../config.ts";
 import { service } from "../service.ts";
 
 export interface CollectCommand {
-  /** `--dry-run` prints the versions and deletes none. */
+  /** With `--dry-run`, prints the versions and deletes nothing. */
   args: readonly string[];
   config: StateConfig;
-  /** Only the service workspaces is called. By default the addresses are those in the settings. */
+  /** By default, channels to the addresses in the settings. Only the workspaces service is called. */
   channels?: { access: Channel; workspaces: Channel };
   print(line: string): void;
 }
 
-/** Applies retention to all workspaces now. Throws `unavailable` if the service workspaces does not respond. */
+/** Applies retention to all workspaces now. Throws `unavailable` if the workspaces service does not respond. */
 export async function collect({ args, config, channels, print }: CollectCommand): Promise<void> {
   const { values } = parseArgs({
     args: [...args],

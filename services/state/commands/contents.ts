@@ -5,7 +5,7 @@ import type { BlobStore } from "../objects/blob-store.ts";
 import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
 
-/** The settings of a command that compares or moves rows and bytes. */
+/** The settings that commands need to compare or move rows and bytes. */
 export const contentSettings = configSchema.pick({
   DATABASE_URL: true,
   SWEEP_GRACE: true,
@@ -22,7 +22,7 @@ export const contentSettings = configSchema.pick({
   S3_CA_FILE: true,
 });
 
-/** The service's database, opened by a command that runs beside the service. */
+/** Opens the service's database for a command that runs beside the service. */
 export const openOperatorDatabase = (url: string, logger: Logger): Promise<Database> =>
   openDatabase({ contextName: "state", url, entities, migrations, logger });
 
@@ -33,7 +33,7 @@ export async function requireReady(store: BlobStore): Promise<void> {
   });
 }
 
-/** Aborted with `message` when the operator interrupts the command. */
+/** Returns a signal that is aborted with `message` when the operator interrupts the command. */
 export function interruption(message: string): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

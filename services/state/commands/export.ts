@@ -23,8 +23,8 @@ export interface ExportCommand {
 }
 
 /**
- * Writes every current state to a folder, from the database and the store; no service has to run. Returns false if a
- * state could not be exported.
+ * Writes every current state to a folder. Reads only the database and the store, so the service does not have to run.
+ * Returns false if a state could not be exported.
  */
 export async function exportCurrentStates(command: ExportCommand): Promise<boolean> {
   const { args, environment, namesOf, print } = command;
@@ -58,7 +58,7 @@ export async function exportCurrentStates(command: ExportCommand): Promise<boole
   return exported.problems.length === 0;
 }
 
-/** Created if it is missing. Throws `StartError`. */
+/** Returns the folder to write to, created if it is missing. Throws `StartError` if it cannot be used. */
 async function emptyFolder(args: readonly string[]): Promise<string> {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
   const [given, ...more] = positionals;

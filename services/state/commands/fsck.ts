@@ -7,7 +7,9 @@ import { contents as storedContents } from "../store/contents.ts";
 import { databaseHeartbeats } from "../store/database-heartbeat.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
-/** Delay before an apparent problem is checked again, in ms: uploads and deletions in progress end in that time. */
+/**
+ * Delay before an apparent problem is checked again, in ms. Long enough for uploads and deletions in progress to end.
+ */
 const SETTLING_MS = 1000;
 const DELETED_PERMANENTLY =
   "an organization owner deleted these bytes permanently after the backup of the database";
@@ -20,8 +22,8 @@ export interface CheckCommand {
 }
 
 /**
- * Compares the database with the bytes in the store in both directions, whether or not the service runs. Changes
- * nothing. Returns false if there are problems.
+ * Compares the database with the bytes in the store in both directions; the service may run meanwhile. Changes nothing.
+ * Returns false if there are problems.
  */
 export async function fsck({ args, environment, print }: CheckCommand): Promise<boolean> {
   const { values } = parseArgs({

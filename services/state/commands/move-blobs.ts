@@ -6,8 +6,8 @@ import { blobs } from "../store/blob.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
 /**
- * Copies every content that a version refers to from BLOB_MOVING_FROM to BLOB_STORE while the service runs with the
- * same settings. It can be interrupted and run again at any time. Returns false if a content could not be moved.
+ * Copies every content to which a version refers from BLOB_MOVING_FROM to BLOB_STORE, while the service runs with the
+ * same settings. It can be interrupted and repeated at any time. Returns false if a content could not be moved.
  */
 export async function moveContents(print: (line: string) => void): Promise<boolean> {
   const config = readConfig(contentSettings);
@@ -41,8 +41,7 @@ export async function moveContents(print: (line: string) => void): Promise<boole
       progress.end();
     }
   };
-  // Repeated until a run finds nothing to copy, so that contents that were finalized in the old store meanwhile are
-  // copied too.
+  // Repeated until nothing is left to copy, because contents may be finalized in the old store while the command runs.
   let moved: Moved;
   do {
     moved = await pass();

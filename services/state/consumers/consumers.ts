@@ -3,7 +3,7 @@ import type { App } from "../app/app.ts";
 import { organizationProjection } from "./organization.ts";
 import { workspaceProjection } from "./workspace.ts";
 
-/** The events that state consumes. */
+/** The events that the state service consumes. */
 export const consumers = (app: App): Consumer[] => [
   { name: "workspaces", projections: [workspaceProjection(app), organizationProjection(app)] },
 ];

@@ -10,7 +10,7 @@ import { refreshOrganizationBilling } from "../app/organization-billing.ts";
 const idOf = ({ organizationId: id }: { organizationId: string }) =>
   isId("org", id) ? id : undefined;
 
-/** Stores how organizations are billed; documents of state versions show it. */
+/** Stores how organizations are billed, because documents of state versions show it. */
 export const organizationProjection = (app: App) =>
   projection({
     hints: { ...hint(OrganizationUpdatedSchema, idOf), ...hint(OrganizationDeletedSchema, idOf) },

@@ -9,7 +9,10 @@ import { refreshWorkspaces } from "../app/workspace-placement.ts";
 
 const idOf = ({ workspaceId: id }: { workspaceId: string }) => (isId("ws", id) ? id : undefined);
 
-/** Repeats a call of workspaces that may be missing because workspaces crashed between its commit and the call. */
+/**
+ * Repeats a call that the state service may have missed: the workspaces service can crash between its commit and the
+ * call.
+ */
 export const workspaceProjection = (app: App) =>
   projection({
     hints: { ...hint(WorkspaceDeletedSchema, idOf), ...hint(WorkspaceUpdatedSchema, idOf) },

@@ -16,7 +16,7 @@ interface Transition {
   event(workspaceState: WorkspaceState, version: StateVersion): StateEvent;
 }
 
-/** The actions on a version's contents; specification, "State version status". */
+/** The actions on a version's backing data; specification, "State version status". */
 export const backingDataActions = {
   softDelete: {
     from: "finalized",
@@ -40,12 +40,12 @@ export const backingDataActions = {
 
 export type BackingDataAction = keyof typeof backingDataActions;
 
-/** Whether the version is the current one, or the snapshot that the next unlock makes current. */
+/** Returns whether the version is the current one, or the snapshot that the next unlock makes current. */
 const isCurrent = (workspaceState: WorkspaceState, version: StateVersion): boolean =>
   workspaceState.currentVersionId === version.id ||
   (version.intermediate && version.position > workspaceState.currentPosition);
 
-/** Applies the action to the status. Throws 400 if the specification's table has no row for it. */
+/** Changes the status. Throws 400 if the specification's table has no row for this action on this status. */
 export function changeBackingData(
   action: BackingDataAction,
   {

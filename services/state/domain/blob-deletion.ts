@@ -1,31 +1,34 @@
-/** Which database it is, and when a replica last used it. */
+/** Identifies the database, and records when a replica last used it. */
 export interface DatabaseHeartbeat {
-  /** Changes with the server, the database or its timeline. */
+  /** Identity of the database; differs after a restore to another server, another database or another timeline. */
   database: string;
   beatAt: Date;
 }
 
-/** A time in which rows can have been lost, because the database was restored from a backup, or no replica ran. */
+/** A period whose rows can have been lost: the database was restored from a backup, or no replica ran. */
 export interface DatabaseInterruption {
   since: Date;
-  /** When a replica noticed it. */
+  /** When a replica detected the interruption. */
   until: Date;
 }
 
 /** How long bytes remain in the store, in ms. */
 export interface BlobRetention {
-  /** After they lost their last row. */
+  /** Counted from the deletion of their last row. */
   blobDeletionDelayMs: number;
-  /** After an upload attempt began; it commits within three quarters of this time. */
+  /** Counted from the start of the upload attempt, which commits within three quarters of this time. */
   sweepGraceMs: number;
 }
 
-/** Longer than a restart of all replicas. A restore to a later time than this ago is detected by the database's identity only. */
+/**
+ * Longest gap between two heartbeats that is not an interruption; longer than a restart of all replicas. A restore to a
+ * point within this time is detected only by the database's identity.
+ */
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
 /**
- * The interruption between two heartbeats; undefined if none. Without an earlier heartbeat, rows of any time can have
- * been lost: the database can be restored from a time before the first one.
+ * Returns the interruption between two heartbeats; undefined if there is none. Without an earlier heartbeat the
+ * interruption has no start, because the database can be restored from a time before its first heartbeat.
  */
 export function interruptionBetween(
   last: DatabaseHeartbeat | undefined,
@@ -38,8 +41,8 @@ export function interruptionBetween(
 }
 
 /**
- * Until when bytes without a row and without an entry in `blob_deletions` remain in the store. The delay counts from
- * the start of their upload, or from the end of an interruption in which they can have lost their row.
+ * Returns until when bytes that have neither a blob row nor a row in `blob_deletions` remain in the store. The delay
+ * counts from the start of their upload, or from the end of an interruption in which their row can have been lost.
  */
 export function keptUntil(
   startedAt: Date,
@@ -47,7 +50,7 @@ export function keptUntil(
   { blobDeletionDelayMs, sweepGraceMs }: BlobRetention,
 ): Date {
   const started = startedAt.getTime();
-  // An upload that began before the last heartbeat can have been committed after it.
+  // An upload that began before the last heartbeat may have been committed after it.
   const ends = interruptions
     .filter(({ since, until }) => since.getTime() - sweepGraceMs <= started && startedAt <= until)
     .map(({ until }) => (blobDeletionDelayMs > 0 ? until.getTime() + blobDeletionDelayMs : 0));

@@ -12,18 +12,18 @@ export const workspaceNotFound = () => notFound("workspace");
 export const stateVersionNotFound = () => notFound("state version");
 export const outputNotFound = () => notFound("state version output");
 
-/** An organization token cannot hold a lock. */
+/** An organization token cannot hold a lock, so it cannot write state. */
 export const organizationTokenWrites = () =>
   forbidden("organization_token", "An organization token may not write state.");
 
-/** Create without a lock; wire-compatibility, section 4. */
+/** A state version was created without a lock; wire-compatibility, section 4. */
 export const workspaceNotLocked = () =>
   precondition(
     "workspace_not_locked",
     "The workspace must be locked by you before its state can be written.",
   );
 
-/** As above for a rollback, for which the specification defines no 412. */
+/** A rollback without a lock. A conflict, because the specification defines no 412 for rollbacks. */
 export const rollbackWithoutLock = () =>
   conflict(
     "workspace_not_locked",
@@ -38,7 +38,7 @@ export const workspaceLockedByOther = (holder: { type: string; id: string }) =>
     `The workspace is locked by ${holderNames[holder.type] ?? "another process"} ${holder.id}; only the holder of the lock may write its state.`,
   );
 
-/** The lock of the write was released in the meantime. */
+/** The lock of this write was released before the write ended. */
 export const lockSealed = () =>
   conflict("lock_sealed", "The lock under which this state was written has been released.");
 
@@ -57,11 +57,11 @@ export const serialBehind = (serial: bigint, newest: bigint) =>
 export const lineageConflict = () =>
   conflict("lineage_conflict", "The lineage is not that of the workspace's newest state version.");
 
-/** Only a run of the workspace itself may be named. */
+/** A request may only name a run of its own workspace. */
 export const runOfOtherWorkspace = () =>
   invalid([{ field: "run", detail: "Run belongs to another workspace" }]);
 
-/** The create request is a repeat, and its version was superseded or discarded since. */
+/** The create request is a repeat, and its version has since been superseded or discarded. */
 export const stateVersionSuperseded = () =>
   conflict(
     "state_version_superseded",
@@ -69,8 +69,8 @@ export const stateVersionSuperseded = () =>
   );
 
 /**
- * Unlock while a version awaits its content. Clients match the words `latest state version is still pending`; they
- * treat a 409 here as a lock of another holder.
+ * An unlock while a version awaits its content. Clients match the words `latest state version is still pending`; they
+ * would treat a 409 as a lock of another holder.
  */
 export const stateVersionPending = () =>
   unavailable(
@@ -78,7 +78,7 @@ export const stateVersionPending = () =>
     "The latest state version is still pending; try again once its state is uploaded.",
   );
 
-/** Clients retry while it is unavailable. */
+/** Kind `unavailable`, because clients then retry until the outputs are extracted. */
 export const outputsNotProcessed = () =>
   unavailable(
     "outputs_not_processed",
@@ -96,11 +96,11 @@ export const uploadUsed = () =>
 export const md5Mismatch = () =>
   conflict("md5_mismatch", "The content does not have the md5 of the create request.");
 
-/** The sweeper may already have found the key of this upload without a row. */
+/** The sweeper may already consider this upload's key ownerless. */
 export const uploadTooSlow = () =>
   unavailable("upload_too_slow", "The upload took too long; repeat it.");
 
-/** Refuses even a repeat of the same content: a response must not report a state as stored that is not. */
+/** Refuses even a repeat of the same content: a response must not claim that a deleted state is stored. */
 export const backingDataDeleted = () =>
   conflict("backing_data_deleted", "The state version's data was deleted; it accepts no content.");
 
@@ -133,6 +133,6 @@ export const rollbackToOtherWorkspace = () =>
     },
   ]);
 
-/** The next serial would exceed the largest one that clients read exactly. */
+/** The next serial would exceed the largest integer that clients read exactly. */
 export const serialsExhausted = () =>
   conflict("serials_exhausted", "No serial follows that of the newest state version.");

@@ -12,7 +12,7 @@ interface OfVersion extends OfWorkspace {
   stateVersionId: StateVersionId;
 }
 
-/** The events of state. Each is published as the message of the same name in events.proto. */
+/** The events of the state service. Each is published as the message of the same name in events.proto. */
 export interface StateEvents {
   stateVersionCreated: OfVersion & {
     serial: bigint;

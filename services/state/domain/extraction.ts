@@ -1,14 +1,14 @@
-/** The content is not a readable state; another attempt fails the same way. */
+/** The content is not a readable state; another attempt would fail in the same way. */
 export class StateFileError extends Error {
   override readonly name: string = "StateFileError";
 }
 
-/** Time or memory did not suffice; one of the few later attempts may succeed. */
+/** Time or memory was insufficient; one of a few later attempts may succeed. */
 export class StateReadingError extends StateFileError {
   override readonly name = "StateReadingError";
 }
 
-/** Text that PostgreSQL stores: invalid characters (NUL, unpaired surrogates) become U+FFFD. */
+/** Returns the text in a form that PostgreSQL can store: NUL and unpaired surrogates are replaced with U+FFFD. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
 
 /** A resource of a state, as its document lists it. */
@@ -21,11 +21,11 @@ export interface StateResource {
   provider: string;
 }
 
-/** An output in a state; `valueJson` and `detailedTypeJson` are JSON text, kept byte for byte. */
+/** An output in a state. `valueJson` and `detailedTypeJson` are JSON text, kept byte for byte. */
 export interface ExtractedOutput {
   name: string;
   sensitive: boolean;
-  /** string, number, bool, array, map, object, as documents show it. */
+  /** One of string, number, bool, array, map and object, as documents show it. */
   type: string;
   detailedTypeJson: string;
   valueJson: string;
@@ -33,7 +33,7 @@ export interface ExtractedOutput {
 
 /** One instance of a managed resource, as the workspace's resources list it. */
 export interface ResourceInstance {
-  /** In the configuration, with module and index; unique within a state. */
+  /** Address in the configuration, with module and index; unique within a state. */
   address: string;
   name: string;
   module: string;
@@ -41,7 +41,7 @@ export interface ResourceInstance {
   provider: string;
   type: string;
   nameIndex: string | null;
-  /** Digest of its complete content: a different digest means that the instance has changed. */
+  /** Digest of the instance's complete content: a different digest means that the instance has changed. */
   digest: string;
 }
 
@@ -50,13 +50,15 @@ export type ResourceCounts = Record<string, Record<string, number>>;
 
 /** The result of extracting a raw state. */
 export interface Extraction {
-  /** As in the file; null if the file has none. Only compared with the serial of the request, for a warning. */
+  /**
+   * Serial in the file; null if the file has none. Used only to log a warning if it differs from the request's serial.
+   */
   serial: bigint | null;
   lineage: string | null;
   formatVersion: number | null;
   engineVersion: string | null;
   resources: StateResource[];
-  /** Instances of managed resources; safe delete is refused while there are any. */
+  /** Number of instances of managed resources; a safe deletion is refused unless it is zero. */
   resourceCount: number;
   /** Number of those instances that usage-based plans bill. */
   billableCount: number;
@@ -64,11 +66,14 @@ export interface Extraction {
   modules: ResourceCounts;
   providers: ResourceCounts;
   outputs: ExtractedOutput[];
-  /** Why the content is unreadable (an encrypted state); the number of resources is then unknown, not zero. */
+  /**
+   * Why the content is unreadable, for example because it is encrypted. The number of resources is then unknown, not
+   * zero.
+   */
   opaque: string | null;
 }
 
-/** An extraction whose large parts, which no rule uses, are already JSON text from the worker thread. */
+/** An extraction whose large parts are already JSON text from the worker thread. No domain rule uses those parts. */
 export type PackedExtraction = Omit<Extraction, Packed> & Record<Packed, string>;
 type Packed = "resources" | "modules" | "providers" | "instances";
 

@@ -1,5 +1,5 @@
 const MAX_LENGTH = 120;
-/** Windows reserves these names, also with an extension. */
+/** Windows reserves these names, even with an extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 
 const escaped = (text: string): string =>
@@ -7,13 +7,19 @@ const escaped = (text: string): string =>
     .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
     .join("");
 
-/** The text as a file name without an extension that every file system accepts; other characters as `%2F`. */
+/**
+ * Returns the text as a file name without an extension that every file system accepts. Other characters are escaped,
+ * for example `/` as `%2F`.
+ */
 export function safeFileName(text: string): string {
   if (RESERVED.test(text)) return escaped(text.slice(0, 1)) + text.slice(1);
   return text.replace(/[^A-Za-z0-9_-]/gu, escaped).slice(0, MAX_LENGTH) || "%";
 }
 
-/** Paths `folder/name.tfstate`, each given once, also on file systems that ignore case. */
+/**
+ * Returns a function that makes paths `folder/name.tfstate`. No two paths are equal, even on file systems that ignore
+ * case.
+ */
 export function createStatePaths(): (place: {
   folder: string;
   name: string;
@@ -22,7 +28,7 @@ export function createStatePaths(): (place: {
   const taken = new Set<string>();
   return ({ folder, name, id }) => {
     const plain = `${folder}/${safeFileName(name)}`;
-    // No safe name contains `~`.
+    // Unique, because no safe name contains `~`.
     const path = taken.has(plain.toLowerCase()) ? `${plain}~${safeFileName(id)}` : plain;
     taken.add(path.toLowerCase());
     return `${path}.tfstate`;

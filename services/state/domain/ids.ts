@@ -1,4 +1,4 @@
-/** Ids in the form in which the owning services generate them; the prefix identifies the noun. */
+/** Ids in the form in which the services generate them; the prefix names the kind of thing. */
 export type WorkspaceId = `ws-${string}`;
 export type StateVersionId = `sv-${string}`;
 export type WorkspaceResourceId = `wsr-${string}`;

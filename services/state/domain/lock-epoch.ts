@@ -13,7 +13,7 @@ export interface Holder {
   id: string;
 }
 
-/** The response of the service workspaces about a lock. */
+/** The response of the workspaces service to a query for a lock. */
 export interface LockAnswer {
   lock: { holder: Holder; epoch: bigint } | null;
   placement: Placement;
@@ -22,8 +22,8 @@ export interface LockAnswer {
 }
 
 /**
- * The epoch under which `holder` may write. Throws 412 if unlocked, 409 if another holder has the lock, 409 if
- * sealed.
+ * Returns the epoch under which `holder` may write. Throws 412 if the workspace is not locked; 409 if another holder
+ * has the lock or the epoch is sealed.
  */
 export function writableEpoch(
   workspaceState: WorkspaceState,
@@ -34,7 +34,10 @@ export function writableEpoch(
   return heldEpoch(workspaceState, lock, holder);
 }
 
-/** The epoch under which `holder` may roll back. Throws 409 if unlocked, held by another holder, or sealed. */
+/**
+ * Returns the epoch under which `holder` may roll back. Throws 409 if the workspace is not locked, another holder has
+ * the lock, or the epoch is sealed.
+ */
 export function rollbackEpoch(
   workspaceState: WorkspaceState,
   lock: LockAnswer["lock"],
@@ -63,22 +66,25 @@ export function requireUnsealed(workspaceState: WorkspaceState, epoch: bigint): 
 
 export interface EpochEnd {
   epoch: bigint;
-  /** Force-unlock discards pending versions; otherwise they prevent the end of the epoch. */
+  /**
+   * True for a force-unlock, which discards pending versions. Otherwise a pending version prevents the end of the
+   * epoch.
+   */
   discardPending: boolean;
   now: Date;
 }
 
-/** The versions that ending an epoch changed, for the events. */
+/** The versions that the end of an epoch changed; events are recorded for them. */
 export interface EpochEnded {
   discarded: StateVersion[];
   promoted: StateVersion | undefined;
 }
 
 /**
- * Ends every lock epoch up to this one: they accept no more writes, and the newest finalized intermediate version
- * becomes current. Repeating it changes nothing. Throws `stateVersionPending`.
+ * Ends every lock epoch up to this one. These epochs accept no more writes, and their newest finalized intermediate
+ * version becomes current. A repeated call changes nothing. Throws `stateVersionPending`.
  *
- * `versions`: the pending ones, and finalized intermediate ones newer than the current version.
+ * `versions` must contain the pending versions, and the finalized intermediate versions newer than the current one.
  */
 export function endLockEpoch(
   workspaceState: WorkspaceState,

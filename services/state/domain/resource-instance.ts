@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type ResourceInstance, storable } from "./extraction.ts";
 
-/** A resource as a file format describes it. */
+/** A resource of a state, independent of the state's format version. */
 export interface FoundResource {
   name: string;
   type: string;
@@ -14,7 +14,7 @@ export interface FoundResource {
 export interface FoundInstance {
   /** A number with `count`, a text with `for_each`; null if the resource has neither. */
   index: unknown;
-  /** Set for an instance that was replaced and not destroyed yet; another instance has its address. */
+  /** True for an instance that was replaced but not destroyed yet; its address belongs to its replacement. */
   deposed: boolean;
   /** The instance's complete content in the state. */
   content: unknown;
@@ -25,7 +25,7 @@ const unbilledTypes: ReadonlySet<string> = new Set(["null_resource", "terraform_
 
 export const isBillable = (type: string): boolean => !unbilledTypes.has(type);
 
-/** The instances of a managed resource, with their addresses in plans. */
+/** Returns the instances of a managed resource, with the addresses that plans show. */
 export function instancesOf(resource: FoundResource): ResourceInstance[] {
   const { name, type, module } = resource;
   const path = module === "root" ? "" : `${module}.`;
@@ -55,8 +55,8 @@ function indexOf(index: unknown): { text: string | null; suffix: string } {
 }
 
 /**
- * `hashicorp/aws` for `provider["registry.terraform.io/hashicorp/aws"].west`, `aws` for format 3's `provider.aws.west`;
- * anything else unchanged.
+ * Returns `hashicorp/aws` for `provider["registry.terraform.io/hashicorp/aws"].west`, `aws` for format 3's
+ * `provider.aws.west`, and any other address unchanged.
  */
 export function providerName(address: string): string {
   const [, source] = /provider\["([^"]+)"\]/.exec(address) ?? [];

@@ -12,12 +12,12 @@ type Inventory = Pick<
   "resources" | "modules" | "providers" | "resourceCount" | "billableCount" | "instances"
 >;
 
-/** In characters. Messages and rows have a size limit, so longer values are not listed. */
+/** Limit in characters, because messages and rows have a size limit. A state with longer lists is refused. */
 const MOST_OF_RESOURCES = 128 * 1024 * 1024;
 
 /**
- * The counts by module and provider, and the list, include data sources; all other values cover managed resources
- * only.
+ * Counts and lists the resources of a state. The list and the counts by module and provider include data sources; all
+ * other values cover managed resources only.
  */
 export class ResourceTally {
   readonly #modules = new Counts();
@@ -29,7 +29,7 @@ export class ResourceTally {
   #length = 0;
   #fault: StateFileError | undefined;
 
-  /** Adds the result of `find`; errors are deferred until the inventory is read. */
+  /** Adds the resources that `find` returns. A `StateFileError` is not thrown until the inventory is read. */
   take(find: () => readonly FoundResource[]): void {
     try {
       for (const resource of find()) this.#add(resource);
@@ -81,7 +81,8 @@ export class ResourceTally {
 }
 
 /**
- * Number of resources of each type in each group. Names come from the file, so `__proto__` is a key like any other.
+ * Counts the resources of each type in each group. Uses maps, because names come from the file: `__proto__` must be a
+ * key like any other.
  */
 class Counts {
   readonly #groups = new Map<string, Map<string, number>>();

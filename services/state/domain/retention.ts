@@ -2,27 +2,27 @@ import type { WorkspaceId } from "./ids.ts";
 import type { StateVersion } from "./state-version.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
 
-/** How long the states of one workspace are retained, from the service workspaces. */
+/** How long the states of one workspace are retained, as the workspaces service defines it. */
 export interface Retention {
   workspaceId: WorkspaceId;
   organizationId: string;
-  /** From the policy in effect; null if states are never deleted. */
+  /** Days from the policy in effect; null if states are never deleted. */
   deleteOlderThanNDays: number | null;
   freeTier: boolean;
 }
 
-/** The retention of several workspaces, read at one time. */
+/** The retention of several workspaces, in one response of the workspaces service. */
 export interface RetentionAnswer {
   retentions: readonly Retention[];
-  /** Version of the last change of a policy or plan that this answer includes. */
+  /** The response includes all changes of policies and plans up to this version. */
   version: bigint;
-  /** Start of the call that returned this answer. */
+  /** When the call that returned this answer started. */
   requestedAt: Date;
 }
 
 export type RetentionRule = "policy" | "free-tier";
 
-/** The versions of a workspace that may be deleted: those created before `before`. */
+/** Which versions of a workspace may be deleted: those created before `before`. */
 export interface RetentionDue {
   workspaceId: WorkspaceId;
   organizationId: string;
@@ -36,24 +36,24 @@ export interface RetentionRules {
   freeTier: boolean;
 }
 
-/** Specification, "Limits": this number of an organization's newest states is retained regardless of age. */
+/** This number of an organization's newest states is retained regardless of age; specification, "Limits". */
 export const FREE_TIER_STATES = 100;
 const FREE_TIER_MONTHS = 6;
 const DAY_MS = 86_400_000;
 /**
- * How long a retention answer is used. A change of a policy is acknowledged only after the version stored here was
- * raised.
+ * How long a `RetentionAnswer` may be used. A change of a policy is confirmed to the user only after the retention
+ * version stored here was raised, which makes older answers unusable.
  */
 const MAX_AGE_MS = 30_000;
 
-/** Which versions of a workspace the edition's rules allow to delete; undefined if none. */
+/** Returns which versions of a workspace the edition's rules allow to delete; undefined if none. */
 export function dueOf(
   { workspaceId, organizationId, deleteOlderThanNDays: days, freeTier }: Retention,
   rules: RetentionRules,
   now: Date,
 ): RetentionDue | undefined {
   if (rules.policies && days !== null && days > 0) {
-    // Upper limit, because a policy may name more days than have passed since 1970.
+    // Not before 1970, because a policy may name more days than have passed since then.
     const before = new Date(Math.max(0, now.getTime() - days * DAY_MS));
     return { workspaceId, organizationId, rule: "policy", before };
   }
@@ -64,7 +64,7 @@ export function dueOf(
   return undefined;
 }
 
-/** The same day of an earlier month, or the last day of a shorter one. UTC. */
+/** Returns the same day of an earlier month, or that month's last day if the month is shorter. In UTC. */
 function monthsBefore(now: Date, months: number): Date {
   const earlier = new Date(now);
   earlier.setUTCMonth(now.getUTCMonth() - months);
@@ -72,14 +72,14 @@ function monthsBefore(now: Date, months: number): Date {
   return earlier;
 }
 
-/** Whether this answer is still current. `storedVersion` is the version of the last acknowledged change. */
+/** Returns whether the answer may still be used. `storedVersion` is the retention version stored here. */
 export const isCurrentAnswer = (
   { version, requestedAt }: RetentionAnswer,
   storedVersion: bigint,
   now: Date,
 ): boolean => version >= storedVersion && now.getTime() - requestedAt.getTime() < MAX_AGE_MS;
 
-/** Why a version that was due is retained. */
+/** Why a version that was due is retained nevertheless. */
 export type RetainedReason =
   | "dropped"
   | "notOlderThanCurrent"
@@ -88,24 +88,25 @@ export type RetainedReason =
   | "shared"
   | "amongLast";
 
-/** A version and its workspace's state, both locked. */
+/** A version and its workspace's state, both locked by the transaction. */
 interface DueVersion {
   workspaceState: WorkspaceState;
   version: Pick<StateVersion, "position" | "status" | "createdAt">;
 }
 
-/** Facts about other versions that the decision depends on. */
+/** Properties of other versions on which the decision depends. */
 interface OtherVersions {
-  /** A later copy made by a rollback refers to the same blob. */
+  /** Whether a later copy, made by a rollback, refers to the same blob. */
   shared: boolean;
-  /** Creation time of the oldest of the organization's last states; undefined if it has fewer. */
+  /** Creation time of the oldest of the organization's newest `FREE_TIER_STATES` states; undefined if it has fewer. */
   startOfLast: Date | undefined;
 }
 
 /**
- * Decides by locked rows. Returns undefined if the version may be deleted. Only versions older than the current one
- * are ever deleted. This retains the current version, those that an unlock may still make current, and those that
- * await content.
+ * Returns why a version must be retained; undefined if it may be deleted. The rows passed in must be locked.
+ *
+ * Only versions older than the current one are deleted. The current version, versions that an unlock may still make
+ * current, and versions that await content are therefore always retained.
  */
 export function reasonToRetain(
   { workspaceState, version }: DueVersion,

@@ -3,14 +3,14 @@ import { type ParsedTokenInfo, Tokenizer, TokenParser, TokenType } from "@stream
 import { type Extraction, StateFileError } from "./extraction.ts";
 import { type ListName, StateFile } from "./state-file.ts";
 
-/** Numbers that JavaScript would format differently keep their text, because output values are returned unchanged. */
+/** Keeps the text of numbers that JavaScript would format differently, because output values are returned unchanged. */
 class ExactTokenizer extends Tokenizer {
   protected override parseNumber(text: string): number {
     return exactNumber(text);
   }
 }
 
-/** Deeper files are not states, and their parsing time grows quadratically with the depth. */
+/** More deeply nested files are not states, and their parsing time grows quadratically with the depth. */
 const MAX_DEPTH = 1000;
 
 const listNames: ReadonlyMap<string, ListName> = new Map([
@@ -35,11 +35,11 @@ export class StateFileParser {
   readonly #tokenizer = new ExactTokenizer();
   readonly #values = new TokenParser({ paths: paths.map((path) => `$.${path}`), keepStack: false });
   #depth = 0;
-  /** The current member of the file. */
+  /** Name of the top-level member that is being parsed. */
   #member = "";
-  /** Handles the next token if it belongs to a top-level member of the file. */
+  /** What the next token is, if it belongs to a top-level member. */
   #expected: "member" | "value" | undefined;
-  /** The rest of the file is not needed. */
+  /** Set when the rest of the file is not needed. */
   #isDone = false;
 
   constructor() {
@@ -60,7 +60,7 @@ export class StateFileParser {
     if (!this.#isDone) reading(() => this.#tokenizer.write(chunk));
   }
 
-  /** The content of the file. Throws `StateFileError`. */
+  /** Returns the extracted content of the file. Throws `StateFileError`. */
   end(): Extraction {
     if (!this.#isDone) {
       reading(() => this.#tokenizer.end());
@@ -86,7 +86,8 @@ export class StateFileParser {
     if (token === TokenType.COMMA) this.#expected = "member";
     else if (token === TokenType.COLON) {
       this.#expected = "value";
-      // One string can be as large as the file. It is not kept, because nothing can be extracted without its end.
+      // An encrypted state is one string that can be as large as the file. Nothing can be extracted from it, so it is
+      // not kept.
       if (this.#member === "encrypted_data") {
         this.#file.setMember(this.#member, true);
         this.#isDone = true;
@@ -107,7 +108,7 @@ function reading(work: () => void): void {
   try {
     work();
   } catch (error) {
-    // Messages of the parser are not used because they quote the state.
+    // The parser's own messages are not used, because they quote the state.
     throw error instanceof StateFileError ? error : new StateFileError("the state is not JSON");
   }
 }

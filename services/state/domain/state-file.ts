@@ -6,12 +6,12 @@ import { outputsFrom } from "./state-version-output.ts";
 
 type JsonObject = Record<string, unknown>;
 
-/** Lists that can be long: they are processed item by item. */
+/** Lists that can be long and are therefore processed item by item. */
 export type ListName = "resources" | "modules";
 
 /**
- * Collects a state file member by member, in any order, and returns its content at the end. Resources are counted and
- * discarded one by one, so that a state is never in memory as a whole.
+ * Collects the members of a state file in any order and returns the extracted content at the end. Resources are counted
+ * and discarded one by one, so that the complete state is never in memory.
  */
 export class StateFile {
   readonly #head: JsonObject = {};
@@ -19,12 +19,15 @@ export class StateFile {
   #format4 = new ResourceTally();
   #rootOutputs: unknown;
 
-  /** A member other than `resources` and `modules`. */
+  /** Sets a member other than `resources` and `modules`. */
   setMember(name: string, value: unknown): void {
     this.#head[name] = value;
   }
 
-  /** Begins `resources` (format 4) or `modules` (format 3); if the file has several, the last one counts. */
+  /**
+   * Begins `resources` (format 4) or `modules` (format 3). If the file contains the member more than once, the last one
+   * counts.
+   */
   beginList(name: ListName, isList: boolean): void {
     const tally = new ResourceTally();
     if (!isList) tally.refuse(new StateFileError(`the state's ${name} are not a list`));
@@ -42,8 +45,8 @@ export class StateFile {
   }
 
   /**
-   * The content of the state. Unsupported formats (encrypted, unknown versions) give an empty extraction with the
-   * reason. Throws `StateFileError` if the content is not a state.
+   * Returns the extracted content. For an unsupported format (encrypted, unknown version) the extraction is empty and
+   * contains the reason. Throws `StateFileError` if the content is not a state.
    */
   finish(): Extraction {
     const file = this.#head;
@@ -63,10 +66,10 @@ export class StateFile {
   }
 }
 
-/** Larger numbers are never valid format versions; columns and messages hold 32 bits. */
+/** Columns and messages have 32 bits for the format version; larger numbers are not valid versions. */
 const MAX_FORMAT = 2n ** 31n - 1n;
 
-/** The members common to all formats. */
+/** Returns an extraction with the members common to all formats, and without resources and outputs. */
 function nothingOf(file: JsonObject): Extraction {
   const version = integer(file.version);
   return {
@@ -80,7 +83,7 @@ function nothingOf(file: JsonObject): Extraction {
   };
 }
 
-/** In characters; limited because messages are. */
+/** Limit in characters, because messages have a size limit. */
 const MOST_OF_OUTPUTS = 48 * 1024 * 1024;
 
 function outputsOf(outputs: unknown): Pick<Extraction, "outputs"> {
@@ -110,7 +113,7 @@ function resourceOfVersion4(resource: unknown): FoundResource {
   };
 }
 
-/** Format 3 uses the address of each instance as its key: `aws_instance.web.0`, `data.aws_ami.base`. */
+/** Format 3 uses the address of each resource as its key: `aws_instance.web.0`, `data.aws_ami.base`. */
 function resourcesOfVersion3(module: unknown): FoundResource[] {
   if (!isObject(module)) throw new StateFileError("a module of the state is not an object");
   const path = list(module.path, "path").map((part) => string(part) ?? "");

@@ -19,20 +19,20 @@ export interface Announcement {
   runId: string | undefined;
 }
 
-/** An announcement in the form in which it was received. */
+/** A create request's announcement, before it is checked. */
 export interface AnnouncementInput extends Announcement {
   /** Sizes in bytes of the contents that the create request itself contains. */
   inlineSize?: bigint | undefined;
   inlineJsonSize?: bigint | undefined;
-  /** The outputs part of the engine's JSON show output. */
+  /** The `outputs` part of the JSON that `terraform show -json` prints. */
   jsonStateOutputs?: Uint8Array | undefined;
 }
 
 const MAX_TEXT = 255;
 
 /**
- * Checks and normalizes an announcement before a version is created: a version whose content is refused afterwards
- * would keep its serial and lineage until its lock is released. Throws `invalid`.
+ * Checks and normalizes an announcement. It must run before a version is created: a version whose content is refused
+ * later would occupy its serial and lineage until its lock is released. Throws `invalid`.
  */
 export function parseAnnouncement(
   input: AnnouncementInput,
@@ -55,11 +55,11 @@ export function parseAnnouncement(
   if (!/^[0-9a-f]{32}$/i.test(md5)) {
     problems.add("md5", "Md5 must be 32 hexadecimal digits");
   }
-  // Engines write a UUID. Every document of the version shows it.
+  // The engine writes a UUID. The length is limited because every document of the version shows the lineage.
   requireLength("lineage", "Lineage");
   requireSize("inlineSize", "State");
   requireSize("inlineJsonSize", "JSON state");
-  // A run that is not known yet may have any id.
+  // The id of an unknown run can have any form, so only its length is checked.
   requireLength("runId", "Run");
   const outputs = jsonStateOutputs && parseJsonStateOutputs(jsonStateOutputs, problems);
   problems.throwIfAny();
@@ -68,10 +68,10 @@ export function parseAnnouncement(
 
 /**
  * Returns the version that an earlier call of the same request created, if there is one. Throws
- * `stateVersionSuperseded`, forced or not, unless that version is the newest and has its content or awaits it: a
- * response must not report a state as stored that is not.
+ * `stateVersionSuperseded`, even for a forced request, if that version is not the newest one, or neither has its
+ * content nor awaits it. A response must not claim that a state is stored when it is not.
  *
- * `known`: at least the newest version, and those of this epoch and serial.
+ * `known` must contain the newest version, and all versions of this epoch and serial.
  */
 export function repeatedVersion(
   { serial, md5 }: Pick<Announcement, "serial" | "md5">,
@@ -89,10 +89,10 @@ export function repeatedVersion(
 }
 
 /**
- * Throws unless the announced state may follow the stored ones; wire-compatibility, section 4, "The stored serial is the
- * request's serial". Discarded versions are ignored.
+ * Throws unless the announced state may follow the stored ones; wire-compatibility, section 4, "The stored serial is
+ * the request's serial". Discarded versions are ignored.
  *
- * `known`: at least the newest version that is not discarded, and those of this epoch and serial.
+ * `known` must contain the newest version that is not discarded, and all versions of this epoch and serial.
  */
 export function requireSuccession(
   announced: Omit<Announcement, "runId">,
@@ -111,8 +111,8 @@ export function requireSuccession(
     throw serialConflict(serial, serial);
   }
   if (serial > newest.serial) return;
-  // `state push -force` with the cloud backend sends a lower or equal serial as the first of its epoch, without the
-  // force flag.
+  // With the cloud backend, `state push -force` does not set the force flag. It sends a lower or equal serial as the
+  // first of its epoch.
   const firstOfEpoch = newest.lockEpoch !== epoch;
   if (firstOfEpoch && lineage === newest.lineage) return;
   throw serialBehind(serial, newest.serial);

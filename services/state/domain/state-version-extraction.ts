@@ -5,14 +5,14 @@ const MAX_ATTEMPTS = 4;
 const FIRST_BACKOFF_MS = 2000;
 const MAX_BACKOFF_MS = 5 * 60_000;
 
-/** Whether no attempt is left for a file that cannot be read. */
+/** Returns whether all attempts to read a file have been used. */
 export const isExhausted = (attempts: number): boolean => attempts >= MAX_ATTEMPTS;
 
-/** Pause after the attempt with this number, counted from 1. */
+/** Returns the pause after the attempt with this number, counted from 1. */
 export const backoffMs = (attempt: number): number =>
   Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1));
 
-/** Whether the result of this attempt must still be stored. */
+/** Returns whether this attempt still holds the claim, so that its result must be stored. */
 export const holdsClaim = (version: StateVersion, attempt: number): boolean =>
   version.extractionDueAt !== null && version.extractionAttempts === attempt;
 
@@ -40,12 +40,15 @@ export function setUnreadable(version: StateVersion, reason: string): void {
   version.extractionError = reason;
 }
 
-/** Ends the extraction of a version that was extracted before, and keeps its earlier result. */
+/** Ends a repeated extraction and keeps the result of the first one. */
 export function endRepeatedExtraction(version: StateVersion): void {
   version.extractionDueAt = null;
 }
 
-/** The count for safe delete. An unreadable state may manage resources, so it counts as managing one. */
+/**
+ * Returns the number of resources for safe deletion. An unreadable state counts as one resource, because it may manage
+ * some.
+ */
 export const managedResources = (
   version: Pick<StateVersion, "resourceCount" | "extractionError">,
 ): number =>

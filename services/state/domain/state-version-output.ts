@@ -3,7 +3,7 @@ import { isExactNumber, parseExactJson } from "@statehouse/runtime/exact-json";
 import { type ExtractedOutput, storable } from "./extraction.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "./ids.ts";
 
-/** An output as its document shows it. */
+/** An output in the form that its document shows. */
 export interface StateVersionOutput {
   id: StateVersionOutputId;
   stateVersionId: StateVersionId;
@@ -12,11 +12,11 @@ export interface StateVersionOutput {
   sensitive: boolean;
   type: string;
   detailedTypeJson: string;
-  /** Null if withheld. */
+  /** Null if the value is withheld. */
   valueJson: string | null;
 }
 
-/** The type that documents show, derived from the engine's type constructor. */
+/** The type that documents show, by the engine's type constructor. */
 const outputTypes = new Map<unknown, string>([
   ["string", "string"],
   ["number", "number"],
@@ -32,7 +32,7 @@ const outputTypes = new Map<unknown, string>([
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 
-/** The engine's type of a value that has none (JSON output of older engines). */
+/** Derives the engine's type from a value: JSON output of older engines contains no types. */
 function inferType(value: unknown): unknown {
   if (typeof value === "string") return "string";
   if (typeof value === "boolean") return "bool";
@@ -45,8 +45,8 @@ function inferType(value: unknown): unknown {
 }
 
 /**
- * The output in an entry of a state or of the engine's JSON output, `{value, type?, sensitive?}`; undefined if the
- * entry has another form.
+ * Returns the output in an entry `{value, type?, sensitive?}` of a state or of the engine's JSON output; undefined if
+ * the entry has another form.
  */
 export function outputFrom(name: string, entry: unknown): ExtractedOutput | undefined {
   if (!isObject(entry)) return undefined;
@@ -62,14 +62,14 @@ export function outputFrom(name: string, entry: unknown): ExtractedOutput | unde
   };
 }
 
-/** The outputs in a parsed object of entries by name; undefined if the object has another form. */
+/** Returns the outputs in a parsed object that maps names to entries; undefined if the object has another form. */
 export function outputsFrom(outputs: unknown): ExtractedOutput[] | undefined {
   if (!isObject(outputs)) return undefined;
   const found = Object.entries(outputs).map(([name, entry]) => outputFrom(name, entry));
   return found.every((output) => output !== undefined) ? found : undefined;
 }
 
-/** The outputs that a create request carries. If they are malformed, adds a problem and returns undefined. */
+/** Returns the outputs that a create request contains. If they are malformed, adds a problem and returns undefined. */
 export function parseJsonStateOutputs(
   bytes: Uint8Array,
   problems: Problems,

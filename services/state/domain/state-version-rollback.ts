@@ -2,7 +2,10 @@ import { rollbackToOtherWorkspace, rollbackWithoutContent, serialsExhausted } fr
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
 import { newestOf, newStateVersion, type StateVersion } from "./state-version.ts";
 
-/** Throws `rollbackToOtherWorkspace` for a version of another workspace that the caller may read. */
+/**
+ * Throws `rollbackToOtherWorkspace` if the source belongs to another workspace. Call it after the check that the caller
+ * may read the source.
+ */
 export function requireOwnSource(
   source: Pick<StateVersion, "workspaceId">,
   workspaceId: WorkspaceId,
@@ -12,7 +15,7 @@ export function requireOwnSource(
 
 /**
  * Returns the copy that an earlier call of the same request created: the newest version, if it was copied from this
- * source under this lock. A client that received no response repeats its request.
+ * source under this lock. Clients repeat a request if they receive no response.
  */
 export function repeatedRollback(
   sourceId: StateVersionId,
@@ -28,9 +31,10 @@ export function repeatedRollback(
 }
 
 /**
- * A serial above all serials of this lock and above that of the newest version that is not discarded.
+ * Returns a serial higher than every serial of this lock epoch and than that of the newest version that is not
+ * discarded.
  *
- * `known`: at least the newest version that is not discarded, and that of this epoch with the highest serial.
+ * `known` must contain the newest version that is not discarded, and the version with the highest serial of this epoch.
  */
 export function followingSerial(epoch: bigint, known: readonly StateVersion[]): bigint {
   const newest = newestOf(known.filter(({ status }) => status !== "discarded"));
@@ -49,7 +53,10 @@ export type CopyFields = Pick<
   "id" | "position" | "lockEpoch" | "serial" | "createdAt" | "createdByType" | "createdById"
 >;
 
-/** A finalized version with the source's contents. The bytes are those of the source and contain its serial. */
+/**
+ * Returns a finalized version with the source's contents. The bytes are shared, so they still contain the source's
+ * serial.
+ */
 export function copyVersion(source: StateVersion, fields: CopyFields): StateVersion {
   if (source.status !== "finalized") throw rollbackWithoutContent(source.status);
   const copy = newStateVersion({

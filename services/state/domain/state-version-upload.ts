@@ -15,7 +15,7 @@ export interface StoredContent {
   size: number;
 }
 
-/** The version's content of this kind, if it is stored. */
+/** Returns the version's content of this kind; undefined if it is not stored. */
 export function contentOf(
   version: Pick<
     StateVersion,
@@ -32,8 +32,8 @@ export function contentOf(
 }
 
 /**
- * Whether the version still accepts a content that is not stored. Raw state finalizes the version; JSON may be uploaded
- * before it, after it, or never.
+ * Returns whether the version still accepts a content that is not stored yet. Raw state finalizes the version; the JSON
+ * form may be uploaded before the raw state, after it, or never.
  */
 export const acceptsContent = (
   version: Pick<StateVersion, "status" | "expiresAt">,
@@ -43,7 +43,7 @@ export const acceptsContent = (
   awaitsContent(version, now) ||
   (kind === "json" && version.status === "finalized" && version.expiresAt > now);
 
-/** Throws `backingDataDeleted` for a version whose contents are deleted, even if they can be restored. */
+/** Throws `backingDataDeleted` for a version whose contents are deleted, even softly. */
 export function requireUndeleted(version: Pick<StateVersion, "status">): void {
   if (isDeleted(version)) throw backingDataDeleted();
 }
@@ -64,7 +64,7 @@ export interface Attempt {
   md5: string;
 }
 
-/** Throws `uploadUsed` if the bytes differ from the stored ones. */
+/** Throws `uploadUsed` if the attempt's bytes differ from the stored ones. */
 export function requireSameContent(stored: StoredContent, attempt: Attempt): void {
   if (stored.sha256 !== attempt.sha256 || stored.size !== attempt.size) throw uploadUsed();
 }
@@ -75,13 +75,14 @@ export function requireFresh(attempt: Attempt, graceMs: number, now: Date): void
 }
 
 /**
- * The latest time at which an attempt may commit, in epoch ms: a key that the sweeper has found without a row must
- * not get a row afterwards. Three quarters of the grace period; the last quarter covers clock differences.
+ * Returns the latest time at which an attempt may commit, in epoch ms: three quarters of the grace period. The sweeper
+ * may delete the key after the grace period, so the key must not get a row then; the last quarter covers clock
+ * differences.
  */
 export const commitDeadline = ({ attemptStartedAt }: Attempt, graceMs: number): number =>
   attemptStartedAt.getTime() + graceMs * 0.75;
 
-/** Stores the raw state of a pending version, whose extraction is then due. Throws `md5Mismatch`. */
+/** Stores the raw state of a pending version and makes its extraction due. Throws `md5Mismatch`. */
 export function finalize(
   version: StateVersion,
   blobKey: string,

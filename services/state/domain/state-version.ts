@@ -19,18 +19,18 @@ export class StateVersion {
   declare position: bigint;
   declare lockEpoch: bigint;
   declare serial: bigint;
-  /** Of the raw state, lower-case hex. */
+  /** md5 of the raw state, in lower-case hex. */
   declare md5: string;
-  /** Empty if the client sent none. */
+  /** Empty if the client did not send a lineage. */
   declare lineage: string;
   declare status: StateVersionStatus;
-  /** A snapshot that does not become current before the workspace is unlocked. */
+  /** True for a snapshot, which does not become current before the workspace is unlocked. */
   declare intermediate: boolean;
   declare createdAt: Date;
   declare createdByType: string;
   declare createdById: string;
   declare runId: string | null;
-  /** When its upload URLs expire; a version that is still pending then is discarded. */
+  /** When the upload URLs expire; a version that is still pending then is discarded. */
   declare expiresAt: Date;
   declare blobKey: string | null;
   declare size: bigint | null;
@@ -38,22 +38,22 @@ export class StateVersion {
   declare jsonBlobKey: string | null;
   declare jsonSize: bigint | null;
   declare jsonSha256: string | null;
-  /** The create request carried the outputs; extraction does not store them again. */
+  /** Whether the create request contained the outputs; extraction does not store them again. */
   declare outputsGiven: boolean;
   declare resourcesProcessed: boolean;
   declare resourceCount: number;
-  /** Number of its billable resources; null until extraction, and after a failed one. */
+  /** Number of billable resources; null until extraction, and after a failed extraction. */
   declare billableResourceCount: number | null;
   declare formatVersion: number | null;
   declare engineVersion: string | null;
-  /** When extraction runs next; null if it never runs (again). While a lease is held, the end of the lease. */
+  /** When extraction is due, or null if no extraction is due. While a worker holds a lease, the end of the lease. */
   declare extractionDueAt: Date | null;
   declare extractionAttempts: number;
   /** Why the content could not be read; its resources are then unknown. */
   declare extractionError: string | null;
-  /** The version that this one copies. */
+  /** The version that a rollback copied to create this one. */
   declare rollbackVersionId: StateVersionId | null;
-  /** Start of the period in which its soft-deleted contents can be restored. */
+  /** When the contents were soft-deleted; they can be restored for a limited time after it. */
   declare softDeletedAt: Date | null;
 
   constructor(fields: Fields) {
@@ -104,7 +104,7 @@ export const newStateVersion = (fields: NewStateVersion): StateVersion =>
     softDeletedAt: null,
   });
 
-/** A state version as its document shows it, with the placement of its workspace. */
+/** A state version in the form that its document shows, with the placement of its workspace. */
 export type StateVersionView = Pick<
   StateVersion,
   | "id"
@@ -143,7 +143,7 @@ export type StateVersionView = Pick<
   providersJson: string;
 };
 
-/** The view without the results of extraction, for a version whose contents are permanently deleted. */
+/** Removes the results of extraction from the view of a version whose contents are permanently deleted. */
 export const withoutExtraction = (version: StateVersionView): StateVersionView => ({
   ...version,
   resources: [],
@@ -152,25 +152,27 @@ export const withoutExtraction = (version: StateVersionView): StateVersionView =
   providersJson: "{}",
 });
 
-/** Whether the outputs of the version are known: sent with the create request, or extracted. */
+/**
+ * Returns whether the outputs of the version are known: they were sent with the create request or have been extracted.
+ */
 export const outputsAreKnown = (
   version: Pick<StateVersion, "outputsGiven" | "resourcesProcessed">,
 ): boolean => version.outputsGiven || version.resourcesProcessed;
 
-/** The last one by creation order. */
+/** Returns the version that was created last. */
 export const newestOf = (versions: readonly StateVersion[]): StateVersion | undefined =>
   versions.reduce<StateVersion | undefined>(
     (newest, version) => (newest && newest.position > version.position ? newest : version),
     undefined,
   );
 
-/** Whether the version awaits its upload and the upload URL has not expired. */
+/** Returns whether the version awaits its upload and the upload URL has not expired. */
 export const awaitsContent = (
   version: Pick<StateVersion, "status" | "expiresAt">,
   now: Date,
 ): boolean => version.status === "pending" && version.expiresAt > now;
 
-/** Whether its contents are soft-deleted or permanently deleted. */
+/** Returns whether the version's contents are deleted, softly or permanently. */
 export const isDeleted = ({ status }: Pick<StateVersion, "status">): boolean =>
   status === "backing_data_soft_deleted" || status === "backing_data_permanently_deleted";
 
@@ -188,8 +190,8 @@ export function removeJson(version: StateVersion): string | null {
 }
 
 /**
- * Makes a finalized version the workspace's current one, unless a version created later already is: uploads may end
- * in any order. Returns whether it did.
+ * Makes a finalized version the workspace's current one, unless a version that was created later is current already:
+ * uploads can end in any order. Returns whether it became current.
  */
 export function makeCurrent(
   workspaceState: WorkspaceState,
@@ -202,7 +204,8 @@ export function makeCurrent(
   version.intermediate = false;
   if (version.resourcesProcessed) {
     workspaceState.resourceCount = version.resourceCount;
-    // Extracted again, because the workspace's resources are those of its current version.
+    // The version is extracted again, because the workspace's resources are replaced when its current version is
+    // extracted.
     version.extractionDueAt = now;
     version.extractionAttempts = 0;
   }
@@ -210,7 +213,7 @@ export function makeCurrent(
   return true;
 }
 
-/** Records the creation time of the workspace's latest version. Returns whether it changed. */
+/** Records the creation time of the workspace's latest version. Returns whether the time changed. */
 export function noteLatestChange(workspaceState: WorkspaceState, version: StateVersion): boolean {
   if (workspaceState.latestChangeAt && workspaceState.latestChangeAt >= version.createdAt)
     return false;

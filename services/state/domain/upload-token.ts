@@ -5,7 +5,7 @@ import type { StateVersionId, WorkspaceId } from "./ids.ts";
 /** The two contents of a state version: the engine's raw state, and its JSON form. */
 export type ContentKind = "raw" | "json";
 
-/** The claims of an upload URL: one content of one version, until it expires. */
+/** The claims of an upload URL: the right to upload one content of one version until the URL expires. */
 export interface UploadClaims {
   workspaceId: WorkspaceId;
   versionId: StateVersionId;
@@ -14,7 +14,7 @@ export interface UploadClaims {
 }
 
 export interface UploadTokens {
-  /** The capability in an upload URL. */
+  /** Returns the token for an upload URL. The token authorizes the upload without any other credential. */
   sign(claims: UploadClaims): string;
   /** Returns the claims of a valid token that has not expired at `now`; otherwise undefined. */
   verify(token: string, now: Date): UploadClaims | undefined;
@@ -44,7 +44,7 @@ export function createUploadTokens(keys: string): UploadTokens {
       const expected = mac(key, `${id}.${payload}`);
       const given = Buffer.from(signature, "base64url");
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-      // Two encodings of one signature (spare bits, padding) would make two URLs of one capability.
+      // Base64url allows several encodings of one signature (spare bits, padding); only one of them is accepted.
       if (given.toString("base64url") !== signature) return undefined;
       const claims = decode(payload);
       return claims && claims.expiresAt > now ? claims : undefined;
@@ -74,7 +74,7 @@ function parseKeys(keys: string): Key[] {
   for (const entry of keys.split(",").filter((part) => part.trim() !== "")) {
     const [, id, encoded] = /^\s*([A-Za-z0-9_-]+):([A-Za-z0-9+/=]+)\s*$/.exec(entry) ?? [];
     const secret = Buffer.from(encoded ?? "", "base64");
-    // The entry itself is never quoted: it is a key.
+    // The entry is a key, so the error message never quotes it.
     if (!id || secret.length < LEAST_KEY_BYTES) {
       throw new Error("upload token keys: each must be id:base64, of at least 32 bytes");
     }

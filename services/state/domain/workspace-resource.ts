@@ -1,6 +1,6 @@
 import type { StateVersionId, WorkspaceResourceId } from "./ids.ts";
 
-/** A resource that the workspace's current state manages, as its list shows it. */
+/** A resource that the workspace's current state manages, in the form that the workspace's list of resources shows. */
 export interface WorkspaceResource {
   id: WorkspaceResourceId;
   address: string;

@@ -2,7 +2,7 @@ import { nextVersion } from "@statehouse/events/version";
 import { workspaceNotFound } from "./errors.ts";
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
 
-/** Organization and project of a workspace. The service workspaces owns it; only higher versions apply. */
+/** The organization and project of a workspace. The workspaces service owns this data; only higher versions apply. */
 export interface Placement {
   workspaceId: WorkspaceId;
   organizationId: string;
@@ -10,10 +10,13 @@ export interface Placement {
   version: bigint;
 }
 
-/** What state stores of one workspace: the row that every change of its state locks. */
+/** The state service's row for one workspace. Every change of the workspace's state locks it. */
 export class WorkspaceState {
   declare workspaceId: WorkspaceId;
-  /** Null, with placement version 0, if it was sealed before its placement was known; null once it is dropped. */
+  /**
+   * Null, with placement version 0, if a lock was sealed before the placement was known. Also null after the workspace
+   * was dropped.
+   */
   declare organizationId: string | null;
   declare projectId: string | null;
   declare placementVersion: bigint;
@@ -22,14 +25,14 @@ export class WorkspaceState {
   declare currentVersionId: StateVersionId | null;
   /** Position of the current version; 0 if there is none. */
   declare currentPosition: bigint;
-  /** Number of managed resources of the current version, as extracted. */
+  /** Number of managed resources that extraction found in the current version. */
   declare resourceCount: number;
-  /** Creation time of its latest finalized version. */
+  /** Creation time of the latest finalized version. */
   declare latestChangeAt: Date | null;
-  /** Grows with every change and also gives the creation order of versions. */
+  /** Grows with every change and also provides the positions of new versions. */
   declare revision: bigint;
   declare droppedAt: Date | null;
-  /** When a dropped workspace was purged, so that only this tombstone is left. */
+  /** When a dropped workspace was purged; only this row is left, as a tombstone. */
   declare purgedAt: Date | null;
 
   constructor(fields: Fields) {
@@ -62,7 +65,7 @@ export type WorkspaceStateView = Pick<
   "workspaceId" | "organizationId" | "projectId" | "currentVersionId" | "droppedAt"
 >;
 
-/** The values that the service workspaces stores beside its own row. */
+/** The values that the workspaces service stores beside its own row of the workspace. */
 export type StateSummary = Pick<
   WorkspaceState,
   "workspaceId" | "currentVersionId" | "resourceCount" | "latestChangeAt" | "revision"
@@ -82,7 +85,7 @@ export const summaryOf = ({
   revision,
 });
 
-/** The values that the service workspaces compares with its own row. */
+/** The values that the workspaces service compares with its own row of the workspace. */
 export interface WorkspaceStateRecord {
   summary: StateSummary;
   placementVersion: bigint;
@@ -96,7 +99,7 @@ export function applyPlacement(workspaceState: WorkspaceState, placement: Placem
   }
 }
 
-/** Moves the workspace, whatever placement is stored. A tombstone never changes. */
+/** Moves the workspace regardless of the stored placement's version. A tombstone never changes. */
 export function replacePlacement(workspaceState: WorkspaceState, placement: Placement): void {
   if (workspaceState.droppedAt) return;
   workspaceState.organizationId = placement.organizationId;
@@ -104,7 +107,7 @@ export function replacePlacement(workspaceState: WorkspaceState, placement: Plac
   workspaceState.placementVersion = placement.version;
 }
 
-/** The target of authorization. Throws `workspaceNotFound` if the workspace is dropped or has no placement. */
+/** Returns the target of authorization. Throws `workspaceNotFound` if the workspace is dropped or has no placement. */
 export function targetOf({
   workspaceId,
   organizationId,
@@ -124,13 +127,16 @@ export function requireNotDropped({ droppedAt }: Pick<WorkspaceState, "droppedAt
   if (droppedAt) throw workspaceNotFound();
 }
 
-/** Raises the revision and returns it. The revision is also the position of a version that this change creates. */
+/** Raises the revision and returns it. A version that this change creates uses the revision as its position. */
 export function touch(workspaceState: WorkspaceState, now: Date): bigint {
   workspaceState.revision = nextVersion(workspaceState.revision, now);
   return workspaceState.revision;
 }
 
-/** Leaves a tombstone that no later placement changes: the state can neither be read nor written from now on. */
+/**
+ * Turns the row into a tombstone. From now on the state can be neither read nor written, and no later placement changes
+ * that.
+ */
 export function dropWorkspaceState(workspaceState: WorkspaceState, now: Date): void {
   if (workspaceState.droppedAt) return;
   touch(workspaceState, now);

@@ -3,7 +3,7 @@ import { AppError } from "@statehouse/errors";
 import { HttpProblem, httpErrors } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
 
-/** Altered, foreign and expired tokens get the same response, so that it reveals nothing to an attacker. */
+/** Altered, foreign and expired tokens get the same response, because the difference would help an attacker. */
 export const unknownUploadUrl = () =>
   new HttpProblem(404, "not_found", "not found", "This upload URL is invalid or has expired.");
 
@@ -42,7 +42,7 @@ export const rangeNotSatisfiable = (size: number) =>
     },
   );
 
-/** How long the rest of a refused request is read and discarded, so that the client reads the response, in ms. */
+/** How long the rest of a refused request is read and discarded, in ms, so that the client can read the response. */
 const LINGER_MS = 2_000;
 
 /** Sends a response without content. */
@@ -51,7 +51,7 @@ export function answerDone(response: ServerResponse): void {
   response.end();
 }
 
-/** Sends a JSON:API error document; unexpected errors are logged, once. */
+/** Sends a JSON:API error document. Logs unexpected errors. */
 export function answerFailure(
   request: IncomingMessage,
   response: ServerResponse,
@@ -59,7 +59,7 @@ export function answerFailure(
   logger: Logger,
 ): void {
   if (response.headersSent || response.destroyed) {
-    // The headers are already sent, so that only closing the connection signals the error.
+    // The headers are already sent, so only closing the connection can signal the error.
     if (!response.destroyed) logger.warn({ err: causeOf(error) }, "download aborted");
     response.destroy();
     return;
@@ -80,7 +80,10 @@ export function answerFailure(
   else linger(request, response, body);
 }
 
-/** Closing the connection while the client still sends would reset it, and the client would not read the response. */
+/**
+ * Sends the body but keeps the connection open for a while. Closing it while the client still sends would reset it, and
+ * the client would not read the response.
+ */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
   response.write(body);
   const timer = setTimeout(() => response.end(), LINGER_MS);
@@ -95,7 +98,7 @@ function describe(error: unknown) {
     return { status, code, title, detail: message, headers };
   }
   if (error instanceof AppError) {
-    // A forbidden request returns 404, because these addresses do not declare a 403.
+    // A forbidden request returns 404, because the API defines no 403 for these addresses.
     const isForbidden = error.kind === "forbidden";
     const { status, title } = httpErrors[isForbidden ? "notFound" : error.kind];
     const code = isForbidden ? "not_found" : error.reason;
@@ -115,6 +118,6 @@ function describe(error: unknown) {
   };
 }
 
-/** Clients see only the text of an `AppError`; operators need its cause. */
+/** Returns what the log needs: clients see only the text of an `AppError`, operators need its cause. */
 const causeOf = (error: unknown): unknown =>
   error instanceof AppError && error.cause !== undefined ? error.cause : error;

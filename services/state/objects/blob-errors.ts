@@ -7,11 +7,11 @@ export const contentTruncated = (expected: number, received: number) =>
     `The content has ${received} bytes, but ${expected} were announced; nothing was stored.`,
   );
 
-/** Any failure of the store itself. It must never be treated as "no state". */
+/** A failure of the store itself. It must never be treated as a missing state. */
 export const storeUnavailable = (cause: unknown) =>
   unavailable("blob_store", "The store of state contents does not respond; try again.", cause);
 
-/** A problem that an operator has to fix, in one sentence; for readiness and commands, never for clients. */
+/** A problem that an operator has to fix, as one sentence. Used for readiness and commands; clients never see it. */
 export const storeUnusable = (problem: string, cause?: unknown) =>
   new AppError("unavailable", "blob_store", problem, { cause });
 
@@ -25,6 +25,6 @@ export const blobMissing = (key: string, cause?: unknown) =>
     cause: new Error(`no bytes under key ${key}`, { cause }),
   });
 
-/** Whether only the key is missing and the store itself works. */
+/** Returns whether only the key is missing, while the store itself works. */
 export const isBlobMissing = (error: unknown): boolean =>
   error instanceof AppError && error.reason === "blob_missing";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 
-/** The purpose of an upload attempt. */
+/** What an upload attempt stores: one kind of content of one version. */
 export interface BlobAttempt {
   workspaceId: WorkspaceId;
   versionId: StateVersionId;
@@ -12,11 +12,15 @@ export interface BlobAttempt {
 
 const form = /^ws-[A-Za-z0-9]+\/sv-[A-Za-z0-9]+\/(?:raw|json)-([0-9a-z]{1,10})-[0-9a-f]{16}$/;
 
-/** A key that is unique to this attempt and contains its start time, from which the sweeper computes the age. */
+/**
+ * Returns a key that is unique to this attempt. It contains the start time, from which the sweeper computes the age.
+ */
 export const newBlobKey = ({ workspaceId, versionId, kind, startedAt }: BlobAttempt): string =>
   `${workspaceId}/${versionId}/${kind}-${startedAt.getTime().toString(36)}-${randomBytes(8).toString("hex")}`;
 
-/** The start time of the attempt that a key belongs to; undefined for foreign keys, which are never deleted. */
+/**
+ * Returns the start time of the attempt to which a key belongs. Undefined for foreign keys, which are never deleted.
+ */
 export function attemptStartedAt(key: string): Date | undefined {
   const [, started] = form.exec(key) ?? [];
   return started === undefined ? undefined : new Date(Number.parseInt(started, 36));

@@ -8,13 +8,13 @@ import type { BlobStore, StoredBlob } from "./blob-store.ts";
 export interface BlobMove {
   from: BlobStore;
   to: BlobStore;
-  /** The next blobs in a stable order; empty after the last. */
+  /** Returns the next blobs in a stable order; none after the last one. */
   owned(after: string, limit: number): Promise<OwnedBlob[]>;
-  /** Returns those of the keys that versions still refer to. */
+  /** Returns those of the keys to which versions still refer. */
   stillOwned(keys: readonly string[]): Promise<ReadonlySet<string>>;
   /** Called once for each blob, whether or not it was moved. */
   done(): void;
-  /** A blob that could not be moved and stays in the old store. */
+  /** Called for each blob that could not be moved; it stays in the old store. */
   report(problem: BlobProblem): void;
   signal: AbortSignal;
 }
@@ -36,10 +36,11 @@ const BATCH = 500;
 const AT_ONCE = 4;
 
 /**
- * Scans all owned blobs once: copies those that are missing in `to`, each completely or not at all, and only if its
- * bytes have the sha256 of its row. It stores no progress: if the process is killed, the next run finds the copied
- * blobs in `to`. A blob can be copied just after its deletion; its key then has no row and the sweeper deletes it.
- * Throws if a store does not respond for a while.
+ * Scans all owned blobs once and copies those that are missing in `to`: each completely or not at all, and only if its
+ * bytes have the sha256 of its row. Throws if a store does not respond for a while.
+ *
+ * It stores no progress: after a crash, the next run finds the copied blobs in `to`. A blob may be deleted just before
+ * it is copied; the copied key then has no row, and the sweeper deletes it.
  */
 export async function moveBlobs(move: BlobMove): Promise<Moved> {
   const moved: Moved = { copied: 0, bytes: 0, alreadyThere: 0, problems: 0 };
@@ -73,7 +74,7 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
   const found = await look(move, blob);
   if (found === "gone") return "gone";
   if (typeof found === "object") {
-    // The store refuses bytes other than those just read.
+    // `put` fails if the bytes differ from those whose digests were just computed.
     const stored = await patiently(signal, () => copy(move, found, key));
     if (stored.sha256 === blob.sha256) return "copied";
   }
@@ -81,7 +82,10 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
   return "problem";
 }
 
-/** Reads the content to copy. An unreadable blob must not block the others. */
+/**
+ * Reads the content to copy. Returns a problem instead of throwing, so that one unreadable blob does not block the
+ * others.
+ */
 async function look(
   { from, stillOwned, signal }: BlobMove,
   { key, size, sha256 }: OwnedBlob,
@@ -92,7 +96,7 @@ async function look(
   } catch (error) {
     if (signal.aborted) throw error;
     if (!isBlobMissing(error)) return "unreadable";
-    // The blob was deleted after its row was read, or it is lost.
+    // The blob was either deleted after its row was read, or lost.
     return (await stillOwned([key])).has(key) ? "lost" : "gone";
   }
 }

@@ -7,7 +7,7 @@ import type { BlobStore, StoredBlob } from "./blob-store.ts";
 const ATTEMPTS = 6;
 const FIRST_RETRY_MS = 250;
 
-/** Reads the bytes of the key to compute their digests. Throws the same errors as `get`. */
+/** Reads the bytes of a key and returns their digests. Throws the same errors as `get`. */
 export async function digestsOf(
   store: BlobStore,
   key: string,
@@ -27,7 +27,9 @@ export async function digestsOf(
   return { size, sha256: sha256.digest("hex"), md5: md5.digest("hex") };
 }
 
-/** Temporary failures of a store are retried. */
+/**
+ * Repeats `work` a few times if it fails, because a failure of a store can be temporary. A missing blob is not retried.
+ */
 export async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1, wait = FIRST_RETRY_MS; ; attempt++, wait *= 2) {
     try {

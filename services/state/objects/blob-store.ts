@@ -22,13 +22,15 @@ export interface BlobEntry {
 }
 
 /**
- * Bytes under keys, which never change: a key is written once. Every failure of the store itself is `unavailable`,
- * including a missing key: a row proves that the state exists, so a missing key never means "no state".
+ * Stores bytes under keys. A key is written once, so its bytes never change.
+ *
+ * Every failure of the store is `unavailable`, even a missing key: a row proves that the state exists, so a missing key
+ * must not look like "no state".
  */
 export interface BlobStore extends AsyncDisposable {
   /**
-   * Streams `body` into the store: afterwards all bytes are durable, or none are stored. If it fails, `body` stays
-   * open. Throws `contentTruncated`, `md5Mismatch`, `storeUnavailable`, and the signal's reason.
+   * Streams `body` into the store. Afterwards either all bytes are durable or none are stored. After a failure `body`
+   * is still open. Throws `contentTruncated`, `md5Mismatch`, `storeUnavailable`, and the signal's reason.
    */
   put(
     key: string,
@@ -37,9 +39,10 @@ export interface BlobStore extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<StoredBlob>;
   /**
-   * Streams a blob, or the given range of it, into the writable that `open` returns, and ends it. `open` is called
-   * once the size of the complete blob is known. The memory of a chunk is reused after its write callback. Throws
-   * `blobMissing` (before `open` is called), `storeUnavailable` and the signal's reason.
+   * Streams a blob, or the given range of it, into the writable that `open` returns, and ends that writable. `open` is
+   * called when the size of the complete blob is known. A chunk's memory is reused after its write callback.
+   *
+   * Throws `blobMissing` (before `open` is called), `storeUnavailable` and the signal's reason.
    */
   get(
     key: string,
@@ -47,12 +50,12 @@ export interface BlobStore extends AsyncDisposable {
     signal: AbortSignal,
     range?: ByteRange,
   ): Promise<void>;
-  /** The number of bytes under the key; undefined if there is no such key. */
+  /** Returns the number of bytes under the key; undefined if the key does not exist. */
   sizeOf(key: string): Promise<number | undefined>;
   /** Deletes as many of the keys as possible; a missing key counts as deleted. */
   delete(keys: readonly string[]): Promise<void>;
-  /** Every key after `after`, once, in ascending order. */
+  /** Yields every key after `after` once, in ascending order. */
   list(from?: { after?: string | undefined }): AsyncGenerator<BlobEntry, void, undefined>;
-  /** Throws the reason if the store cannot be used now. */
+  /** Throws the reason if the store cannot be used at present. */
   ready(): Promise<void>;
 }

@@ -12,7 +12,7 @@ import { digestsOf, patiently } from "./blob-reading.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
 import { isDeletedPermanently, isListEntry } from "./deleted-permanently.ts";
 
-/** A contradiction between rows and bytes, each described by a sentence for operators. */
+/** The contradictions between rows and bytes, each with a sentence for operators. */
 export const contentProblems = {
   noContents: "the state version must have a state, but its row does not refer to one",
   noRow: "the blob of the state version has no row",
@@ -27,35 +27,38 @@ export const contentProblems = {
 
 export type ContentProblem = keyof typeof contentProblems;
 
-/** Not a contradiction: a database that was restored from a backup has the row again. */
+/**
+ * The bytes are missing, but not because of a fault: the database was restored from a backup and contains the row
+ * again, after an organization owner deleted the bytes permanently.
+ */
 const DELETED_PERMANENTLY = "deletedPermanently";
 
 export interface FoundProblem {
   problem: ContentProblem;
-  /** Key of the bytes; empty if the problem is that there is no key. */
+  /** Key of the bytes; empty if the row has no key. */
   key: string;
   workspaceId?: WorkspaceId;
   versionId?: StateVersionId;
   detail?: string;
 }
 
-/** What was found instead of the expected bytes. */
+/** The result of a failed comparison of one content. */
 interface Finding extends Omit<FoundProblem, "problem"> {
   problem: ContentProblem | typeof DELETED_PERMANENTLY;
 }
 
-/** The bytes under a key, or why they cannot be compared. */
+/** Size and digests of the bytes under a key, or the reason why they cannot be compared. */
 type Look = StoredBlob | Finding["problem"];
 type Looking = Promise<Look>;
 
 export interface ContentCheck extends BlobRetention {
   rows: ContentReads;
   store: BlobStore;
-  /** Reads every byte; if false, only sizes are compared. */
+  /** Whether every byte is read; otherwise only sizes are compared. */
   readContents: boolean;
   /** Delay before an apparent problem is checked again, in ms. */
   settlingMs: number;
-  /** Times in which bytes can have lost their rows. */
+  /** Periods in which rows of stored bytes can have been lost. */
   interruptions: readonly DatabaseInterruption[];
   now(): Date;
   onProgress(versions: number): void;
@@ -67,9 +70,9 @@ export interface CheckedContents {
   contents: number;
   bytes: number;
   problems: FoundProblem[];
-  /** Missing bytes that an organization owner deleted permanently, by the list in the store. */
+  /** Missing bytes that an organization owner deleted permanently, according to the list in the store. */
   deletedPermanently: Omit<FoundProblem, "problem">[];
-  /** Keys without a row that are not a problem: uploads in progress, bytes within the delay, and foreign keys. */
+  /** Number of keys without a row that are not a problem: uploads in progress, and bytes within the deletion delay. */
   young: number;
   foreign: number;
 }
@@ -78,8 +81,8 @@ const BATCH = 500;
 const AT_ONCE = 4;
 
 /**
- * Compares all rows with the store, in both directions. Each apparent problem is checked a second time, because a
- * running service changes versions and bytes during the comparison. Throws if store or database do not respond.
+ * Compares all rows with the store, in both directions. Checks each apparent problem a second time, because a running
+ * service changes versions and bytes during the comparison. Throws if the store or the database does not respond.
  */
 export async function checkContents(check: ContentCheck): Promise<CheckedContents> {
   const { rows, signal } = check;
@@ -161,7 +164,7 @@ async function look({ store, readContents, signal }: ContentCheck, key: string):
     return await patiently(signal, () => digestsOf(store, key, signal));
   } catch {
     signal.throwIfAborted();
-    // `store`: the store itself is unavailable; otherwise only these bytes are unreadable.
+    // Throws if the store itself is unavailable; otherwise only these bytes are unreadable.
     await store.ready();
     const isThere = await store.sizeOf(key);
     return isThere === undefined ? missing(store, key) : "unreadable";
@@ -184,12 +187,15 @@ async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
   ];
 }
 
-/** The other direction: bytes without a row. Recent bytes can belong to an upload in progress. */
+/**
+ * Finds keys in the store that have no row. Recent keys are not reported, because they can belong to an upload in
+ * progress.
+ */
 async function ownerlessKeys(
   { rows, store, signal, now, interruptions, ...retention }: ContentCheck,
   checked: CheckedContents,
 ): Promise<FoundProblem[]> {
-  // The sweeper deletes them after one more grace period at the latest.
+  // The sweeper deletes ownerless keys one more grace period later at the latest, so only older ones are a problem.
   const before = now().getTime() - retention.sweepGraceMs;
   const ownerless: FoundProblem[] = [];
   let batch: string[] = [];
@@ -215,7 +221,7 @@ async function ownerlessKeys(
 const identityOf = ({ problem, key, versionId }: Finding): string =>
   [problem, key, versionId].join();
 
-/** The suspected contents that are still wrong. */
+/** Checks the suspected contents again and returns those that are still wrong. */
 async function confirmed(check: ContentCheck, suspects: readonly Finding[]): Promise<Finding[]> {
   const { rows, store, signal } = check;
   const versionIds = suspects.map(({ versionId }) => versionId).filter((id) => id !== undefined);

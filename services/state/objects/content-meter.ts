@@ -6,12 +6,12 @@ import { contentTruncated } from "./blob-errors.ts";
 import type { ExpectedContent, StoredBlob } from "./blob-store.ts";
 import { own } from "./spent-memory.ts";
 
-/** Buffer for several reads on either side, so that client and store do not wait for each other at every chunk. */
+/** Buffer size: several reads on either side, so that client and store do not wait for each other at every chunk. */
 const BUFFERED_BYTES = 512 * 1024;
 
 /**
  * Passes a body through and computes its digests. It holds back the last chunk until length and md5 are verified, so
- * that an invalid body never arrives completely.
+ * that the store never receives an invalid body completely.
  */
 export class ContentMeter extends Transform {
   readonly #expected: ExpectedContent;
@@ -58,15 +58,15 @@ export class ContentMeter extends Transform {
     done(null, this.#held);
   }
 
-  /** Of the complete body, available after it has passed. */
+  /** Digests of the complete body, available after it has passed through. */
   get digests(): StoredBlob {
     if (!this.#digests) throw new Error("the body has not passed yet");
     return this.#digests;
   }
 
-  /** Reads `body`. An error of the body destroys the meter; an error of the meter leaves the body open. */
+  /** Passes `body` through. An error of the body destroys the meter; an error of the meter leaves the body open. */
   measure(body: Readable): this {
-    // Node's HTTP parser allocates separate memory for each chunk of a body.
+    // Node's HTTP parser allocates separate memory for each chunk of a body, so that memory can be freed after use.
     this.#ownsChunks = body instanceof IncomingMessage;
     const broke = (cause?: Error) => {
       if (body.readableEnded) return;

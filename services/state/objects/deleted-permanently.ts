@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { BlobStore } from "./blob-store.ts";
 
-// The list is kept in the store itself: a database that is restored from a backup does not know of later deletions.
+// The list of permanently deleted contents is kept in the store, because a database restored from a backup does not
+// contain later deletions.
 const PREFIX = "deleted-permanently/";
 const never = new AbortController().signal;
 
@@ -23,10 +24,10 @@ export async function listAsDeleted(
 export const isDeletedPermanently = async (store: BlobStore, key: string): Promise<boolean> =>
   (await store.sizeOf(PREFIX + key)) !== undefined;
 
-/** Whether a key of the store is an entry of the list, and not a content. */
+/** Returns whether a key in the store is an entry of the list and not a content. */
 export const isListEntry = (key: string): boolean => key.startsWith(PREFIX);
 
-/** Copies the list to the store that contents move to. */
+/** Copies the list when contents move to another store. */
 export async function copyList({ from, to }: { from: BlobStore; to: BlobStore }): Promise<void> {
   for await (const { key } of from.list({ after: PREFIX })) {
     if (!isListEntry(key)) return;

@@ -7,12 +7,12 @@ import { storeUnavailable } from "./blob-errors.ts";
 /** The entries of a folder; empty if it does not exist. Throws `storeUnavailable`. */
 export const entriesOf = (folder: string): Promise<Dirent[]> =>
   readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    // The folder was removed meanwhile because it was empty.
+    // The folder became empty and was removed in the meantime.
     if (hasCode(error, "ENOENT")) return [];
     throw storeUnavailable(error);
   });
 
-/** The keys after `after` in key order: a folder sorts as if its name ended with the slash that keys contain. */
+/** Yields the keys after `after` in key order. A folder sorts as if its name ended with the slash that keys contain. */
 export async function* keysAmong(
   entries: readonly Dirent[],
   prefix: string,

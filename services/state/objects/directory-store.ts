@@ -28,8 +28,8 @@ const BLOBS = "blobs";
 const MOVE_ATTEMPTS = 5;
 
 /**
- * The store in a folder, for one replica. Incomplete files of a killed process are deleted, unless the store is only
- * read (`beside`) while another process may still write to it. Throws `StartError`.
+ * Opens the store in a folder, for one replica. Deletes incomplete files that a killed process left. With `beside` the
+ * store is only read and deletes nothing, because another process may still write to it. Throws `StartError`.
  */
 export async function openDirectoryStore(
   folder: string,
@@ -143,11 +143,11 @@ class DirectoryStore implements BlobStore {
 
   async *list({ after = "" }: { after?: string | undefined } = {}): ReturnType<BlobStore["list"]> {
     const shards = (await entriesOf(this.#blobs)).map(({ name }) => path.join(this.#blobs, name));
-    // All keys of one workspace are in one shard, so only the names of the top folder have to be sorted.
+    // All keys of a workspace are in one shard, so sorting the names in the top folders is enough.
     const tops = await Promise.all(shards.map(entriesOf));
     for await (const key of keysAmong(tops.flat(), "", after)) {
       const size = await this.sizeOf(key);
-      // Deleted meanwhile, therefore not listed.
+      // A file without a size was deleted in the meantime and is not listed.
       if (size !== undefined) yield { key, size };
     }
   }
@@ -182,7 +182,7 @@ class DirectoryStore implements BlobStore {
     }
   }
 
-  /** Sharded by workspace, so that no folder gets too many entries. */
+  /** Returns the path of a key. Keys are sharded by workspace, so that no folder gets too many entries. */
   #pathOf(key: string): string {
     return path.join(this.#blobs, shardOf(key), ...key.split("/"));
   }
@@ -192,8 +192,8 @@ const shardOf = (key: string): string =>
   createHash("sha256").update(key.split("/", 1).join()).digest("hex").slice(0, 2);
 
 /**
- * A rename survives a power failure only if every folder on its path is synced to disk, including folders that a
- * concurrent upload has created and may not have synced yet.
+ * Renames a file so that the rename survives a power failure: every folder on its path is synced to disk. This includes
+ * folders that a concurrent upload has created and may not have synced yet.
  */
 async function moveDurably(from: string, to: string, root: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -206,7 +206,7 @@ async function moveDurably(from: string, to: string, root: string): Promise<void
         if (folder === root) return;
       }
     } catch (error) {
-      // A concurrent delete may just have removed the folder because it was empty.
+      // A concurrent deletion may have removed the folder because it was empty.
       if (!hasCode(error, "ENOENT") || attempt === MOVE_ATTEMPTS) throw error;
     }
   }
@@ -224,7 +224,7 @@ async function removeEmpty(folder: string, end: string): Promise<void> {
   }
 }
 
-/** Waits for a write's callback or for the target's end, whichever is first. */
+/** Waits for a write's callback or the target's end, whichever comes first. */
 function settled(
   target: Writable,
   work: (done: (error?: Error | null) => void) => void,

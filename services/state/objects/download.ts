@@ -24,16 +24,16 @@ export interface DownloadRequest {
   response: ServerResponse;
   /** Aborted if the client disconnects. */
   signal: AbortSignal;
-  /** Closes the connection once it is idle. */
+  /** From now on, closes the connection when it is idle. */
   watch(): void;
 }
 
-/** Sends a content if the caller's bearer token allows reading it. The URL itself is not a capability. */
+/** Sends a content if the caller's bearer token allows reading it. The URL alone grants no access. */
 export async function sendContent(
   { app, store }: Objects,
   { versionId, kind, request, response, signal, watch }: DownloadRequest,
 ): Promise<void> {
-  // The client expects no body in the response.
+  // Discards the request's body; a download has none.
   request.resume();
   const token = bearerToken(request.headers.authorization);
   const look = () =>
@@ -71,13 +71,14 @@ export async function sendContent(
   try {
     await store.get(download.blobKey, open, signal, range);
   } catch (error) {
-    // The blob was deleted after the lookup: the response is 404, not a failure of the store.
+    // The blob may have been deleted after the lookup. A second lookup then throws the error for a 404 instead of a
+    // failure of the store.
     if (!response.headersSent && !signal.aborted) await look();
     throw error;
   }
 }
 
-/** If-Range: a client that has a part of another content gets the complete content. */
+/** Returns the range to send. With If-Range, a client that has a part of another content gets the complete content. */
 function askedRange({ headers }: IncomingMessage, etag: string, size: number) {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? rangeOf(headers.range, size) : undefined;

@@ -8,8 +8,8 @@ import type { Objects } from "./objects.ts";
 import { receiveContent } from "./upload.ts";
 
 /**
- * Handles everything under /v1/object. `awaitsContinue`: the request comes from the server's `checkContinue`, so the
- * client sends its body after a 100 response.
+ * Handles everything under /v1/object. `awaitsContinue` is true for requests from the server's `checkContinue` event,
+ * whose clients send the body only after a 100 response.
  */
 export type ObjectHandler = (
   request: IncomingMessage,
@@ -18,7 +18,7 @@ export type ObjectHandler = (
 ) => void;
 
 export interface HandlerOptions {
-  /** How long a connection may be idle during a body, in ms. */
+  /** How long a connection may be idle while a body is transferred, in ms. */
   idleMs: number;
   /** See `limitReceiving`. */
   bodyMs: number;
@@ -26,7 +26,7 @@ export interface HandlerOptions {
 
 const BASE = "/v1/object/";
 
-/** The object server as a plain request handler, so that a composition can serve it on its own listener. */
+/** Creates a plain request handler, so that callers can serve it on their own listener. */
 export function createObjectHandler(
   objects: Objects,
   { idleMs, bodyMs }: HandlerOptions,
@@ -40,13 +40,13 @@ export function createObjectHandler(
     const watch = () => void response.setTimeout(idleMs);
     watch();
     limitReceiving(request, bodyMs, () => response.destroy());
-    // After its last byte the client waits for this service, which can take as long as the time limits of store and
+    // After its last byte the client waits for this service. That can take as long as the time limits of store and
     // database.
     request.once("end", () => response.setTimeout(0));
     const route = routeOf(request);
     const parent = request.headers.traceparent;
     const traced = typeof parent === "string" ? parent : undefined;
-    // The route's name, never the path: the path of an upload contains a capability.
+    // Contains the route's name instead of the path, because the path of an upload contains its token.
     const attributes = { "http.route": route.name };
     void withServerSpan(`${request.method} ${route.name}`, traced, attributes, async (span) => {
       try {
@@ -67,7 +67,7 @@ interface Exchange {
   response: ServerResponse;
   signal: AbortSignal;
   awaitsContinue: boolean;
-  /** Closes the connection once it is idle. */
+  /** From now on, closes the connection when it is idle. */
   watch(): void;
 }
 

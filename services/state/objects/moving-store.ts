@@ -2,8 +2,8 @@ import { isBlobMissing } from "./blob-errors.ts";
 import type { BlobStore } from "./blob-store.ts";
 
 /**
- * Two stores as one, during a move: new blobs are written to `to`, blobs that are missing there are read from `from`,
- * and deletions apply to both. A key has the same bytes in both.
+ * Combines two stores during a move. New blobs are written to `to`, blobs that are missing there are read from `from`,
+ * and deletions apply to both. A key has the same bytes in both stores.
  */
 export const movingStore = ({ to, from }: { to: BlobStore; from: BlobStore }): BlobStore => ({
   put: (key, body, expected, signal) => to.put(key, body, expected, signal),
@@ -11,7 +11,7 @@ export const movingStore = ({ to, from }: { to: BlobStore; from: BlobStore }): B
     try {
       await to.get(key, open, signal, range);
     } catch (error) {
-      // Retried only if nothing has been sent yet.
+      // `blobMissing` is thrown before anything is sent, so reading from the other store is safe.
       if (!isBlobMissing(error)) throw error;
       await from.get(key, open, signal, range);
     }
@@ -32,7 +32,7 @@ export const movingStore = ({ to, from }: { to: BlobStore; from: BlobStore }): B
   },
 });
 
-/** Both listings in one order; a key that is in both stores is listed once. */
+/** Merges both listings in one order; a key that is in both stores is listed once. */
 async function* merged(
   one: ReturnType<BlobStore["list"]>,
   other: ReturnType<BlobStore["list"]>,

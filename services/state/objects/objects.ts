@@ -2,7 +2,7 @@ import type { Logger } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import type { BlobStore } from "./blob-store.ts";
 
-/** The dependencies of moving state bytes. */
+/** The dependencies of the object server and the commands that transfer state bytes. */
 export interface Objects {
   app: App;
   store: BlobStore;

@@ -23,13 +23,13 @@ export interface BlobStoreConfig {
 }
 
 interface Opening {
-  /** For reading only, while the state service may be running. */
+  /** Open the store only for reading, because the state service may be running. */
   beside?: boolean;
 }
 
 /**
- * Opens the configured store, together with the store that its contents move from, if any. A store that is down is
- * connected later. Throws `ConfigError`, `StartError`.
+ * Opens the configured store, combined with the store from which its contents are moving, if any. Does not wait for a
+ * store that is down; it is connected later. Throws `ConfigError`, `StartError`.
  */
 export async function openBlobStore(
   config: BlobStoreConfig,
@@ -98,7 +98,9 @@ function complain(missing: readonly string[]): void {
   if (missing.length > 0) throw new ConfigError(missing.join("\n"));
 }
 
-/** Finds problems at start that a TLS handshake would report only at the first use. */
+/**
+ * Reads certificate authorities. Reports at start the problems that a TLS handshake would report only at the first use.
+ */
 function authoritiesIn(file: string): string {
   try {
     const authorities = readFileSync(file, "utf8");

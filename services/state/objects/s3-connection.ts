@@ -10,21 +10,27 @@ export interface S3Settings {
   accessKey: string;
   secretKey: string;
   region: string;
-  /** `path`: endpoint/bucket/key; `virtual-host`: bucket.endpoint/key. Amazon always gets the latter. */
+  /**
+   * `path` requests endpoint/bucket/key, `virtual-host` requests bucket.endpoint/key. Amazon always gets
+   * `virtual-host`.
+   */
   addressing?: "path" | "virtual-host" | undefined;
   /** PEM of certificate authorities that are trusted in addition to those that Node trusts. */
   authorities?: string | undefined;
-  /** How long the store may send and accept nothing, in ms. */
+  /** How long the store may neither send nor accept data, in ms. */
   silenceMs?: number | undefined;
 }
 
-/** The minio client signs requests and sends the small ones; bodies use presigned URLs through `transfer`. */
+/**
+ * The minio client signs requests and sends those without large bodies. Bodies are sent to presigned URLs by
+ * `transfer`.
+ */
 export interface S3Connection extends AsyncDisposable {
   readonly client: Client;
   readonly transfer: S3Transfer;
 }
 
-/** Creating the client opens no connection. */
+/** Creates the clients; opens no connection yet. */
 export function connectS3(settings: S3Settings): S3Connection {
   const { endpoint, accessKey, secretKey, region, addressing, silenceMs } = settings;
   const { hostname, port, protocol } = new URL(endpoint);

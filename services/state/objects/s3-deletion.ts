@@ -1,7 +1,7 @@
 import type { Client } from "minio";
 import { z } from "zod";
 
-/** The version members of a listing; the client's own types omit them. */
+/** The members of a listing that describe versions; the client's own types omit them. */
 const versionSchema = z.object({
   name: z.string(),
   versionId: z.coerce.string(),
@@ -10,9 +10,11 @@ const versionSchema = z.object({
 type Version = z.infer<typeof versionSchema>;
 
 /**
- * Deletes the bytes of the keys; in a bucket with versioning, all versions of them, because no version of a deleted
- * key is ever read. Bytes that object lock protects remain behind a delete marker until the bucket's lifecycle rules
- * delete them. Throws all other refusals of the store.
+ * Deletes the bytes of the keys. In a bucket with versioning it deletes all versions, because no version of a deleted
+ * key is ever read.
+ *
+ * Bytes that object lock protects remain behind a delete marker until the bucket's lifecycle rules delete them. Throws
+ * if the store refuses a deletion for any other reason.
  */
 export async function deleteFrom(
   client: Client,

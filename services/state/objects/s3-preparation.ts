@@ -9,14 +9,14 @@ import { S3Refusal } from "./s3-transfer.ts";
 const URL_LIFETIME_S = 60;
 const never = new AbortController().signal;
 
-/** The store responds but does not work as required; the message is one sentence for the operator. */
+/** The store responds but does not meet a requirement; the message is one sentence for the operator. */
 export class S3Unusable extends Error {
   override readonly name = "S3Unusable";
 }
 
 /**
- * Creates the bucket if it is missing and tries every required operation. Returns whether the store refuses bytes
- * whose md5 differs from the announced one. Throws `S3Unusable`.
+ * Creates the bucket if it is missing and tries every required operation. Returns whether the store verifies an
+ * announced md5. Throws `S3Unusable`.
  */
 export async function prepareS3(
   connection: S3Connection,
@@ -36,7 +36,7 @@ export async function prepareS3(
     try {
       await client.makeBucket(bucket, region);
     } catch (error) {
-      // Another replica may have been faster.
+      // Another replica may have created the bucket first.
       await list().catch(() => {
         throw error;
       });
@@ -73,7 +73,7 @@ export async function prepareS3(
   return { checksMd5 };
 }
 
-/** The header that announces an md5, which is given as hex. */
+/** Returns the header that announces an md5 given as hex. */
 export const contentMd5 = (hex: string) => ({
   "content-md5": Buffer.from(hex, "hex").toString("base64"),
 });

@@ -12,7 +12,7 @@ const settings = {
 
 const withCode = (code: string, more = {}) => Object.assign(new Error("words"), { code, ...more });
 
-// Errors that a separate MinIO can produce are tested with the store.
+// Errors that a test can cause in a separate MinIO are tested in the tests of the store.
 const rows: [error: unknown, sentence: string][] = [
   [
     withCode("AccessDenied"),

@@ -1,7 +1,7 @@
 import { AppError } from "@statehouse/errors";
 import type { S3Settings } from "./s3-connection.ts";
 
-/** The operation that failed, as the end of a sentence about an access key. */
+/** The operation that failed, in words that complete a sentence about an access key. */
 export type S3Step =
   | "list the bucket"
   | "create the bucket"
@@ -35,14 +35,14 @@ const unreachable = [
   "UND_ERR_CONNECT_TIMEOUT",
 ];
 
-/** Why the store cannot be used, as one sentence that names the setting to check. */
+/** Returns why the store cannot be used, as one sentence that names the setting to check. */
 export function s3Problem(
   error: unknown,
   { endpoint, bucket, region, addressing }: S3Settings,
   step: S3Step,
 ): string {
   const cause = rootOf(error);
-  // Errors of the minio client itself have a name and no code.
+  // Errors that the minio client itself creates have a name but no code.
   const code = textOf(cause, "code") || textOf(cause, "name");
   const is = (codes: readonly string[]) => codes.includes(code);
   if (is(wrongKeys))
@@ -80,7 +80,7 @@ const ofAddressing = (addressing: S3Settings["addressing"]): string =>
     ? "; with S3_ADDRESSING=virtual-host the name is that of the bucket, <bucket>.<host>"
     : "";
 
-/** Wrapped errors: Statehouse's own, undici's, and several attempts. */
+/** Returns the innermost error. Statehouse and undici wrap errors, and an AggregateError contains several attempts. */
 function rootOf(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
   const hasCode = textOf(error, "code") !== "" && !(error instanceof AppError);

@@ -21,8 +21,8 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 15_000;
 
 /**
- * The store in an S3 bucket, which is created if it is missing. Opening the store does not wait for S3: S3 can be
- * down while all requests that need no bytes work.
+ * The store in an S3 bucket, which is created if it is missing. Opening the store does not wait for S3, because
+ * requests that need no bytes work while S3 is down.
  */
 export class S3Store implements BlobStore {
   readonly #connection: S3Connection;
@@ -30,15 +30,14 @@ export class S3Store implements BlobStore {
   readonly #bucket: string;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
-  /** Resolves when the bucket exists and the capabilities of S3 are known; never rejects. */
+  /** Resolves when the bucket exists and it is known whether S3 verifies the md5; never rejects. */
   readonly prepared: Promise<void>;
   /** Resolves once it is known whether the store can be used. */
   readonly #tried = Promise.withResolvers<void>();
   /** Why the store cannot be used yet. */
   #problem: Error | undefined;
   /**
-   * Whether S3 verifies the md5, determined by a probe. Until then, and if S3 does not verify it, the md5 is computed
-   * here.
+   * Whether S3 verifies the md5; a probe finds out. Until then, and if S3 does not verify it, the md5 is computed here.
    */
   #checksMd5 = false;
 
@@ -153,7 +152,7 @@ export class S3Store implements BlobStore {
     }
   }
 
-  /** The minio client sets no time limits of its own. */
+  /** Runs `work` with a time limit, because the minio client has none. */
   async #inTime<T>(work: () => Promise<T>): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error("no answer in time")), CALL_TIMEOUT_MS);
@@ -186,7 +185,7 @@ export class S3Store implements BlobStore {
     this.#tried.resolve();
   }
 
-  /** Logged once for each reason, because the preparation is retried repeatedly. */
+  /** Logs a problem as an error only once for each reason, because the preparation is retried repeatedly. */
   #complain(problem: Error): void {
     const level = problem.message === this.#problem?.message ? "debug" : "error";
     this.#logger[level]({ err: problem.cause ?? problem }, problem.message);

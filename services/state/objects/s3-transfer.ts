@@ -10,7 +10,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SILENCE_MS = 45_000;
 const LONGEST_REFUSAL = 16 * 1024;
 
-/** The store responded and refused the request. `code` is S3's, for example BadDigest. */
+/** The store refused the request. `code` is S3's code, for example BadDigest. */
 export class S3Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -25,10 +25,11 @@ export class S3Refusal extends Error {
 }
 
 export interface TransferOptions {
-  /** The authorities that TLS trusts, as PEM. Default: Node's. */
+  /** The certificate authorities that TLS trusts, as PEM. Default: those of Node. */
   authorities?: readonly string[] | undefined;
   /**
-   * Time limit for the store's response after the last byte of a body, and between two parts of a response, in ms.
+   * Time limit in ms: for the store's response after the last byte of a body, and for the gap between two parts of a
+   * response.
    */
   silenceMs?: number | undefined;
 }
@@ -48,7 +49,7 @@ export class S3Transfer implements AsyncDisposable {
     });
   }
 
-  /** Throws `S3Refusal`, the body's own error, or a network error. */
+  /** Sends `body` to the URL. Throws `S3Refusal`, the body's own error, or a network error. */
   async send(
     url: string,
     body: Readable,
@@ -57,7 +58,7 @@ export class S3Transfer implements AsyncDisposable {
   ): Promise<void> {
     const silence = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    // The listener limits slow clients; the store's time limit starts after the last byte.
+    // The object server limits slow clients, so the store's time limit starts only after the last byte.
     body.once("end", () => {
       timer = setTimeout(
         () => silence.abort(new Error("the store does not respond")),
@@ -80,7 +81,10 @@ export class S3Transfer implements AsyncDisposable {
     }
   }
 
-  /** Throws `S3Refusal`, the error of `open`, or a network error. */
+  /**
+   * Receives the body of a response into the writable that `open` returns. Throws `S3Refusal`, the error of `open`, or
+   * a network error.
+   */
   async receive(
     url: string,
     open: (size: number) => Writable,
@@ -111,8 +115,8 @@ export class S3Transfer implements AsyncDisposable {
   }
 
   /**
-   * A body of known length arrives as one chunk for each read, so the read's buffer is free once the chunk is
-   * written.
+   * Returns a sink that releases the buffer of each chunk after it is written. This is safe because a body of known
+   * length arrives as one chunk for each read.
    */
   #recycling(target: Writable): Writable {
     const sink = new Writable({
@@ -139,7 +143,10 @@ export class S3Transfer implements AsyncDisposable {
   }
 }
 
-/** The size of the complete blob, taken from a response that contains exactly the requested range. */
+/**
+ * Returns the size of the complete blob from a Content-Range header; undefined unless the header names the requested
+ * range.
+ */
 function sizeAround({ start, end }: ByteRange, header: unknown): string | undefined {
   const expected = `bytes ${start}-${end}/`;
   return typeof header === "string" && header.startsWith(expected)
@@ -156,7 +163,7 @@ class TextSink extends Writable {
   }
 }
 
-/** Frees the memory of the bytes that were sent. */
+/** Frees the memory of each chunk when it has been sent. */
 class FreeingSocket extends Socket {
   override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void) {
     super._write(chunk, encoding, (error) => {
@@ -176,7 +183,10 @@ class FreeingSocket extends Socket {
   }
 }
 
-/** Plain connections read into reused buffers; under TLS the decryption costs more than reuse saves. */
+/**
+ * Makes plain connections read into reused buffers. TLS connections do not, because decryption costs more than the
+ * reuse would save.
+ */
 function connector(
   buffers: ReadBuffers,
   authorities: readonly string[] | undefined,

@@ -7,7 +7,7 @@ import {
 } from "@statehouse/runtime";
 import type { ObjectHandler } from "./handler.ts";
 
-/** How long transfers in progress may take to end when the server stops. */
+/** How long the server waits for transfers in progress when it stops. */
 const DRAIN_MS = 20_000;
 
 export interface ObjectServer extends AsyncDisposable {
@@ -15,8 +15,8 @@ export interface ObjectServer extends AsyncDisposable {
 }
 
 /**
- * Serves state bytes on a separate listener; port 0 takes any free one. Disposal waits for transfers in progress.
- * Throws `StartError` if the port is in use.
+ * Serves state bytes on a separate listener. With port 0 the system chooses a free port. Disposal waits for transfers
+ * in progress. Throws `StartError` if the port is in use.
  */
 export async function startObjectServer(options: {
   host: string;

@@ -20,16 +20,16 @@ export interface WorkspaceName {
 export interface StateExport {
   states: CurrentStateReads;
   store: BlobStore;
-  /** An empty folder. */
+  /** The folder to write to; must be empty. */
   folder: string;
-  /** Those of the workspaces that are known. */
+  /** Returns the names of the workspaces that are known. */
   namesOf(ids: readonly WorkspaceId[]): Promise<ReadonlyMap<string, WorkspaceName>>;
   now(): Date;
   onProgress(states: number): void;
   signal: AbortSignal;
 }
 
-/** Why a state is not in the export; each is a sentence for the operator. */
+/** Why a state was not exported, each as a sentence for the operator. */
 export const exportProblems = {
   missing: "the bytes are missing in the store",
   content: "the bytes in the store differ from the row: other size, md5 or sha256",
@@ -51,13 +51,16 @@ export interface ExportedStates {
 
 const BATCH = 500;
 const AT_ONCE = 4;
-/** Folder of workspaces that the service workspaces does not know; no safe file name contains `~`. */
+/**
+ * Folder for workspaces whose names are unknown. Cannot equal an organization's folder, because no safe file name
+ * contains `~`.
+ */
 const UNKNOWN = "~unknown";
 const MANIFEST = "manifest.json";
 
 /**
- * Writes every current state as `organization/workspace.tfstate`, each completely and with the digests of its row or not
- * at all, and then the manifest. Throws if store or database do not respond.
+ * Writes every current state as `organization/workspace.tfstate`, and then the manifest. A state is written completely
+ * and with the digests of its row, or not at all. Throws if the store or the database does not respond.
  */
 export async function exportStates(given: StateExport): Promise<ExportedStates> {
   const { states, namesOf, folder, signal, onProgress, now } = given;
@@ -111,7 +114,7 @@ const entryOf = (state: CurrentState, name: WorkspaceName | undefined, file: str
   workspace: name?.workspace ?? null,
   workspaceId: state.workspaceId,
   stateVersionId: state.versionId,
-  // As the state has it: JavaScript would round large ones.
+  // The exact number, because JavaScript would round a large serial.
   serial: JSON.rawJSON(String(state.serial)),
   lineage: state.lineage,
   size: state.size,
@@ -135,7 +138,7 @@ async function writeState(
   } catch (error) {
     signal.throwIfAborted();
     if (isBlobMissing(error)) return "missing";
-    // The store itself is unavailable, or only these bytes are unreadable.
+    // Throws if the store itself is unavailable; otherwise only these bytes are unreadable.
     await store.ready();
     return "unreadable";
   } finally {
@@ -143,7 +146,7 @@ async function writeState(
   }
 }
 
-/** The written file is on disk before its digests are returned. */
+/** Copies the bytes to a file, and returns their digests after the file is synced to disk. */
 async function copyTo(
   store: BlobStore,
   key: string,

@@ -1,7 +1,7 @@
 import { withClientSpan } from "@statehouse/runtime";
 import type { BlobStore } from "./blob-store.ts";
 
-/** The store with a span around every call that moves or deletes bytes. */
+/** Adds a trace span to every call that moves or deletes bytes. */
 export const tracedStore = (store: BlobStore): BlobStore => ({
   put: (key, body, expected, signal) =>
     withClientSpan("blob store put", { size: expected.size }, () =>

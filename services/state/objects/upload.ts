@@ -17,7 +17,7 @@ import type { StoredBlob } from "./blob-store.ts";
 import { ContentMeter } from "./content-meter.ts";
 import type { Objects } from "./objects.ts";
 
-/** Time limit of each of the two transactions, before and after the bytes, in ms. */
+/** Time limit in ms for each of the two transactions: the one before the bytes are received and the one after. */
 const TRANSACTION_MS = 15_000;
 
 export interface Upload {
@@ -26,13 +26,13 @@ export interface Upload {
   response: ServerResponse;
   /** Aborted if the client disconnects. */
   signal: AbortSignal;
-  /** The client sends its bytes only after a 100 response. */
+  /** Whether the client sends its bytes only after a 100 response. */
   awaitsContinue: boolean;
 }
 
 /**
- * Receives the content of an upload URL. Bytes first, then one transaction: a crash in between leaves an ownerless
- * blob, which the sweeper deletes, and a URL that still works.
+ * Receives the content for an upload URL. Stores the bytes first and then commits one transaction. A crash between the
+ * two leaves an ownerless blob, which the sweeper deletes, and a URL that still works.
  */
 export async function receiveContent(objects: Objects, upload: Upload): Promise<void> {
   const { app, logger } = objects;
@@ -65,7 +65,7 @@ async function storeContent(
   await within(() => finishUpload(app, claims, { ...stored, blobKey, attemptStartedAt }));
 }
 
-/** Reads the body without storing it. */
+/** Reads the body without storing it, and returns its digests. */
 async function digestsOf(
   { request, response, signal, awaitsContinue }: Upload,
   size: number,
@@ -77,7 +77,7 @@ async function digestsOf(
   return meter.digests;
 }
 
-/** Content of a different length is different content, so its bytes are not read. */
+/** Stands for a content of another length, which must differ from the stored one, so its bytes are not read. */
 const unknownContent = (size: number) => ({
   size,
   sha256: "",

@@ -14,7 +14,7 @@ import { stateVersionOutputService } from "./state-version-output.ts";
 import { workspaceResourceService } from "./workspace-resource.ts";
 import { workspaceStateService } from "./workspace-state.ts";
 
-/** Every gRPC service of state. */
+/** All gRPC services of the state service. */
 export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(StateVersionService, stateVersionService(app)),
   implement(BackingDataService, backingDataService(app)),

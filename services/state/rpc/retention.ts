@@ -4,7 +4,7 @@ import type { App } from "../app/app.ts";
 import { raiseRetentionVersion } from "../app/retention-scan.ts";
 import type { Context } from "./context.ts";
 
-/** Called by the service workspaces only. */
+/** Only the workspaces service calls these methods. */
 export const retentionService = (app: App): ServiceImpl<typeof RetentionService, Context> => ({
   raiseRetentionVersion: async ({ version }) => {
     await raiseRetentionVersion(app, version);

@@ -67,7 +67,7 @@ export const stateVersionService = (
   },
 });
 
-/** The message of a document. */
+/** Converts a document to its protobuf message. */
 export const stateVersionToProto = (
   document: StateVersionDocument,
 ): MessageInitShape<typeof StateVersionSchema> => {

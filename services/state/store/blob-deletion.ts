@@ -1,15 +1,15 @@
 import type { Database } from "@statehouse/postgres";
 
-/** A key without references, whose bytes are due. */
+/** A key without references, whose bytes are due for deletion. */
 export interface BlobDeletion {
   key: string;
-  /** An organization owner deleted the bytes permanently. */
+  /** Whether an organization owner deleted the bytes permanently. */
   permanent: boolean;
 }
 
 /** Keys of blobs without references, whose bytes are to be deleted from the store. */
 const leases = (database: Database) => ({
-  /** Takes up to `limit` keys; no replica takes them again before `until`. */
+  /** Claims up to `limit` keys. No replica claims them again before `until`. */
   claim(now: Date, until: Date, limit: number): Promise<BlobDeletion[]> {
     return database.query<BlobDeletion>(
       // index: blob_deletions_due
@@ -21,7 +21,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Removes the rows of keys whose bytes are deleted. */
+  /** Removes the rows of keys whose bytes have been deleted. */
   async confirm(keys: readonly string[]): Promise<void> {
     // index: blob_deletions_pkey
     await database.query("delete from blob_deletions where key = any($1)", [keys]);

@@ -16,7 +16,7 @@ const entity = new EntitySchema({
   },
 });
 
-/** Locks the blobs, so that no other transaction adds or removes a reference before this one ends. */
+/** Locks the blobs, so that no other transaction adds or removes references before this transaction ends. */
 const lockBlobs = (em: EntityManager, keys: readonly string[]) =>
   queryIn(em, "select from blobs where key = any($1) order by key for update", [keys]);
 
@@ -30,13 +30,13 @@ const countReferences = (em: EntityManager, keys: readonly string[], each: 1 | -
     [keys, each],
   );
 
-/** Adds one reference for each key, in the transaction that has locked the workspace whose versions refer to them. */
+/** Adds one reference for each key. The transaction must have locked the workspace whose versions refer to the keys. */
 export async function shareBlobs(em: EntityManager, keys: readonly string[]): Promise<void> {
   await lockBlobs(em, keys);
   await countReferences(em, keys, 1);
 }
 
-/** When the bytes of released blobs are deleted, and whether an organization owner deleted them permanently. */
+/** When to delete the bytes of released blobs, and whether an organization owner deleted them permanently. */
 export interface BlobRelease {
   dueAt: Date;
   permanent: boolean;
@@ -50,8 +50,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Removes one reference for each key, in the transaction that has locked the workspace whose versions referred to
-   * them. The bytes of blobs without references are due then.
+   * Removes one reference for each key. The transaction must have locked the workspace whose versions referred to the
+   * keys. The bytes of blobs that have no references left are deleted at `dueAt`.
    */
   async release(keys: readonly string[], { dueAt, permanent }: BlobRelease): Promise<void> {
     await lockBlobs(em, keys);
@@ -67,7 +67,7 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-/** Bytes that versions refer to. The sha256 is lower-case hex. */
+/** A blob to which versions refer. The sha256 is lower-case hex. */
 export interface OwnedBlob {
   key: string;
   size: number;
@@ -75,7 +75,7 @@ export interface OwnedBlob {
 }
 
 const reads = (database: Database) => ({
-  /** Returns those of the keys that a version refers to. */
+  /** Returns those of the keys to which a version refers. */
   async listOwned(keys: readonly string[]): Promise<string[]> {
     // index: blobs_pkey
     const rows = await database.query<{ key: string }>(
@@ -85,7 +85,7 @@ const reads = (database: Database) => ({
     return rows.map(({ key }) => key);
   },
 
-  /** Blobs after `after` that versions refer to, in the order of this database. */
+  /** Returns the blobs after `after` to which versions refer, in this database's sort order. */
   listAfter: (after: string, limit: number): Promise<OwnedBlob[]> =>
     // index: blobs_pkey
     database.query("select key, size, sha256 from blobs where key > $1 order by key limit $2", [

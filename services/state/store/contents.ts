@@ -12,9 +12,9 @@ export interface ContentRow {
   key: string;
   size: number | null;
   sha256: string | null;
-  /** The md5 of the create request; null for JSON. */
+  /** The md5 that the create request announced; null for JSON. */
   md5: string | null;
-  /** Values of the blob's own row; null if there is no row. */
+  /** Values of the blob's own row; null if that row is missing. */
   blob: { size: number; sha256: string; references: number } | null;
 }
 
@@ -57,7 +57,7 @@ const contentsIn = (rows: readonly Row[]): ContentRow[] =>
     })),
   );
 
-/** The contents that the database records, to be compared with the bytes in the store. */
+/** Reads the contents that the database records, for the comparison with the bytes in the store. */
 const reads = (database: Database) => ({
   async countVersions(): Promise<number> {
     const [row] = await database.query<{ count: number }>(
@@ -66,7 +66,10 @@ const reads = (database: Database) => ({
     return row?.count ?? 0;
   },
 
-  /** The contents of the next versions in the order of ids, the number of these versions, and the id of the last. */
+  /**
+   * Returns the contents of the next versions in the order of ids, the number of these versions, and the id of the last
+   * version.
+   */
   async listAfter(
     after: string,
     limit: number,
@@ -81,7 +84,7 @@ const reads = (database: Database) => ({
   listOf: async (ids: readonly StateVersionId[]): Promise<ContentRow[]> =>
     contentsIn(await database.query<Row>(`${selectContents} where version.id = any($1)`, [ids])),
 
-  /** Versions that must have contents and have none. */
+  /** Returns versions whose status requires contents but whose row has none. */
   async listMissing(): Promise<{ versionId: StateVersionId; workspaceId: WorkspaceId }[]> {
     const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(
       `select id, workspace_id from state_versions
@@ -90,7 +93,7 @@ const reads = (database: Database) => ({
     return rows.map((row) => ({ versionId: row.id, workspaceId: row.workspace_id }));
   },
 
-  /** Blobs whose stored reference count differs from the actual references. */
+  /** Returns blobs whose stored reference count differs from the number of actual references. */
   listMiscounted: (): Promise<{ key: string; counted: number; found: number }[]> =>
     // One statement, so that all values come from one snapshot.
     database.query(
@@ -104,7 +107,7 @@ const reads = (database: Database) => ({
        where blob."references" <> coalesce(used.count, 0)`,
     ),
 
-  /** Returns those of the keys that a version refers to or whose deletion is due. */
+  /** Returns those of the keys to which a version refers or whose deletion is due. */
   async listKnownKeys(keys: readonly string[]): Promise<string[]> {
     const rows = await database.query<{ key: string }>(
       // index: blobs_pkey, blob_deletions_pkey

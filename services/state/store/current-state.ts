@@ -17,7 +17,7 @@ export interface CurrentState {
 interface Row {
   workspace_id: WorkspaceId;
   id: StateVersionId;
-  /** As text, because JavaScript would round a large one. */
+  /** Text, because JavaScript would round a large serial. */
   serial: string;
   lineage: string;
   blob_key: string;
@@ -28,7 +28,7 @@ interface Row {
 }
 
 const reads = (database: Database) => ({
-  /** Of the next workspaces, in the order of ids. */
+  /** Returns the current states of the next workspaces, in the order of ids. */
   async listAfter(after: string, limit: number): Promise<CurrentState[]> {
     const rows = await database.query<Row>(
       // index: workspace_states_pkey, state_versions_pkey

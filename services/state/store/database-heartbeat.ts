@@ -1,13 +1,13 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import type { DatabaseHeartbeat, DatabaseInterruption } from "../domain/blob-deletion.ts";
 
-// A dump that is restored has another oid, a cluster that is recovered another timeline.
+// A database restored from a dump has a new oid; a cluster that was recovered has a new timeline.
 const identity = `select concat_ws('/', (select system_identifier from pg_control_system()),
     (select oid from pg_database where datname = current_database()),
     left(pg_walfile_name(pg_current_wal_lsn()), 8)) as database`;
 
 const rows = (em: EntityManager) => ({
-  /** Undefined before the first heartbeat of all. */
+  /** Returns undefined if no heartbeat was ever recorded. */
   async findForUpdate(): Promise<DatabaseHeartbeat | undefined> {
     const [row] = await queryIn<{ database: string; beat_at: Date }>(
       em,

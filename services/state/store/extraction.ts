@@ -7,13 +7,13 @@ export interface ExtractionClaim {
   workspaceId: WorkspaceId;
   blobKey: string;
   size: number;
-  /** The result of an older attempt is not stored. */
+  /** Number of this attempt. The result of an older attempt is not stored. */
   attempt: number;
 }
 
-/** Leases for versions whose state must be extracted. */
+/** Leases for versions whose states must be extracted. */
 const leases = (database: Database) => ({
-  /** Takes the version that has waited longest for extraction; the lease ends at `leaseUntil`. */
+  /** Claims the version that has waited longest for extraction; the lease ends at `leaseUntil`. */
   async claim(now: Date, leaseUntil: Date): Promise<ExtractionClaim | undefined> {
     const [row] = await database.query<{
       id: StateVersionId;
@@ -42,7 +42,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Extends the lease; false if another replica holds it. */
+  /** Extends the lease. Returns false if another replica holds it. */
   async renew({ versionId, attempt }: ExtractionClaim, leaseUntil: Date): Promise<boolean> {
     const renewed = await database.query(
       // index: state_versions_pkey

@@ -23,10 +23,13 @@ import { workspaceResources } from "./workspace-resource.ts";
 import { workspaceStates } from "./workspace-state.ts";
 
 /**
- * Every noun of the store; no other file lists them. Each has some of: `entity`, its ORM schema; `rows`, its part of a
- * transaction (`tx.<noun>`); `reads`, single statements outside any transaction that change nothing
- * (`app.reads.<noun>`); `leases`, single statements outside any transaction that take work for one replica
- * (`app.leases.<noun>`); `published`, the messages of its events.
+ * Every noun of the store; no other file lists them. A noun has some of these members:
+ *
+ * - `entity`: its ORM schema.
+ * - `rows`: its part of a transaction (`tx.<noun>`).
+ * - `reads`: single statements that run outside a transaction and change nothing (`app.reads.<noun>`).
+ * - `leases`: single statements that run outside a transaction and claim work for one replica (`app.leases.<noun>`).
+ * - `published`: the messages of its events.
  */
 const nouns = {
   workspaceStates,
@@ -47,8 +50,10 @@ const nouns = {
 type Nouns = typeof nouns;
 
 /**
- * Rows loaded for update stay locked until the end of the transaction; their changes are written before it. To avoid
- * deadlocks, every use case locks in the order workspace state, state version, blob, and several of a kind by id.
+ * A transaction. Rows loaded for update are locked until it ends; their changes are written before the commit.
+ *
+ * To avoid deadlocks, every use case locks in this order: workspace state, state version, blob. Several rows of one
+ * kind are locked in the order of their ids.
  */
 export type Tx = TxOf<Nouns, EventOf<Nouns>>;
 export type Reads = PartsOf<Nouns, "reads">;

@@ -1,6 +1,6 @@
 import { type EntityManager, queryIn } from "@statehouse/postgres";
 
-/** How an organization is billed. The service workspaces owns this data; only higher revisions apply. */
+/** How an organization is billed. The workspaces service owns this data; only higher revisions apply. */
 export interface OrganizationBilling {
   organizationId: string;
   usageBased: boolean;
@@ -8,8 +8,8 @@ export interface OrganizationBilling {
 }
 
 /**
- * SQL: whether the organization is billed by usage. The default is true for new organizations, because only changes
- * are published.
+ * SQL: whether the organization is billed by usage. True if no row is stored, as for new organizations, because only
+ * changes are published.
  */
 export const usageBasedBilling = (organizationId: string): string =>
   // index: organization_billings_pkey

@@ -3,14 +3,14 @@ import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { RetentionDue } from "../domain/retention.ts";
 import type { StateVersion, StateVersionStatus } from "../domain/state-version.ts";
 
-/** A version that was due when it was read without a lock. */
+/** A version that was due for deletion when it was read without a lock. */
 export interface RetentionCandidate {
   id: StateVersionId;
   workspaceId: WorkspaceId;
   position: bigint;
 }
 
-/** The search in one workspace: due versions after a position. */
+/** A search in one workspace for due versions after a position. */
 export interface RetentionSearch {
   due: RetentionDue;
   after: bigint;
@@ -24,8 +24,8 @@ interface CandidateRow {
 
 const reads = (database: Database) => ({
   /**
-   * Returns the oldest due versions of each workspace: at most `limit` versions that have contents and are older than
-   * the current one. Takes no locks.
+   * Returns the oldest due versions of each workspace, at most `limit` each. These have contents and are older than the
+   * current version. Takes no locks.
    */
   async listDue(
     searches: readonly RetentionSearch[],
@@ -59,7 +59,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** The fields of a locked version that decide its retention. */
+/** The fields of a locked version on which its retention depends. */
 export type CollectibleVersion = Pick<
   StateVersion,
   "id" | "workspaceId" | "position" | "status" | "createdAt" | "size" | "blobKey" | "jsonBlobKey"
@@ -74,7 +74,7 @@ interface CollectibleRow extends CandidateRow {
 }
 
 const rows = (em: EntityManager) => ({
-  /** Locks the row: no other transaction raises the version before this one ends. */
+  /** Returns the retention version and locks it: no other transaction raises it before this one ends. */
   async getVersion(): Promise<bigint> {
     const [row] = await queryIn<{ version: number }>(
       em,
@@ -84,14 +84,12 @@ const rows = (em: EntityManager) => ({
     return BigInt(row.version);
   },
 
-  /** Waits for transactions that decide by the version stored before. */
+  /** Raises the retention version. Waits for the transactions that have locked the previous one with `getVersion`. */
   async raiseVersion(version: bigint): Promise<void> {
     await queryIn(em, "update retention_version set version = greatest(version, $1)", [version]);
   },
 
-  /**
-   * Locks the rows until the transaction ends. Reads plain rows, because the ORM takes ten times as long for so many.
-   */
+  /** Locks the rows until the transaction ends. Bypasses the ORM, which takes ten times as long for so many rows. */
   async listForUpdate(ids: readonly StateVersionId[]): Promise<CollectibleVersion[]> {
     const rows = await queryIn<CollectibleRow>(
       em,
@@ -112,7 +110,7 @@ const rows = (em: EntityManager) => ({
     }));
   },
 
-  /** Returns those of the versions whose blob a later copy shares. Call it while the blobs are locked. */
+  /** Returns those of the versions whose blob a later copy shares. The blobs must be locked. */
   async listShared(ids: readonly StateVersionId[]): Promise<Set<StateVersionId>> {
     const rows = await queryIn<{ id: StateVersionId }>(
       em,
@@ -125,7 +123,7 @@ const rows = (em: EntityManager) => ({
     return new Set(rows.map(({ id }) => id));
   },
 
-  /** Creation time of the oldest of the organization's last `count` states; undefined if it has fewer. */
+  /** Returns the creation time of the oldest of the organization's newest `count` states; undefined if it has fewer. */
   async findStartOfLast(organizationId: string, count: number): Promise<Date | undefined> {
     const [row] = await queryIn<{ created_at: Date }>(
       em,

@@ -2,7 +2,7 @@ import type { Database } from "@statehouse/postgres";
 
 export type ScanName = "retention" | "verification";
 
-/** Counts since the start of the scan. */
+/** Totals since the start of the scan. */
 export interface ScanTally {
   seen: number;
   found: number;
@@ -23,11 +23,11 @@ export interface ScanClaim {
 }
 
 /**
- * Scans of all workspaces or blobs, one page at a time on any replica. An expired lease can be taken by another
- * replica.
+ * Leases for scans of all workspaces or blobs. Any replica can claim the next page; another replica can claim it again
+ * when the lease has expired.
  */
 const leases = (database: Database) => ({
-  /** Undefined if no page is due or another replica holds it. */
+  /** Returns undefined if no page is due or another replica holds it. */
   async claim(
     name: ScanName,
     { holder, now, until }: { holder: string; now: Date; until: Date },
@@ -53,7 +53,7 @@ const leases = (database: Database) => ({
     return rows.length > 0;
   },
 
-  /** Releases the page, which is due again at that time. */
+  /** Releases the page; it is due again at `dueAt`. */
   async release({ name, holder }: ScanClaim, dueAt: Date): Promise<void> {
     await database.query(
       "update scans set holder = null, due_at = $3 where name = $1 and holder = $2",
@@ -74,7 +74,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Ends the scan; the next scan is due at that time. */
+  /** Ends the scan; the next scan is due at `dueAt`. */
   async finish(
     { name, holder }: ScanClaim,
     { now, dueAt }: { now: Date; dueAt: Date },

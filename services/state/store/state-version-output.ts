@@ -19,7 +19,8 @@ import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import { isVisible } from "./workspace-state.ts";
 
 /**
- * The associated data of an output's sealed value. It contains the table's first name and therefore never changes.
+ * The associated data with which an output's value is encrypted. It contains the table's original name, although the
+ * table was renamed, because changing it would make stored values undecryptable.
  */
 const outputPlace = (rowId: string) => ({
   table: "state_version_output",
@@ -27,7 +28,7 @@ const outputPlace = (rowId: string) => ({
   rowId,
 });
 
-/** Encrypts sensitive outputs under the first key. Returns how many values changed. Safe to repeat. */
+/** Encrypts sensitive outputs again with the first configured key. Returns how many values changed. Safe to repeat. */
 export const rotateOutputKeys = (database: Database, sealer: Sealer): Promise<number> =>
   rotateColumnKeys(database, sealer, {
     table: "state_version_outputs",
@@ -50,7 +51,7 @@ interface OutputRow {
 const clearValue = (row: Pick<OutputRow, "id" | "value" | "sealed_value">, sealer: Sealer) =>
   row.sealed_value === null ? row.value : sealer.unseal(row.sealed_value, outputPlace(row.id));
 
-/** Inserts a version's outputs in one statement, sensitive values sealed. */
+/** Inserts a version's outputs in one statement; sensitive values are encrypted. */
 async function insertOutputs(
   em: EntityManager,
   sealer: Sealer,
@@ -97,7 +98,7 @@ export async function copyOutputs(
      from state_version_outputs where state_version_id = $1 order by position`,
     [from],
   );
-  // The row id is part of a sealed value's associated data, so each copy is encrypted anew.
+  // Each copy is encrypted again, because the row id is part of the associated data.
   const outputs = rows.map((row) => ({
     name: row.name,
     sensitive: row.sensitive,
@@ -136,10 +137,10 @@ type PlacedRow = UnsealedRow & { organization_id: string; project_id: string };
 const columns = `output.id, output.state_version_id, version.workspace_id, output.name,
   output.sensitive, output.type, output.detailed_type, output.value`;
 const placedColumns = `${columns}, workspace.organization_id, workspace.project_id`;
-/** SQL: soft deletion also hides outputs. */
+/** SQL: like `isVisible`, but excludes soft-deleted versions, whose outputs are hidden. */
 const isReadable = `${isVisible} and version.status <> 'backing_data_soft_deleted'`;
 
-/** An output without its value if it is sensitive. */
+/** Returns an output; the value of a sensitive one is withheld. */
 const withheld = (row: UnsealedRow): StateVersionOutput => ({
   id: row.id,
   stateVersionId: row.state_version_id,
@@ -158,7 +159,7 @@ const placed = (row: PlacedRow): PlacedOutput => ({
 });
 
 const reads = (database: Database, sealer: Sealer) => ({
-  /** One output with its value. */
+  /** Returns one output with its value. */
   async get(id: StateVersionOutputId): Promise<PlacedOutput> {
     // index: state_version_outputs_pkey
     const [row] = await database.query<PlacedRow & OutputRow>(
@@ -202,7 +203,7 @@ const reads = (database: Database, sealer: Sealer) => ({
     return rows.map(placed);
   },
 
-  /** The outputs of the workspaces' current versions. */
+  /** Returns the outputs of the workspaces' current versions. */
   async listOfWorkspaces(ids: readonly WorkspaceId[]): Promise<PlacedOutput[]> {
     // index: workspace_states_pkey, state_version_outputs_position
     const rows = await database.query<PlacedRow>(

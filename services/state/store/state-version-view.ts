@@ -55,8 +55,8 @@ const listedText = (column: string) =>
    else '' end`;
 
 /**
- * SQL: the columns of a `StateVersionRow` that do not belong to its workspace; they come from `version` and
- * `workspace`.
+ * SQL: the columns of a `StateVersionRow`, without the ids of its workspace, project and organization. The query must
+ * name its tables `version` and `workspace`.
  */
 const columns = `version.id, version.created_at, version.created_by_type,
   version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,

@@ -37,7 +37,7 @@ import {
 } from "./state-version-view.ts";
 import { isVisible, workspaceStateColumns } from "./workspace-state.ts";
 
-/** Without resources, modules and providers: they may be large, and no rule uses them. */
+/** Omits resources, modules and providers: they may be large, and no domain rule uses them. */
 const entity = new EntitySchema({
   class: StateVersion,
   tableName: "state_versions",
@@ -80,8 +80,7 @@ const fromVersions =
   "from state_versions version join workspace_states workspace using (workspace_id)";
 const selectVersions = `select ${stateVersionColumns}, ${workspaceStateColumns} ${fromVersions}`;
 
-/** SQL: ids of the newest version, the newest that is not discarded, and the pending ones. */
-// index: state_versions_position, state_versions_open
+/** SQL: ids of the newest version, the newest version that is not discarded, and all pending versions. */
 const latestVersions = `
   (select id from state_versions where workspace_id = $1 order by position desc limit 1)
   union
@@ -111,7 +110,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       return version;
     },
 
-    /** The version in the form in which it will be committed. */
+    /** Returns the version as it will be after the commit. */
     async getView(id: StateVersionId): Promise<StateVersionView> {
       await em.flush();
       // index: state_versions_pkey
@@ -123,8 +122,8 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     },
 
     /**
-     * Returns the newest version, the newest that is not discarded, all pending ones, and those of the epoch and
-     * serial.
+     * Returns the newest version, the newest version that is not discarded, all pending versions, and those with this
+     * epoch and serial.
      */
     listBeforeCreation: (
       workspaceId: WorkspaceId,
@@ -138,8 +137,8 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       ),
 
     /**
-     * Returns the source, the newest version, the newest that is not discarded, all pending ones, and that of the
-     * epoch with the highest serial.
+     * Returns the source, the newest version, the newest version that is not discarded, all pending versions, and the
+     * version with the highest serial of this epoch.
      */
     listBeforeRollback: (
       workspaceId: WorkspaceId,
@@ -155,7 +154,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         [workspaceId, epoch, sourceId],
       ),
 
-    /** Returns the pending versions, and the finalized intermediate ones after `position`. */
+    /** Returns the pending versions, and the finalized intermediate versions after `position`. */
     listBeforeSealing: (workspaceId: WorkspaceId, position: bigint): Promise<StateVersion[]> =>
       listForUpdate(
         // index: state_versions_status, state_versions_open
@@ -168,7 +167,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
 
     save: (version: StateVersion): Promise<void> => em.persist(version).flush(),
 
-    /** Saves a version that shares the source's blobs and has the same outputs and resources. */
+    /** Saves a copy that shares the source's blobs, and copies the source's outputs and resources to it. */
     async saveCopy(copy: StateVersion, sourceId: StateVersionId): Promise<void> {
       await em.persist(copy).flush();
       await queryIn(
@@ -184,7 +183,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       await shareBlobs(em, keys);
     },
 
-    /** Stores the parts of an extraction that no rule uses. */
+    /** Stores the parts of an extraction that no domain rule uses. */
     async setInventory(
       id: StateVersionId,
       {
@@ -216,13 +215,13 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       );
     },
 
-    /** Deletes rows of versions that have neither outputs nor contents. */
+    /** Deletes the rows of versions that have neither outputs nor contents. */
     async remove(ids: readonly StateVersionId[]): Promise<void> {
       // index: state_versions_pkey
       await queryIn(em, "delete from state_versions where id = any($1)", [ids]);
     },
 
-    /** Deletes the workspace's first `limit` versions with their outputs. Returns the keys of their blobs. */
+    /** Deletes the workspace's oldest `limit` versions with their outputs. Returns the keys of their blobs. */
     async removeFirst(
       workspaceId: WorkspaceId,
       limit: number,
@@ -251,7 +250,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
   };
 };
 
-/** A version and its workspace; for workers. */
+/** Identifies a version and its workspace, for workers. */
 export interface VersionKey {
   id: StateVersionId;
   workspaceId: WorkspaceId;
@@ -287,7 +286,7 @@ const reads = (database: Database) => {
       return rows.map(viewOf);
     },
 
-    /** The workspace's versions, newest first. If `status` is undefined, all of them. */
+    /** Returns the workspace's versions with this status, newest first; all versions if `status` is undefined. */
     async list(
       workspaceId: WorkspaceId,
       status: string | undefined,
@@ -313,7 +312,7 @@ const reads = (database: Database) => {
       return { rows: rows.map(viewOf), total };
     },
 
-    /** Pending versions whose upload window has ended. */
+    /** Returns pending versions whose upload window has ended. */
     listExpired: (now: Date, limit: number) =>
       keys(
         // index: state_versions_expiry
@@ -322,7 +321,7 @@ const reads = (database: Database) => {
         [now, limit],
       ),
 
-    /** Versions whose contents were soft-deleted at or before this time, oldest first. */
+    /** Returns versions whose contents were soft-deleted at or before this time, oldest first. */
     listSoftDeleted: (before: Date, limit: number) =>
       keys(
         // index: state_versions_soft_deleted
@@ -339,7 +338,7 @@ export const stateVersions = {
   entity,
   rows,
   reads,
-  // Never output values. The subject is the workspace.
+  // Messages never contain output values. The workspace is the subject of each event.
   published: {
     stateVersionCreated: ({ type, rollbackStateVersionId, ...event }) =>
       published(events.StateVersionCreatedSchema, event.workspaceId, {

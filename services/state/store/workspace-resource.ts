@@ -17,15 +17,15 @@ import type {
   WorkspaceResource,
 } from "../domain/workspace-resource.ts";
 
-/** SQL: the extracted instances in $2, JSON of `ResourceInstance[]`. */
+/** SQL: the extracted instances as rows; $2 is JSON of `ResourceInstance[]`. */
 const found = `with found as materialized (
   select * from json_to_recordset($2) as given (address text, name text, module text,
     provider text, type text, "nameIndex" text, digest text))`;
 
 const rows = (em: EntityManager) => ({
   /**
-   * Replaces the workspace's resources by the instances of `version`, JSON of `ResourceInstance[]`, in the
-   * transaction that has locked the workspace. Unchanged ones keep their id and times.
+   * Replaces the workspace's resources with the instances of `version`, given as JSON of `ResourceInstance[]`.
+   * Unchanged resources keep their id and times. The transaction must have locked the workspace.
    */
   async replace(
     { id, workspaceId, createdAt }: Pick<StateVersion, "id" | "workspaceId" | "createdAt">,
@@ -70,9 +70,9 @@ const rows = (em: EntityManager) => ({
 
 /** Filter, order and page of a list of a workspace's resources. */
 export interface ResourceQuery {
-  /** Part of the address; empty for all. */
+  /** A part of the address to search for; empty for all resources. */
   search: string;
-  /** Undefined sorts by address. */
+  /** If undefined, the list is sorted by address. */
   sort: ResourceSort | undefined;
   page: PageInput;
 }
@@ -103,7 +103,10 @@ const resourceOf = (row: ResourceRow): WorkspaceResource => ({
   modifiedBy: row.modified_by,
 });
 
-/** The same expression as in the index: addresses may be longer than an index entry. */
+/**
+ * SQL: the order by address. Same expression as in the index, which cuts addresses because they may be longer than an
+ * index entry.
+ */
 const byAddress = (row: string) => `left(${row}.address, 500), ${row}.id`;
 
 const columns: Record<ResourceField, string> = {

@@ -40,7 +40,7 @@ const entity = new EntitySchema({
   },
 });
 
-/** SQL: `workspace` is not dropped and its placement is known. */
+/** SQL: true if `workspace` is not dropped and has a placement. */
 export const isVisible = "workspace.dropped_at is null and workspace.organization_id is not null";
 
 /** SQL: the columns of a `WorkspaceStateRow`. */
@@ -94,7 +94,7 @@ const rows = (em: EntityManager) => ({
     return (await em.findOne(entity, { workspaceId }, { lockMode })) ?? undefined;
   },
 
-  /** Returns the row; if it is missing, inserts it without a placement. */
+  /** Returns the row. Inserts it without a placement if it is missing. */
   async getOrInsertForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState> {
     const known = await this.findForUpdate(workspaceId);
     if (known) return known;
@@ -128,7 +128,7 @@ const reads = (database: Database) => ({
     return row && viewOfRow(row);
   },
 
-  /** The workspace's state and its current version, read in one statement. */
+  /** Returns the workspace's state and its current version, read in one statement. */
   async findWithCurrentVersion(
     id: WorkspaceId,
   ): Promise<
@@ -157,7 +157,7 @@ const reads = (database: Database) => ({
     return rows.map(recordOf);
   },
 
-  /** In the order of this database. */
+  /** Returns records in this database's sort order. */
   async listRecordsAfter(after: string, limit: number): Promise<WorkspaceStateRecord[]> {
     // index: workspace_states_pkey
     const rows = await database.query<RecordRow>(
@@ -167,7 +167,7 @@ const reads = (database: Database) => ({
     return rows.map(recordOf);
   },
 
-  /** Ids of workspaces with a current version, in the order of this database. */
+  /** Returns ids of workspaces that have a current version, in this database's sort order. */
   async listWithCurrentVersionAfter(after: string, limit: number): Promise<WorkspaceId[]> {
     const rows = await database.query<{ workspace_id: WorkspaceId }>(
       // index: workspace_states_pkey

@@ -31,7 +31,7 @@ const restore = (id: string, who?: object) => act("restoreBackingData", id, who)
 const permanentlyDelete = (id: string, who?: object) =>
   act("permanentlyDeleteBackingData", id, who);
 
-/** A workspace with two versions, of which the second is current; the first has both forms and an output. */
+/** Creates a workspace with two versions. The second is current; the first has both contents and an output. */
 async function twoVersions() {
   const workspaceId = state.lockedWorkspace();
   const request = {
@@ -134,7 +134,8 @@ test("a copy keeps the blob of a permanently deleted version", async () => {
   });
   await softDelete(first);
   const rollback = { workspaceId, rollbackStateVersionId: first };
-  // The newest version of the lock is the copy that the repeated request refers to.
+  // The newest version under this lock is still the copy that the first request created, so the repeated request
+  // returns it.
   expect(await refusal(state.versions.rollbackStateVersion(rollback))).toBe("accepted");
   await permanentlyDelete(first);
   expect(await blobsToDelete(keys)).toEqual([]);
@@ -233,7 +234,7 @@ test("a lock or a pending version does not affect the deletion of data", async (
   expect(await refusal(state.workspaceState.sealLock({ workspaceId, epoch: 10n }))).toBe(
     "unavailable state_version_pending",
   );
-  // Superseding, expiry and sealing do not change a version whose data is deleted.
+  // A version whose data is deleted is not changed by superseding, expiry or sealing.
   await state.create(workspaceId, "zz", { serial: 4n });
   state.pass(state.app.settings.pendingWindowMs + 1000);
   await discardExpiredVersions(state.app);

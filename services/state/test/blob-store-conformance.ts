@@ -14,16 +14,16 @@ const MIB = 1024 * 1024;
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-/** A store under test, and the faults that a test can cause from outside. */
+/** A store under test, and the faults that a test can cause from outside it. */
 export interface TestedStore {
   store: BlobStore;
-  /** The same store over a proxy, for stores that have a connection. */
+  /** The same store behind a fault proxy; only for stores that have a network connection. */
   overProxy?: { store: BlobStore; proxy: FaultProxy };
-  /** Runs the scenario of full-disk.ts on a store of this kind without free space. */
+  /** Runs the scenario of full-disk.ts on a store of this kind that has no free space. */
   onFullDisk: () => Promise<FullDiskReport>;
 }
 
-/** The required behaviour of every store. */
+/** Tests the behaviour that every store must have. */
 export function conformance(open: (stack: AsyncDisposableStack) => Promise<TestedStore>): void {
   const stack = new AsyncDisposableStack();
   let tested: TestedStore;
@@ -166,12 +166,13 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
   });
 
   it("reports unavailable and stores nothing partially if its connection is cut", async () => {
-    // A store in a folder has no connection; its failure during a write is a full disk, which is tested below.
+    // A store in a folder has no connection to break. Its failure during a write is a full disk, which another test
+    // covers.
     if (!tested.overProxy) return;
     const { store: far, proxy } = tested.overProxy;
     const content = randomBytes(2 * MIB);
     const at = key();
-    // The request is recognized by its size, because under TLS nothing else is visible.
+    // The request is recognized by its length, because under TLS the proxy sees nothing else.
     const held = proxy.hold({ direction: "requests", when: ({ length }) => length > 10_000 });
     const expected = { size: content.length, md5: hex("md5", content) };
     const refused = far.put(at, Readable.from(pieces(content)), expected, never);
@@ -297,7 +298,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
 
   it("lists every key once and continues after any key", async () => {
     const mine = Array.from({ length: 5 }, key);
-    // Keys whose order is easily wrong, because a slash sorts like any other character.
+    // Keys that are easily sorted wrongly, because a slash must sort like any other character.
     mine.push(...["ws-1/a/b", "ws-1/a-b", "ws-1/a0", "ws-1-0", "ws-10/a"]);
     for (const at of mine) await put(at, Buffer.from(at));
     const all = await keys();
@@ -316,11 +317,11 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     const size = 64 * MIB;
     const most = size / 4;
     const at = key();
-    // Memory that every transfer needs is allocated before the measurement.
+    // A first transfer allocates the memory that every transfer needs, before the measurement.
     await put(key(), randomBytes(16 * MIB));
     const before = process.memoryUsage().external;
     let highest = before;
-    // Unreferenced memory would be counted until the garbage collector runs.
+    // Garbage is collected, because the measurement would count unreferenced memory.
     let moved = 0;
     const measure = (bytes: number) => {
       const steps = Math.floor(moved / (16 * MIB));
@@ -371,10 +372,7 @@ const breaking = (content: Buffer): Readable =>
     })(),
   );
 
-/**
- * A target that copies its input, because the store reuses its memory; `slowness` is the duration of each write in
- * ms.
- */
+/** A target that copies its input, because the store reuses the memory. Each write takes `slowness` ms. */
 class Collected extends Writable {
   readonly #chunks: Buffer[] = [];
   readonly #slowness: number;

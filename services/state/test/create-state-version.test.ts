@@ -113,7 +113,7 @@ describe("within one lock epoch", () => {
     await state.put(first.internalUploadPath, "x");
     const repeat = await state.create(id, "x");
     expect(repeat.stateVersion).toMatchObject({ id: first.stateVersion?.id, status: "finalized" });
-    // Inline state in the repeated request is uploaded to a URL that returns 200 again.
+    // The client of the repeated request uploads its inline state again, and the upload URL returns 200 again.
     const { outcome } = await state.put(repeat.internalUploadPath, "x");
     expect(outcome).toBe("alreadyStored");
   });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-/** A pending version with JSON form and outputs, on a workspace that has a state. */
+/** Creates a pending version with a JSON form and outputs, in a workspace that has a state. */
 async function halfThere() {
   const workspaceId = state.lockedWorkspace();
   const before = await state.write(workspaceId, "before");
@@ -85,7 +85,7 @@ describe("a version that was discarded", () => {
       });
       const listed = await state.outputs.listStateVersionOutputs({ stateVersionId: id });
       expect(listed).toMatchObject({ outputs: [], totalCount: 0 });
-      // The version's window may have ended, and its URL has expired.
+      // If the version's window has ended, its URL has expired too.
       await expect(state.put(jsonUrl, "{}")).rejects.toThrow(/discarded|token/);
       const told = await state.events(workspaceId);
       expect(told.filter((type) => type === "state-version.discarded")).toHaveLength(1);

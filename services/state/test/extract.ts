@@ -2,7 +2,7 @@ import { type Extraction, type PackedExtraction, packed } from "../domain/extrac
 import { StateFileParser } from "../domain/state-file-parser.ts";
 import { outputsFrom } from "../domain/state-version-output.ts";
 
-/** Extracts a complete state that is read in chunks of `size` bytes. */
+/** Extracts a state file in chunks of `size` bytes. */
 export function extractStateFile(text: string, size = 64 * 1024): Extraction {
   const parser = new StateFileParser();
   const bytes = Buffer.from(text);
@@ -10,7 +10,7 @@ export function extractStateFile(text: string, size = 64 * 1024): Extraction {
   return parser.end();
 }
 
-/** Extracts a state of three resources with these outputs. */
+/** Extracts a state that has three resources and these outputs. */
 export const extractionOf = (outputs: unknown): PackedExtraction =>
   packed({
     serial: 1n,

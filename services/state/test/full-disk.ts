@@ -3,19 +3,19 @@ import { Readable, Writable } from "node:stream";
 import { AppError } from "@statehouse/errors";
 import type { BlobStore } from "../objects/blob-store.ts";
 
-/** Size limit of a store's files that simulates a full disk, in bytes. */
+/** Size limit of a store's files, in bytes; simulates a full disk. */
 export const ROOM = 1024 * 1024;
 
 export interface FullDiskReport {
   before: string;
-  /** One content is announced with its md5, the other without. */
+  /** Results of two contents that are too large: one was announced with its md5, the other without. */
   tooLarge: string[];
   keys: string[];
   stillThere: boolean;
   after: string;
 }
 
-/** Puts a small content, one that exceeds the free space, and a small one again. */
+/** Stores a small content, one that exceeds the free space, and a small one again. */
 export async function useFullDisk(store: BlobStore): Promise<FullDiskReport> {
   const never = new AbortController().signal;
   const content = randomBytes(1000);

@@ -5,7 +5,7 @@ import { configSchema } from "../config.ts";
 import { migrations } from "../store/migrations.ts";
 import { startServiceFakes } from "./service-fakes.ts";
 
-/** The environment of the service: a separate database, keys, stubs of the other services. */
+/** Returns the environment of the service: a separate database, keys, and stubs of the other services. */
 export async function install(
   settings: { edition?: EditionName; environment?: Record<string, string> } = {},
 ) {
@@ -25,7 +25,7 @@ export async function install(
     ...settingsOf("state"),
     UPLOAD_TOKEN_KEYS: newKeyRing(),
     SEALING_KEYS: newKeyRing(),
-    // Most tests observe bytes that leave the store.
+    // No delay, because most tests observe that bytes are deleted from the store.
     BLOB_DELETION_DELAY: "0",
     ...settings.environment,
   });

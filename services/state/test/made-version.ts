@@ -2,7 +2,7 @@ import { newStateVersion, type StateVersion } from "../domain/state-version.ts";
 
 const at = new Date("2026-01-01T00:00:00Z");
 
-/** A finalized version of the workspace `ws-a`, for tests of rules; `more` contains the fields under test. */
+/** Returns a finalized version of the workspace `ws-a` for tests of rules; `more` sets the fields under test. */
 export function madeVersion(more: Partial<StateVersion> = {}): StateVersion {
   const { position = 1n } = more;
   const made = newStateVersion({

@@ -9,10 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-/** A run that workspaces does not know has no access, regardless of its grants. */
+/** A run that the workspaces service does not know has no access, regardless of its grants. */
 const run = { type: "run", id: "run-1", versions: "1" } as const;
 
-/** A current version with an output. */
+/** Creates a current version with one output. */
 async function written() {
   const workspaceId = state.lockedWorkspace();
   const created = await state.versions.createStateVersion({

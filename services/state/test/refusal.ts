@@ -1,4 +1,4 @@
-/** The result of a call: "accepted", or the kind and reason of its refusal. */
+/** Returns the result of a call: "accepted", or the kind and reason of its error. */
 export const refusal = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => "accepted",

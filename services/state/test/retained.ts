@@ -3,10 +3,7 @@ import { type Collected, collectWorkspaces } from "../app/retention-collection.t
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { RunningState } from "./running-state.ts";
 
-/**
- * Creates a workspace with this number of versions, each under its own lock; returns their ids and blobs, oldest
- * first.
- */
+/** Creates a workspace with `count` versions, each under its own lock; returns their ids and blobs, oldest first. */
 export async function written(running: RunningState, count: number) {
   const workspaceId = running.lockedWorkspace();
   const versions: { id: string; key: string }[] = [];
@@ -23,14 +20,14 @@ export async function written(running: RunningState, count: number) {
   return { workspaceId: workspaceId as WorkspaceId, versions, ids: versions.map(({ id }) => id) };
 }
 
-/** Changes the version as if it had been created this number of days ago. */
+/** Changes the creation time of the versions to `days` ago. */
 export const age = (running: RunningState, ids: readonly string[], days: number) =>
   running.database.query(
     "update state_versions set created_at = created_at - $2 * interval '1 day' where id = any($1)",
     [ids, days],
   );
 
-/** Collects the workspaces; returns the deleted versions and the reasons why others were retained. */
+/** Applies retention to the workspaces; returns the deleted versions, and the reasons why others were retained. */
 export async function collect(
   running: RunningState,
   workspaceIds: readonly WorkspaceId[],
@@ -48,7 +45,7 @@ export async function collect(
   return { ids: collected.map(({ id }) => id), collected, kept };
 }
 
-/** Statuses of the workspace's versions, oldest first, without the common prefix of deleted ones. */
+/** Returns the statuses of the workspace's versions, oldest first, without the prefix that deleted ones share. */
 export const statuses = async (running: RunningState, workspaceId: string) =>
   (
     await running.database.query<{ status: string }>(
@@ -57,7 +54,7 @@ export const statuses = async (running: RunningState, workspaceId: string) =>
     )
   ).map(({ status }) => status.replace("backing_data_", ""));
 
-/** Those of the keys whose bytes must be deleted. */
+/** Returns those of the keys whose bytes must be deleted. */
 export const deletions = async (running: RunningState, keys: readonly string[]) =>
   (
     await running.database.query<{ key: string }>(
@@ -66,9 +63,9 @@ export const deletions = async (running: RunningState, keys: readonly string[]) 
     )
   ).map(({ key }) => key);
 
-/** Those of the keys that a version refers to. */
+/** Returns those of the keys to which a version refers. */
 export const ownedKeys = async ({ reads }: App, keys: readonly string[]): Promise<Set<string>> =>
   new Set(await reads.blobs.listOwned(keys));
 
-/** A permanently deleted version, in the form of `statuses`. */
+/** The status of a permanently deleted version, as `statuses` returns it. */
 export const gone = "permanently_deleted";

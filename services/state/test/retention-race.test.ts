@@ -70,7 +70,7 @@ describe("while a collection runs", () => {
     await age(state, ids, 31);
     state.fakes.retain(workspaceId, { days: 30 });
     state.fakes.meanwhile(async () => {
-      // Changed by a process that crashed before it called state.
+      // Simulates a workspaces service that changed the policy and crashed before it called the state service.
       state.fakes.retain(workspaceId, { days: 99 });
       state.pass(60 * 60_000);
     });

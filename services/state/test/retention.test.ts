@@ -67,7 +67,7 @@ describe("a retention policy", () => {
     const copy = copied.stateVersion?.id ?? "";
     await age(state, [...ids, copy], 31);
     state.fakes.retain(workspaceId, { days: 30 });
-    // The copy is current, so its source is also retained.
+    // The current version is a copy of this one, so the shared source is retained too.
     const first = await collect(state, [workspaceId]);
     expect([first.ids, first.kept]).toEqual([[ids[1]], ["shared"]]);
     await state.write(workspaceId, "newest", { serial: 9n });
@@ -169,11 +169,12 @@ describe("in the hosted edition", () => {
     await age(own, [...old.ids, ...single.ids], 200);
     const all = [old, single, busy].map(({ workspaceId }) => workspaceId);
     for (const id of all) own.fakes.retain(id, { plan: "free", days: 1 });
-    // 96 and 2 recent versions and 4 old ones: the second newest of the old ones is the hundredth.
+    // The organization has 96 and 2 recent versions and 4 old ones, so the second newest of the old ones is the
+    // hundredth.
     const collected = await collect(own, all);
     expect(collected.ids).toEqual(old.ids.slice(0, 2));
     expect(collected.collected[0]?.rule).toBe("free-tier");
-    // The edition has no status for permanently deleted data, so the rows are deleted.
+    // This edition has no status for permanently deleted data, so the rows are deleted.
     expect(await statuses(own, old.workspaceId)).toEqual(["finalized"]);
     expect(await statuses(own, single.workspaceId)).toEqual(["finalized"]);
     expect(

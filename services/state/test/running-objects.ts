@@ -26,7 +26,7 @@ export interface Answer {
 
 export type RunningObjects = Awaited<ReturnType<typeof runObjects>>;
 
-/** An object server over `store`. */
+/** Starts an object server with `store`. */
 export async function runObjects(state: RunningState, store: BlobStore) {
   const settings = { ...state.app.settings, maxStateBytes: LIMIT };
   const objects = { app: { ...state.app, settings }, store, logger: silent };
@@ -45,7 +45,7 @@ export async function runObjects(state: RunningState, store: BlobStore) {
     base,
     port: server.port,
 
-    /** A pending version for this content. */
+    /** Creates a pending version for this content. */
     async pending(content: Buffer | string, workspaceId = state.lockedWorkspace()) {
       const { stateVersion, internalUploadPath, internalJsonUploadPath } =
         await state.versions.createStateVersion({
@@ -60,7 +60,7 @@ export async function runObjects(state: RunningState, store: BlobStore) {
     statusOf: async (id: string) =>
       (await state.versions.getStateVersion({ id })).stateVersion?.status,
 
-    /** The stored contents of a version. */
+    /** Returns the keys of a version's stored contents. */
     async keysOf(versionId: string): Promise<string[]> {
       const keys: string[] = [];
       for await (const { key } of store.list()) if (key.includes(`/${versionId}/`)) keys.push(key);
@@ -77,7 +77,7 @@ export async function runObjects(state: RunningState, store: BlobStore) {
       return { status: answer.statusCode, headers: answer.headers, bytes };
     },
 
-    /** A PUT whose body the test writes, on a socket that can be half closed. */
+    /** Sends the head of a PUT request. The test writes the body to the returned socket, which it can half close. */
     rawPut(path: string, length: number, headers = ""): Socket {
       const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
       onTestFinished(() => void socket.destroy());
@@ -124,7 +124,7 @@ interface ErrorDocument {
   errors: { status: string; title: string; detail: string }[];
 }
 
-/** The only error of a JSON:API document. */
+/** Returns the only error of a JSON:API error document. */
 export function errorOf({ headers, bytes, status }: Answer): { status: number; detail: string } {
   expect(headers["content-type"]).toBe("application/vnd.api+json");
   const { errors } = JSON.parse(bytes.toString()) as ErrorDocument;

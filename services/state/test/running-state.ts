@@ -27,8 +27,8 @@ interface CreateOptions {
 }
 
 /**
- * The use cases on a separate database behind their gRPC services, without workers and store, so that tests decide
- * when extraction and uploads happen.
+ * Runs the use cases on a separate database behind their gRPC services. There are no workers and no store, so tests
+ * decide when extraction and uploads happen.
  */
 export async function runState({ edition = "self-hosted" as EditionName } = {}) {
   await using starting = new AsyncDisposableStack();
@@ -109,7 +109,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     /** State's own tombstone, without a deletion at workspaces. */
     dropUnconfirmed: (workspaceId: string) => workspaceState.dropWorkspace({ workspaceId }),
     channel,
-    /** The owner's calls, made as the gateway makes them. */
+    /** The call options of the owner, as the gateway sends them. */
     identity: identities.gateway.on(owner),
     retention: createClient(RetentionService, channel, identities.workspaces),
     as: identities.gateway.on,
@@ -121,7 +121,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
       shiftMs += ms;
     },
 
-    /** A locked workspace. */
+    /** Adds a locked workspace to the fakes; returns its id. */
     lockedWorkspace(epoch = 10n) {
       const id = `ws-${randomBytes(8).toString("hex")}`;
       others.place(id);
@@ -129,7 +129,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
       return id;
     },
 
-    /** A create request for these bytes. */
+    /** Sends a create request for these bytes. */
     create,
 
     /** Uploads these bytes to an upload URL or path, as the object server does. */
@@ -142,7 +142,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
       return stateVersion?.id ?? "";
     },
 
-    /** Types of the waiting outbox events about this workspace, oldest first. */
+    /** Returns the types of this workspace's events that are still in the outbox, oldest first. */
     async events(workspaceId: string): Promise<string[]> {
       const rows = await database.query<{ type: string }>(
         "select type from outbox where subject = $1 order by id",

@@ -11,14 +11,14 @@ export const organizationId = "org-1";
 export const projectId = "prj-1";
 export const teamIds = { owners: "team-owners", readers: "team-readers" } as const;
 
-/** The responses of the other services' stubs. */
+/** The principals that the stub of the access service knows. */
 export const owner = { type: "user", id: "user-owner", versions: "1" } as const;
 export const otherOwner = { type: "user", id: "user-other", versions: "1" } as const;
 export const reader = { type: "user", id: "user-reader", versions: "1" } as const;
 export const stranger = { type: "user", id: "user-stranger", versions: "1" } as const;
 export const organizationToken = { type: "organization", id: "org-1", versions: "1" } as const;
 
-/** When every lock was taken. */
+/** The time at which every lock was taken. */
 const since = timestampFromMs(0);
 
 interface Held {
@@ -26,7 +26,7 @@ interface Held {
   epoch: bigint;
 }
 
-/** Access and workspaces in the form in which state calls them, over real channels. */
+/** Fakes of the access and workspaces services, which the state service calls over real channels. */
 export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const locks = new Map<string, Held>();
   const projects = new Map<string, { projectId: string; version: bigint }>();
@@ -126,7 +126,7 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
   return {
     channels: { access: access.inProcess(), workspaces: workspaces.inProcess() },
     calls,
-    /** Opens a gRPC port of workspaces. */
+    /** Opens a gRPC port for the fake workspaces service. */
     listen: () => workspaces.listen({ host: "127.0.0.1", port: 0 }),
     /** Adds a workspace. */
     place: (workspaceId: string, project = projectId, version = 1n) =>
@@ -138,7 +138,7 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
       retentions.set(workspaceId, retention);
       return ++retentionVersion;
     },
-    /** Runs once, after the next response about retention was created and before it arrives. */
+    /** Runs `happens` once: after the next retention response is created and before it is sent. */
     meanwhile: (happens: () => Promise<void>) => {
       whileAsked = happens;
     },

@@ -28,10 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** The whole service on separate listeners. */
+/** Starts the complete service on separate listeners. */
 async function runService(stack: AsyncDisposableStack) {
   const folder = stack.use(await temporaryFolder());
-  // A separate NATS, because all services with one name share the stream's durable consumer.
+  // A separate NATS, because services with the same name share the stream's durable consumer.
   const nats = stack.use(await ownNats());
   const environment = {
     NATS_URL: nats.url,
@@ -145,7 +145,7 @@ test("events of workspaces repeat calls that a crash prevented", async () => {
   service.fakes.place(workspaceId, "prj-2", 7n);
   await publish({
     schema: WorkspaceUpdatedSchema,
-    // The content of an event is ignored: the response of workspaces is applied.
+    // The values in the event are ignored; the response of the workspaces service applies.
     message: create(WorkspaceUpdatedSchema, {
       workspaceId,
       organizationId: "org-forged",

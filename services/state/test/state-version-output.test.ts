@@ -28,7 +28,7 @@ async function finalized(owned = state, bytes = "x") {
   return { workspaceId, versionId: await owned.write(workspaceId, bytes) };
 }
 
-/** Takes the claim of this version; claims that other tests left are released. */
+/** Claims the extraction of this version, and releases claims that other tests left. */
 async function claimOf(owned: RunningState, versionId: string) {
   for (;;) {
     const claim = await claimExtraction(owned.app);

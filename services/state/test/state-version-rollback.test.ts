@@ -19,7 +19,7 @@ const outputs = {
 
 const extraction = extractionOf(outputs);
 
-/** A locked workspace whose newest version is the second. */
+/** Creates a locked workspace with two versions. */
 async function twoVersions() {
   const workspaceId = state.lockedWorkspace();
   const first = await state.write(workspaceId, "x");

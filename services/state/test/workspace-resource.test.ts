@@ -27,7 +27,7 @@ const stateOf = (instances: Record<string, string>, serial = 1) =>
     })),
   });
 
-/** Creates a version, uploads and (by default) extracts its state; returns its id. */
+/** Creates a version, uploads its state and, by default, extracts it; returns the version's id. */
 async function written(
   owned: RunningState,
   workspaceId: string,
@@ -39,7 +39,7 @@ async function written(
   return id;
 }
 
-/** Extracts the only waiting state. */
+/** Extracts the state that waits for extraction; there must be only one. */
 async function extract(owned: RunningState, content: string): Promise<void> {
   const claim = await claimExtraction(owned.app);
   if (!claim) throw new Error("nothing waits");
@@ -86,7 +86,7 @@ test("resources are those of the current version, regardless of the order of ext
   expect(await resourcesOf(own, workspaceId)).toMatchObject([{ address: "aws_instance.a" }]);
   const events = await own.events(workspaceId);
   await own.workspaceState.sealLock({ workspaceId, epoch: 10n });
-  // After its promotion the version is extracted again.
+  // A snapshot that becomes current is extracted again.
   await extract(own, snapshot);
   expect(await resourcesOf(own, workspaceId)).toMatchObject([{ address: "aws_instance.b" }]);
   expect(await claimExtraction(own.app)).toBeUndefined();

@@ -13,7 +13,7 @@ export interface BlobDeletionOptions {
 
 const INTERVAL_MS = 5_000;
 
-/** Deletes the bytes of blobs without references until it is disposed. */
+/** Deletes the bytes of blobs without references until the worker is disposed. */
 export function startBlobDeletion(options: BlobDeletionOptions): AsyncDisposable {
   const { app, store, logger, intervalMs = INTERVAL_MS } = options;
   return startLoop({
@@ -25,7 +25,9 @@ export function startBlobDeletion(options: BlobDeletionOptions): AsyncDisposable
   });
 }
 
-/** Deletes one batch. Returns whether there may be more. Keys whose deletion is not confirmed are claimed again. */
+/**
+ * Deletes one batch. Returns whether there may be more. Keys whose deletion was not confirmed are claimed again later.
+ */
 export async function deleteBlobsOnce(app: App, store: BlobStore): Promise<boolean> {
   const deletions = await claimBlobDeletions(app);
   if (deletions.length === 0) return false;

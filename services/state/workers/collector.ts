@@ -7,7 +7,7 @@ import { scanGauges } from "./scan-gauges.ts";
 
 const MAX_INTERVAL_MS = 30_000;
 
-/** Deletes state versions according to retention policies until it is disposed. */
+/** Applies retention policies to state versions until the worker is disposed. */
 export function startCollector({ app, logger }: { app: App; logger: Logger }): AsyncDisposable {
   const counted = collectionMetrics();
   const progress = scanGauges("retention");

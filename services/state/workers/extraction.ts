@@ -22,11 +22,11 @@ export interface ExtractionOptions {
 }
 
 const INTERVAL_MS = 1_000;
-/** Time limit for reading one state: a constant, plus a time for each byte. */
+/** Time limit for reading one state: this constant plus a time for each byte. */
 const READING_MS = 5 * 60_000;
 const BYTES_PER_MS = 5_000;
 
-/** Extracts outputs and resources of uploaded states, one at a time, until it is disposed. */
+/** Extracts outputs and resources of uploaded states, one state at a time, until the worker is disposed. */
 export function startExtraction(options: ExtractionOptions): AsyncDisposable {
   const { app, store, logger, intervalMs = INTERVAL_MS } = options;
   const stopping = new AbortController();
@@ -65,7 +65,7 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     try {
       await storeExtraction(app, claim, extraction);
     } catch (error) {
-      // An unavailable or slow database is temporary; text that it cannot store is not.
+      // An unavailable or slow database is a temporary failure. Text that the database cannot store fails every time.
       if (error instanceof AppError && error.kind !== "badRequest") throw error;
       logger.error(
         { err: error, stateVersionId: claim.versionId },
@@ -93,7 +93,7 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
   };
 }
 
-/** Renews the claim until it is disposed; `lost` is aborted if another replica holds it. */
+/** Renews the claim until it is disposed. The signal `lost` is aborted if another replica holds the claim. */
 function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
   const lost = new AbortController();
   const renewal = setInterval(async () => {
@@ -101,7 +101,7 @@ function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
       if (!(await renewExtraction(app, claim)))
         lost.abort(new Error("another replica holds the claim"));
     } catch (error) {
-      // While the database is unavailable, no other replica can claim the extraction either.
+      // While the database is unavailable, other replicas cannot claim the extraction either.
       logger.debug({ err: error, stateVersionId: claim.versionId }, "extraction lease not renewed");
     }
   }, RENEWAL_MS);

@@ -2,7 +2,8 @@ import { metrics } from "@opentelemetry/api";
 import type { ScanName, ScanProgress } from "../store/scan.ts";
 
 /**
- * Exports the progress of a scan that can run on any replica. The caller calls the result with the current progress.
+ * Creates gauges for the progress of a scan, which can run on any replica. Call the returned function with the current
+ * progress.
  */
 export function scanGauges(scan: ScanName): (progress: ScanProgress) => void {
   const meter = metrics.getMeter("statehouse/state");

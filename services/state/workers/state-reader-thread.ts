@@ -3,7 +3,7 @@ import { packed, StateFileError } from "../domain/extraction.ts";
 import { StateFileParser } from "../domain/state-file-parser.ts";
 import type { ReaderAnswer, ReaderMessage } from "./state-reader.ts";
 
-// A separate thread, because reading 100 MB takes seconds and would block the event loop.
+// Runs in a separate thread, because parsing 100 MB takes seconds and would block the event loop.
 let parser = new StateFileParser();
 let fault: string | undefined;
 
@@ -24,13 +24,13 @@ function end(): ReaderAnswer {
   return ended;
 }
 
-/** The rest of an invalid content is read and ignored. */
+/** Runs `work` unless an earlier call failed: the rest of an invalid content is received but not parsed. */
 function attempt<T>(work: () => T): T | undefined {
   if (fault !== undefined) return undefined;
   try {
     return work();
   } catch (error) {
-    // Messages of other errors are not returned: they can quote the state.
+    // Messages of other errors are replaced, because they can quote the state.
     const name = error instanceof Error ? error.name : "unknown";
     fault = error instanceof StateFileError ? error.message : `the state cannot be read (${name})`;
     return undefined;

@@ -11,7 +11,7 @@ const never = new AbortController().signal;
 
 const CHUNK = 64 * 1024;
 
-/** Writes these bytes as a store does, and ends. */
+/** Writes these bytes as a store would, and ends the stream. */
 const bytesOf = (content: string | Buffer) => (state: Writable) => {
   const bytes = Buffer.from(content);
   const chunks = function* () {

@@ -2,17 +2,19 @@ import { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import { type PackedExtraction, StateFileError, StateReadingError } from "../domain/extraction.ts";
 
-/** Messages to the thread: bytes of a state, or its end. */
+/** A message to the thread: bytes of a state, or the end of the state. */
 export type ReaderMessage = Uint8Array | "end";
-/** Messages from the thread: after bytes, that it accepts more bytes; after the end, the extraction. */
+/**
+ * A message from the thread. `taken` follows bytes: the thread accepts more. The others follow the end of the state.
+ */
 export type ReaderAnswer = "taken" | { extraction: PackedExtraction } | { fault: string };
 
 export interface StateReaderLimits {
-  /** Heap limit of the thread; a state that needs more memory ends the thread, not the process. */
+  /** Heap limit of the thread. A state that needs more memory ends the thread but not the process. */
   heapMiB?: number;
 }
 
-/** Several times the size of the largest extraction; little of the states themselves is kept in memory. */
+/** Several times the size of the largest extraction. The thread keeps little of the states themselves in memory. */
 const HEAP_MIB = 1024;
 
 /** Extracts states in a worker thread, one at a time, so that a large state never blocks the event loop. */
@@ -25,8 +27,8 @@ export class StateReader implements AsyncDisposable {
   }
 
   /**
-   * Parses the bytes that `fill` writes into the given stream. Throws the error of `fill`, `StateFileError` if the
-   * content is invalid, and the signal's reason.
+   * Parses the bytes that `fill` writes to the given stream, and returns the extraction. Throws the error of `fill`,
+   * `StateFileError` if the content is invalid, and the signal's reason.
    */
   async read(
     fill: (state: Writable) => Promise<void>,
@@ -39,7 +41,8 @@ export class StateReader implements AsyncDisposable {
       if ("fault" in answer) throw new StateFileError(answer.fault);
       return answer.extraction;
     } catch (error) {
-      // A thread that has responded waits for the next state; any other thread is still busy with this one.
+      // A thread that has sent its result waits for the next state. Any other thread is still busy with this state, so
+      // it is ended.
       if (!conversation.isOver()) await this.#end();
       throw error;
     } finally {
@@ -59,7 +62,7 @@ export class StateReader implements AsyncDisposable {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
     });
     worker.unref();
-    // The exit of a thread that was given up needs no handling.
+    // Errors of a thread that is no longer used need no handling.
     worker.on("error", () => {});
     worker.once("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;
@@ -75,7 +78,7 @@ export class StateReader implements AsyncDisposable {
   }
 }
 
-/** One state's transfer to the thread: a stream to write it to, one chunk at a time, and the result. */
+/** Transfers one state to the thread: returns a stream for its bytes, sent one chunk at a time, and the result. */
 function converse(worker: Worker, signal: AbortSignal) {
   const answered = Promise.withResolvers<Exclude<ReaderAnswer, "taken">>();
   let isOver = false;
@@ -84,7 +87,7 @@ function converse(worker: Worker, signal: AbortSignal) {
   const state = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
       taken = done;
-      // A copy: the chunk's memory is reused as soon as it is consumed.
+      // Copied, because the chunk's memory is reused as soon as the chunk is consumed.
       const bytes = Uint8Array.from(chunk);
       worker.postMessage(bytes, [bytes.buffer]);
     },
@@ -93,7 +96,7 @@ function converse(worker: Worker, signal: AbortSignal) {
       done();
     },
   });
-  // Swallow: the writer gets the error; an unhandled 'error' event would crash the process.
+  // The writer receives the error; an 'error' event without a listener would crash the process.
   state.on("error", () => {});
 
   const hear = (message: ReaderAnswer) => {

@@ -10,7 +10,7 @@ export interface SweeperOptions {
   app: App;
   store: BlobStore;
   logger: Logger;
-  /** Between two scans of the whole store, in ms. */
+  /** Pause between two scans of the whole store, in ms. */
   intervalMs?: number;
 }
 
@@ -18,7 +18,7 @@ const BATCH = 500;
 const MAX_INTERVAL_MS = 60 * 60_000;
 const MIN_INTERVAL_MS = 500;
 
-/** Deletes blobs that failed upload attempts left in the store, until it is disposed. */
+/** Deletes blobs that failed upload attempts left in the store, until the worker is disposed. */
 export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions): AsyncDisposable {
   const { sweepGraceMs } = app.settings;
   const quarter = Math.max(MIN_INTERVAL_MS, sweepGraceMs / 4);
@@ -42,11 +42,14 @@ export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions)
 }
 
 /**
- * Scans the whole store once. Returns how many keys it deleted. It only deletes keys without a row that are older than
- * the delay, counted from the later of their start and a restore of the database that can have taken their row, and
- * older than the grace period: an upload commits within three quarters of that period, so an older key cannot get a
- * row any more. Any number of replicas may sweep concurrently. The first failed deletion is thrown at the end, after all
- * other keys were tried.
+ * Scans the whole store once and deletes ownerless keys. Returns how many keys it deleted. Any number of replicas may
+ * run it concurrently. After a failed deletion it tries all other keys, and then throws the first failure.
+ *
+ * A key without a row is deleted when both periods have passed:
+ *
+ * - The delay, counted from the start of the upload, or from a later restore of the database that can have lost the
+ *   row.
+ * - The grace period. An upload commits within three quarters of it, so an older key cannot get a row any more.
  */
 export async function sweepOnce(
   app: App,
@@ -62,7 +65,7 @@ export async function sweepOnce(
       app,
       old.map(({ key }) => key),
     );
-    // After the rows: they can be those of a database that was restored during the scan.
+    // Interruptions are read after the rows, because the database may have been restored during the scan.
     const interruptions = await recordHeartbeat(app);
     const ownerless = old
       .filter(({ key }) => !known.has(key))

@@ -138,7 +138,7 @@ needs("minio")("moving blobs from a folder to MinIO", () => {
 
 async function bytesOf(store: BlobStore, key: string): Promise<Buffer> {
   const target = new PassThrough({
-    // The store reuses the memory of its chunks.
+    // Copies each chunk, because the store reuses its memory.
     transform: (chunk, _encoding, done) => done(null, Buffer.from(chunk)),
   });
   const [bytes] = await Promise.all([buffer(target), store.get(key, () => target, never)]);

@@ -28,7 +28,7 @@ onEveryStore("the check of contents", (objects) => {
   const found = async (more: Partial<ContentCheck> = {}) =>
     (await check(more)).problems.map(({ problem, key }) => [problem, key]);
 
-  /** A version with both contents; returns their keys. */
+  /** Creates a version with both contents; returns their keys. */
   async function uploaded({ send, state, ...running }: RunningObjects, workspaceId?: string) {
     const version = await running.pending("state", workspaceId);
     expect((await send(version.raw, "PUT", { body: "state" })).status).toBe(200);
@@ -66,7 +66,7 @@ onEveryStore("the check of contents", (objects) => {
     expect((await check()).problems).toEqual([
       expect.objectContaining({ problem, key: raw, versionId: id }),
     ]);
-    // Sizes alone do not show flipped bits.
+    // Flipped bits do not change the size, so only a complete check finds them.
     expect(await found({ readContents: false })).toEqual(
       problem === "content" ? [] : [[problem, raw]],
     );
@@ -163,7 +163,7 @@ onEveryStore("the check of contents", (objects) => {
     const going = await uploaded(running, workspaceId);
     const rows = contents.reads(database);
     let meanwhile: (() => Promise<void>) | undefined = async () => {
-      // Permanently deleted after its row was read and before its bytes are read.
+      // Deletes the contents permanently after the row was read and before the bytes are read.
       await database.query(
         `update state_versions set blob_key = null, json_blob_key = null,
            status = 'backing_data_permanently_deleted' where id = $1`,

@@ -21,7 +21,7 @@ import {
 } from "../running-objects.ts";
 import { owner, reader, stranger } from "../service-fakes.ts";
 
-/** Requests a version's state and does not read the response. */
+/** Requests a version's state but does not read the response. */
 function standingReader({ port }: RunningObjects, versionId: string): void {
   const socket = connect(port, "127.0.0.1").pause();
   onTestFinished(() => void socket.destroy());

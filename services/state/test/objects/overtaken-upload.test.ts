@@ -11,7 +11,7 @@ import { IDLE_MS, onEveryStore } from "../running-objects.ts";
 import { owner } from "../service-fakes.ts";
 
 onEveryStore("uploads to a version that changes meanwhile", (objects) => {
-  /** Starts an upload that is accepted, runs `meanwhile`, and only then sends the rest of the bytes. */
+  /** Starts an upload, runs `meanwhile` after the upload was accepted, and only then sends the rest of the bytes. */
   async function overtaken(path: string, content: Buffer, meanwhile: () => Promise<unknown>) {
     const headers = "Expect: 100-continue\r\nConnection: close\r\n";
     const socket = objects().rawPut(path, content.length, headers);

@@ -21,7 +21,7 @@ const silent = createLogger({ service: "test", level: "silent" });
 const never = new AbortController().signal;
 const DOMAIN = "statehouse.test";
 
-/** The store, and the same store over a proxy. */
+/** Returns the store, and the same store behind a proxy. */
 async function tested(stack: AsyncDisposableStack, settings: S3Settings): Promise<TestedStore> {
   const store = new S3Store(settings, silent);
   await store.prepared;
@@ -52,7 +52,7 @@ needs("minio")("a blob store in MinIO with TLS and an authority of its own", () 
 needs("minio")("a blob store in MinIO that is addressed by the bucket's own name", () => {
   const lookup = dns.lookup;
   beforeAll(() => {
-    // Resolves the domain and every bucket in it, as a name server does.
+    // Resolves the domain and every bucket name in it to 127.0.0.1, as a name server would.
     const answering = (name: string, ...rest: unknown[]) =>
       Reflect.apply(lookup, dns, [name.endsWith(DOMAIN) ? "127.0.0.1" : name, ...rest]);
     dns.lookup = Object.assign(answering, { __promisify__: lookup.__promisify__ });
@@ -177,7 +177,7 @@ needs("minio")("an unusable S3 store is reported in one sentence", () => {
 const putOne = (store: S3Store, key: string) =>
   store.put(key, Readable.from([Buffer.from("x")]), { size: 1 }, never);
 
-/** Every version of every key, including deleted ones. */
+/** Returns every version of every key, including deleted ones. */
 async function versionsUnder(settings: S3Settings, prefix: string): Promise<string[]> {
   const found: string[] = [];
   const listing = minioClient(settings).listObjects(settings.bucket, prefix, true, {

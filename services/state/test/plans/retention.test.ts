@@ -12,8 +12,8 @@ const stack = new AsyncDisposableStack();
 let client: Client;
 let url: string;
 
-// 1,000 workspaces of 1,000 versions each. The oldest tenth was deleted before, and the next tenth is due. The
-// indexes are created after the insertion, because maintaining them during it would take longer.
+// 1,000 workspaces with 1,000 versions each. The oldest tenth is already deleted, and the next tenth is due. The
+// indexes are created after the insertion, because maintaining them during the insertion takes longer.
 const rows = `
   -- Without checks of foreign keys, row by row: what they cost is most of the insertion.
   set session_replication_role = replica;
@@ -57,7 +57,7 @@ test(
       logger: createLogger({ service: "test", level: "silent" }),
       onStatement: (sql) => void sent.push(sql),
     });
-    // Older than 799.5 days: those at the positions 101 to 200.
+    // Versions older than 799.5 days are at the positions 101 to 200.
     const before = new Date(Date.now() - 799.5 * 86_400_000);
     const searches = Array.from({ length: 500 }, (_, index): RetentionSearch => {
       const workspaceId = `ws-${index + 1}` as const;
@@ -76,7 +76,8 @@ test(
       (scan) => scan["Relation Name"] === "state_versions",
     );
     expect(scans.map((scan) => scan["Index Name"])).toEqual(["state_versions_contents"]);
-    // Deleted versions are not in the index. Recent versions are read only up to the current one.
+    // The scan reads few rows: the index excludes deleted versions, and recent versions are read only up to the current
+    // one.
     expect(scans[0]?.["Actual Rows"]).toBe(100);
   },
   PATIENCE_MS,

@@ -11,7 +11,7 @@ const stack = new AsyncDisposableStack();
 let client: Client;
 const statements: string[] = [];
 
-// 20,000 workspaces of 5 versions; the last of each is current, with two outputs.
+// 20,000 workspaces with 5 versions each; the last version is current and has two outputs.
 const rows = `
   insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)
@@ -147,7 +147,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 test("no statement makes a sequential scan with 100,000 versions", async () => {
-  // The ORM's statements contain values and select by primary key.
+  // Statements of the ORM are excluded: they contain values instead of `$1` and select by primary key.
   const ours = [...new Set(statements)].filter((sql) => sql.includes("$1"));
   expect(ours.length).toBeGreaterThan(20);
   for (const sql of ours) {

@@ -23,7 +23,7 @@ const stack = new AsyncDisposableStack();
 let state: RunningState;
 let store: BlobStore;
 let app: App;
-/** Time of the app, in ms after the start of the test. */
+/** How far the app's clock has advanced since the start of the test, in ms. */
 let elapsed = 0;
 const start = Date.now();
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 beforeEach(async () => {
   elapsed = 0;
-  // The default delay, and an hour for uploads.
+  // The default deletion delay, and one hour of grace for uploads.
   const settings = {
     ...state.app.settings,
     blobDeletionDelayMs: 7 * DAY,
@@ -54,7 +54,7 @@ const keys = async () => {
   return found;
 };
 
-/** Bytes of an upload that begins now, without a row. */
+/** Stores the bytes of an upload that begins now, without a row. */
 async function ownerless(): Promise<string> {
   const startedAt = app.now();
   const key = newBlobKey({ workspaceId: "ws-1", versionId: "sv-1", kind: "raw", startedAt });
@@ -62,11 +62,11 @@ async function ownerless(): Promise<string> {
   return key;
 }
 
-/** Time passes while replicas run. */
+/** Advances the clock in steps of five minutes, with a heartbeat in each, as if replicas were running. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5 * MINUTE) {
     elapsed += Math.min(left, 5 * MINUTE);
-    // Many heartbeats change nothing; only the last one before a gap matters.
+    // Only the last heartbeat before a gap matters, so earlier ones are skipped.
     if (left <= 5 * MINUTE) {
       await state.database.query("update database_heartbeats set beat_at = $1", [app.now()]);
     }
@@ -121,7 +121,7 @@ test("bytes that lost their row by a restore remain for the delay after the rest
   await pass(MINUTE);
   const key = await ownerless();
   await pass(6 * DAY);
-  // The database continues with the row of the backup.
+  // Simulates a restore: the database continues with the heartbeat row of the backup.
   await state.database.query("update database_heartbeats set beat_at = $1", [backup[0]?.beat_at]);
   expect(await check()).toMatchObject({ problems: [], young: 1 });
   expect(await sweepOnce(app, store)).toBe(0);

@@ -10,13 +10,13 @@ const logger = createLogger({ service: "state", level: "silent" });
 const stack = new AsyncDisposableStack();
 let state: RunningState;
 beforeAll(async () => {
-  // Before the instruments are created.
+  // Telemetry must start before the instruments are created.
   stack.use(await startTelemetry({ service: "state", env: {} }));
   state = stack.use(await runState());
 });
 afterAll(() => stack.disposeAsync());
 
-/** A workspace that keeps versions for 30 days, with three older versions of four bytes. */
+/** Creates a workspace that keeps versions for 30 days and has three older versions of four bytes each. */
 async function oldVersions(): Promise<{ workspaceId: string; ids: string[] }> {
   const workspaceId = state.lockedWorkspace();
   const ids: string[] = [];
@@ -36,7 +36,7 @@ const age = (workspaceIds: string[]) =>
     [workspaceIds],
   );
 
-/** The value of a metric with these labels; undefined if it has none. */
+/** Returns the value of a metric with these labels; undefined if the metric has none. */
 async function metricOf(name: string, labels: Record<string, string>): Promise<number | undefined> {
   const line = (await metricsText())
     .split("\n")
@@ -60,15 +60,15 @@ test("metrics report deletions by rule, retained versions by reason, and the pro
     await using _collector = startCollector({ app: state.app, logger });
     await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) !== undefined);
   }
-  // Two versions of the first workspace. Of the second workspace, both versions except the one that shares its blob
-  // with the current copy.
+  // Two versions of the first workspace, and two of the second: one version of the second is retained, because the
+  // current copy shares its blob.
   expect(await metricOf("statehouse_state_versions_collected_total", { rule: "policy" })).toBe(4);
   expect(await metricOf("statehouse_state_collected_bytes_total", { rule: "policy" })).toBe(16);
   expect(await metricOf("statehouse_state_versions_retained_total", { reason: "shared" })).toBe(1);
   expect(await metricOf("statehouse_scan_seen", scan)).toBe(2);
   expect(await metricOf("statehouse_scan_found", scan)).toBe(4);
   expect(await metricOf("statehouse_scan_age_seconds", scan)).toBeLessThan(60);
-  // The progress of another replica is also shown, because all replicas share the scan.
+  // The metrics also show the progress of other replicas, because all replicas share the scan.
   state.pass(state.app.settings.collectionIntervalMs);
   await using _collector = startCollector({ app: state.app, logger });
   await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) === 0);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** A finalized version with this content. */
+/** Creates a finalized version with this content. */
 async function uploaded(content: string): Promise<string> {
   const workspaceId = state.lockedWorkspace();
   const { stateVersion, internalUploadPath } = await state.create(workspaceId, content);
@@ -81,7 +81,7 @@ describe("extraction", () => {
     const broken = await uploaded("no state at all");
     await using _ = startExtraction({ app: state.app, store, logger, intervalMs: 20 });
     expect(await processed(encrypted)).toMatchObject({ resources: [] });
-    // Skips the pauses between the attempts.
+    // Advances the clock, so that the pauses between attempts are skipped.
     const hurry = setInterval(() => state.pass(60_000), 50);
     try {
       expect(await processed(broken)).toMatchObject({ resources: [] });

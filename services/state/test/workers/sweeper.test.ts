@@ -37,8 +37,7 @@ async function keys(): Promise<Set<string>> {
 }
 
 /**
- * Bytes of an upload attempt that is `age` ms old. `finish` commits them for a version, as if the service had not
- * crashed.
+ * Stores the bytes of an upload attempt that began `age` ms ago. With `finish` the returned attempt is also committed.
  */
 async function attempt(workspaceId: string, { age = 0, finish = false } = {}): Promise<string> {
   const { internalUploadPath } = await state.create(workspaceId, "x");
