@@ -6,18 +6,18 @@ import { commandLine, temporaryFolder } from "@statehouse/testing";
 
 export interface Outcome {
   code: number;
-  /** Standard output and error in the order in which a terminal shows them. */
+  /** Standard output and standard error together, in the order in which a terminal shows them. */
   output: string;
   stdout: string;
 }
 
-/** The real command line in one folder. */
+/** Runs the real Terraform command line in one folder. */
 export interface CommandLine {
-  /** Never throws because of an exit code. */
+  /** Runs the command line; does not throw if the exit code is not zero. */
   run(...args: string[]): Promise<Outcome>;
-  /** Runs it with `input` on standard input. */
+  /** Like `run`, with `input` on standard input. */
   runWith(input: string, ...args: string[]): Promise<Outcome>;
-  /** Runs it and throws its output unless it succeeded. */
+  /** Like `run`, but throws the output if the command fails. */
   succeed(...args: string[]): Promise<Outcome>;
 }
 
@@ -29,7 +29,7 @@ export interface WorkingFolder extends CommandLine, AsyncDisposable {
 
 const TIMEOUT_MS = 120_000;
 
-/** A separate folder, configured for the service at `url` with `token`. */
+/** Creates a separate folder, configured for the service at `url` with `token`. */
 export async function workingFolder(options: {
   url: string;
   token: string;
@@ -50,7 +50,7 @@ export async function workingFolder(options: {
   };
 }
 
-/** The command line in an existing folder. */
+/** Returns the command line for an existing folder. */
 export function inFolder(cwd: string, given: Record<string, string>): CommandLine {
   const env = {
     PATH: process.env.PATH ?? "",
@@ -100,6 +100,6 @@ function execute(
   });
 }
 
-/** Options follow the command, but before its arguments. */
+/** Whether the command accepts `-no-color`, which must be placed after the command and before its arguments. */
 const takesNoColor = ([command]: readonly string[]): boolean =>
   ["init", "plan", "apply", "destroy"].includes(command ?? "");

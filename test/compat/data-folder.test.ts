@@ -10,7 +10,7 @@ import { api, download, upload } from "../stack/http.ts";
 import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
 import { running, useNpmStart } from "./npm-start.ts";
 
-/** What commit f307d11 returned about its data folder; `<url>` stands for its address. */
+/** The responses of commit f307d11 when it created this data folder; `<url>` stands for its address. */
 interface Expected {
   token: string;
   secrets: { team: string; organization: string };
@@ -43,7 +43,7 @@ test("the current version reads, writes and locks a data folder of commit f307d1
   const started = start({
     DATA_DIR: dataDirectory,
     ORGANIZATION: "acme",
-    // Ten years: the version whose upload was pending then is pending now.
+    // Ten years, so that the upload that was pending when the folder was created is still pending.
     PENDING_WINDOW: "315360000",
   });
   const url = await running(started);
@@ -65,7 +65,7 @@ test("the current version reads, writes and locks a data folder of commit f307d1
   expect((await api(url, expected.secrets.team).get(workspace)).status).toBe(200);
   expect((await api(url, expected.secrets.organization).get(workspace)).status).toBe(200);
 
-  // What was pending in the outbox is published, and what could not be processed is kept.
+  // Pending events in the outbox are published, and dead letters are kept.
   const database = new Client({ connectionString: databaseOf(dataDirectory, "workspaces") });
   await database.connect();
   try {
@@ -78,7 +78,7 @@ test("the current version reads, writes and locks a data folder of commit f307d1
     await database.end();
   }
 
-  // The upload that was pending is finished by its old URL.
+  // The pending upload can be finished with its old URL.
   const pending = Buffer.from(expected.upload.bytes, "base64");
   const uploaded = await upload(expected.upload.url.replace("<url>", url), pending);
   expect(uploaded.status).toBe(200);
@@ -89,7 +89,7 @@ test("the current version reads, writes and locks a data folder of commit f307d1
   );
   expect(current.body.data.id).toBe(ids.pendingVersion);
 
-  // A lock that was held is released; a new one is taken, under which a state is written and read.
+  // The lock that was held is released. Under a new lock, a state can be written and read.
   await expectStatus(200, owner.post(`/workspaces/${ids.other}/actions/unlock`));
   await expectStatus(200, owner.post(`${workspace}/actions/lock`));
   const { lineage, serial } = JSON.parse(

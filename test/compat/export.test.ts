@@ -20,7 +20,7 @@ const lines = async (command: Start, environment: Record<string, string>, ...arg
   return { code, lines: run.output().trimEnd().split("\n") };
 };
 
-/** A workspace with two states; returns the current one. */
+/** Creates a workspace with two states; returns the current one. */
 async function written(client: Api, organization: string, name: string) {
   const { id } = await newWorkspaceIn(client, organization, { name });
   await expectStatus(200, client.post(`/workspaces/${id}/actions/lock`));
@@ -117,7 +117,7 @@ needs("minio")("an export from databases and a bucket", () => {
     await stack.rows("state", "update state_versions set sha256 = 'x' where id = $1", [
       lost.versionId,
     ]);
-    // As after workspaces was restored to an earlier time.
+    // Simulates a restore of the workspaces database to a time before this workspace was created.
     await stack.rows("workspaces", "delete from workspaces where id = $1", [unknown.id]);
     await using temporary = await temporaryFolder();
     const into = path.join(temporary.path, "export");

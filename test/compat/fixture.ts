@@ -5,17 +5,17 @@ import type { Person } from "../stack/people.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { type WorkingFolder, workingFolder } from "./command-line.ts";
 
-/** A running stack with an organization, and folders in which the command line uses it. */
+/** A running stack with an organization. It creates folders in which the command line uses them. */
 export interface Fixture extends AsyncDisposable {
   readonly stack: Stack;
   readonly owner: Person;
   readonly organization: string;
   readonly api: Api;
-  /** A folder whose configuration has this `terraform` block and this content. */
+  /** Creates a folder whose configuration consists of this `terraform` block and this body. */
   folder(block: string, body?: string, env?: Record<string, string>): Promise<WorkingFolder>;
 }
 
-/** Starts the stack with state bytes in `blobs`. */
+/** Starts the stack with these options and creates the organization. */
 export async function compatFixture(
   options: Parameters<typeof startStack>[0] = {},
 ): Promise<Fixture> {
@@ -43,7 +43,7 @@ export async function compatFixture(
   };
 }
 
-/** The block of the `cloud` integration. `workspaces` is the content of its block of that name. */
+/** Returns a `terraform` block with the `cloud` integration. `workspaces` is the content of its `workspaces` block. */
 export const cloud = (organization: string, workspaces: string) => `terraform {
   cloud {
     hostname     = "${cliHost}"
@@ -55,7 +55,7 @@ export const cloud = (organization: string, workspaces: string) => `terraform {
 }
 `;
 
-/** The block of the older `remote` backend. */
+/** Returns a `terraform` block with the older `remote` backend. */
 export const remote = (organization: string, workspaces: string) => `terraform {
   backend "remote" {
     hostname     = "${cliHost}"
@@ -67,7 +67,7 @@ export const remote = (organization: string, workspaces: string) => `terraform {
 }
 `;
 
-/** A resource of the engine itself, and an output of every type; no provider is downloaded. */
+/** A configuration with a resource of the engine itself and an output of every type. It needs no provider download. */
 export const example = `
 variable "greeting" {
   type    = string
@@ -96,7 +96,7 @@ output "secret" {
 }
 `;
 
-/** The output of `output -json` for the example. */
+/** What `output -json` prints for the example. */
 export const exampleOutputs = {
   text: "hello",
   number: 3.5,

@@ -16,7 +16,7 @@ export interface Started {
 
 export type Start = (env: Record<string, string>, ...args: string[]) => Started;
 
-/** Runs `npm start` without npm, or another command. Processes that a test leaves running are stopped. */
+/** Runs `npm start`, or another command, without npm. After each test, stops the processes that still run. */
 export function useNpmStart(command = "start"): Start {
   let children: ChildProcess[] = [];
   afterEach(async () => {
@@ -38,13 +38,13 @@ export function useNpmStart(command = "start"): Start {
   };
 }
 
-/** npm itself, with all that it runs before a script; `cwd` is this repository unless given. */
+/** Runs npm itself, with everything that npm runs before a script. `cwd` is this repository by default. */
 export function npm(args: readonly string[], env: NodeJS.ProcessEnv, cwd = "."): Started {
   const child = spawn("npm", args, {
     cwd,
     env,
     stdio: ["ignore", "pipe", "pipe"],
-    // A separate group, which receives the signals as the foreground group of a terminal does.
+    // A separate process group, which receives signals as the foreground group of a terminal would.
     detached: true,
   });
   return started(child, (signal) => void process.kill(-(child.pid ?? Number.NaN), signal));
@@ -65,7 +65,10 @@ function started(child: ChildProcess, signal: Started["signal"]): Started {
   };
 }
 
-/** Makes `folder` a PATH with only Node, npm, the shell that npm needs for its scripts, and the command line. */
+/**
+ * Fills `folder` for use as the only entry of PATH: Node, npm, the shell that npm needs for scripts, and the command
+ * line.
+ */
 export async function barePath(folder: string, node = process.execPath): Promise<string> {
   await mkdir(folder);
   const programs = { node, npm: found("npm"), sh: found("sh"), terraform: commandLine() };
@@ -75,7 +78,7 @@ export async function barePath(folder: string, node = process.execPath): Promise
   return folder;
 }
 
-/** The program as this machine's PATH finds it. */
+/** Returns the path of a program on this machine's PATH. */
 function found(name: string): string {
   const file = (process.env.PATH ?? "")
     .split(path.delimiter)
@@ -85,7 +88,7 @@ function found(name: string): string {
   return realpathSync(file);
 }
 
-/** Waits until the process serves, at most `timeout` ms; returns its address. */
+/** Waits at most `timeout` ms until the process serves requests; returns its address. */
 export async function running(started: Started, timeout = 60_000): Promise<string> {
   await Promise.race([
     waitFor(() => started.output().includes("Ctrl-C stops it"), { timeout, what: "npm start" }),

@@ -44,7 +44,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
 
       const shown = await fixture.api.get(workspacePath(name));
       expect(shown.body.data.attributes.locked).toBe(false);
-      // The counts are updated in the background, as in the public service.
+      // The counts are updated in the background, as in HCP Terraform.
       await waitFor(async () => {
         const { body } = await fixture.api.get(workspacePath(name));
         return body.data.attributes["resource-count"] === 3;
@@ -71,7 +71,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
         return { attributes, bytes: Buffer.from(await response.arrayBuffer()) };
       };
       const applied = await current();
-      // The md5 of the create request that the CLI sent.
+      // Equals the md5 that the CLI sent in the create request.
       expect(md5(applied.bytes)).toBe(applied.attributes.md5);
       const pulled = JSON.parse((await folder.succeed("state", "pull")).stdout);
       expect(pulled).toEqual(JSON.parse(applied.bytes.toString()));
@@ -81,7 +81,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
       await folder.succeed("state", "push", "next.tfstate");
       const pushed = await current();
       expect(md5(pushed.bytes)).toBe(pushed.attributes.md5);
-      // The CLI increments the serial itself.
+      // The CLI increments the serial when it pushes a state.
       expect(JSON.parse(pushed.bytes.toString())).toEqual({
         ...next,
         serial: pushed.attributes.serial,

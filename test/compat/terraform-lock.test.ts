@@ -5,7 +5,7 @@ import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cloud, compatFixture, type Fixture, remote } from "./fixture.ts";
 
-/** An apply that continues until the file `release` appears in its folder. */
+/** A configuration whose apply runs until the file `release` exists in its folder. */
 const slow = `
 variable "wait" {
   type    = bool

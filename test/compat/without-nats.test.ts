@@ -62,14 +62,14 @@ needs("terraform", "nats-server")(
           });
         expect(await count()).toBeGreaterThan(0);
 
-        // The steps about locks.
+        // Locking also works without NATS: an apply is refused while another user holds the lock.
         await cli.succeed("state", "pull");
         await expectStatus(200, owner.post(`/workspaces/${id}/actions/lock`));
         const refused = await cli.run("apply", "-auto-approve");
         expect(refused.code).not.toBe(0);
         await expectStatus(200, owner.post(`/workspaces/${id}/actions/unlock`));
 
-        // The steps about teams: their access is given, and ends with the workspace.
+        // Granting access to a team also works without NATS, and the access ends when the workspace is deleted.
         const team = await expectStatus(
           201,
           owner.post("/organizations/acme/teams", document("teams", { name: "network" })),

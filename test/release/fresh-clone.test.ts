@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { inFolder } from "../compat/command-line.ts";
 import { barePath, npm, running } from "../compat/npm-start.ts";
 
-/** What a clone contains. */
+/** Copies the files that a git clone would contain. */
 function copyOfRepository(folder: string): string {
   const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
     encoding: "utf8",
@@ -21,7 +21,7 @@ function copyOfRepository(folder: string): string {
 /** The first start downloads all packages. */
 const INSTALLATION_MS = 600_000;
 
-/** How npm reaches its registry on this machine. */
+/** The environment variables with which npm reaches its registry on this machine. */
 const registry = Object.fromEntries(
   Object.entries(process.env).filter(([name]) =>
     /^(npm_config_(registry|cache|userconfig|globalconfig|cafile)|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file)$/i.test(
@@ -38,7 +38,7 @@ needs("terraform")("a fresh clone on a machine with only Node, npm and terraform
     const clone = copyOfRepository(path.join(folder.path, "clone"));
     const environment = {
       ...registry,
-      // Not the Node of node_modules, which runs this test.
+      // The PATH contains the Node that npm uses, instead of the Node in node_modules that runs this test.
       PATH: await barePath(path.join(folder.path, "bin"), process.env.npm_node_execpath),
       HOME: process.env.HOME ?? "",
       XDG_CACHE_HOME: path.join(folder.path, "cache"),

@@ -15,24 +15,24 @@ import { temporaryFolder, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
 import { takeBaseBackup } from "./base-backup.ts";
 
-/** PostgreSQL with an archive of its write-ahead log, and the clusters that are recovered from it. */
+/** A PostgreSQL server that archives its write-ahead log. Clusters can be recovered from the archive. */
 export interface ArchivedPostgres extends AsyncDisposable {
   readonly postgres: Postgres;
   /** Takes a base backup while the cluster is in use. */
   backUp(): Promise<void>;
   /** Completes the archive and stops the cluster. */
   end(): Promise<void>;
-  /** Another cluster: the base backup with everything that was committed until `moment`. */
+  /** Starts a new cluster from the base backup and recovers everything that was committed until `moment`. */
   recover(moment: Date): Promise<Postgres & AsyncDisposable>;
 }
 
-// Relative to the data directory, which is the working directory of the server and of the commands.
+// Relative to the data directory, which is the working directory of the server and its commands.
 const ARCHIVE = "../../source/archive";
 
 export async function startArchivedPostgres(): Promise<ArchivedPostgres> {
   await using starting = new AsyncDisposableStack();
   const root = starting.use(await temporaryFolder()).path;
-  // PostgreSQL can run as another user.
+  // The server may run as another user, which must be able to enter this folder.
   chmodSync(root, 0o711);
   const source = path.join(root, "source");
   const archive = path.join(source, "archive");
@@ -87,7 +87,10 @@ export async function startArchivedPostgres(): Promise<ArchivedPostgres> {
   };
 }
 
-/** As an operator does: where the log is, until when it is applied, and that this is a recovery. */
+/**
+ * Configures recovery as an operator would: where the archive is, and until when it is applied. The file
+ * recovery.signal starts the recovery.
+ */
 function recoverUntil(moment: Date, cluster: string, owner: { uid: number; gid: number }): void {
   appendFileSync(
     path.join(cluster, "postgresql.auto.conf"),
@@ -105,12 +108,12 @@ function recoverUntil(moment: Date, cluster: string, owner: { uid: number; gid: 
   }
 }
 
-/** Returns the name of the last segment with a commit. */
+/** Switches to a new segment of the log. Returns the name of the previous segment, which contains the last commit. */
 async function switchSegment(url: string): Promise<string> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    // A recovery needs a later commit to know that its moment is over.
+    // PostgreSQL ends a recovery at its target time only if it finds a later commit in the log.
     await client.query("create table after_the_last_moment ()");
     const { rows } = await client.query("select pg_walfile_name(pg_switch_wal()) as name");
     return rows[0].name;

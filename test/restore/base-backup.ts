@@ -2,8 +2,8 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { Client, type Connection, type Submittable } from "pg";
 
 /**
- * Writes a base backup of a running cluster as one tar file, over the replication protocol as `pg_basebackup` does: the
- * packages of embedded PostgreSQL have no such program. The write-ahead log is not included.
+ * Writes a base backup of a running cluster as one tar file, without the write-ahead log. Uses the replication
+ * protocol, as `pg_basebackup` does, because the packages of embedded PostgreSQL do not contain that program.
  */
 export async function takeBaseBackup(url: string, file: string): Promise<void> {
   const client = new Client({ connectionString: `${url}?replication=true` });
@@ -21,7 +21,7 @@ export async function takeBaseBackup(url: string, file: string): Promise<void> {
 
 const kinds = { data: "d".charCodeAt(0) };
 
-/** Handles the messages of `BASE_BACKUP`; other results, such as the position in the log, are not needed. */
+/** Handles the messages of `BASE_BACKUP`. Other results, such as the position in the log, are ignored. */
 class BaseBackup implements Submittable {
   readonly #write: (bytes: Buffer) => void;
   readonly #done = Promise.withResolvers<void>();

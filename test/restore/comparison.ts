@@ -2,7 +2,7 @@ import { Client } from "pg";
 
 export type Databases = Record<"access" | "workspaces" | "state", string>;
 
-/** Ids of workspaces by difference, as the comparison of the services reports them. */
+/** Ids of workspaces, grouped by the kind of difference that the comparison between the services reports. */
 export type Reported = Record<string, string[]>;
 
 export async function rowsOf<Row extends object>(
@@ -33,7 +33,7 @@ interface Theirs {
   placement_version: string;
 }
 
-/** The differences between restored databases, from their rows alone: what must be reported, and what is repaired. */
+/** Computes from the rows of restored databases which differences must be reported and which are repaired. */
 export async function expectedDifferences(
   databases: Databases,
 ): Promise<{ reported: Reported; repaired: Set<string> }> {
@@ -84,7 +84,7 @@ export async function expectedDifferences(
   return { reported, repaired };
 }
 
-/** The differences that the log of workspaces reports. */
+/** Returns the differences in the log of the workspaces service. */
 export function reportedIn(log: string): Reported {
   const found: Record<string, Set<string>> = {};
   for (const line of log.split("\n")) {
@@ -99,7 +99,10 @@ export function reportedIn(log: string): Reported {
   );
 }
 
-/** A text for each workspace with everything that the services store of it, except what their work in progress changes. */
+/**
+ * Returns for each workspace a text with everything that the services store about it, except what background work may
+ * still change.
+ */
 export async function contentsOf({ workspaces, state }: Databases): Promise<Map<string, string>> {
   const versions = await rowsOf<{ id: string; content: string }>(
     state,

@@ -33,7 +33,7 @@ export interface Drill {
   print(line: string): void;
 }
 
-/** The keys that seal columns; a restored installation has the same. */
+/** The keys that encrypt sealed columns. A restored installation must have the same keys. */
 type Keys = Record<"workspaces" | "state", Pick<Environment, string>>;
 
 interface Backups {
@@ -42,17 +42,20 @@ interface Backups {
   owner: Person;
   blobs: Record<string, string>;
   keys: Keys;
-  /** Between the end of the base backup and the end of the history, in epoch ms. */
+  /**
+   * The range of moments to which the databases can be restored: from the end of the base backup to the end of the
+   * history, in epoch ms.
+   */
   moments: { first: number; last: number };
 }
 
-/** Commit times of the database and times of the client can differ by this, in ms. */
+/** Largest difference between a commit time of the database and the client's clock, in ms. */
 const MARGIN_MS = 150;
 const DELAY_S = 3600;
 
 /**
- * Writes a random history, restores the databases to random moments, once to one moment and once to three, and checks
- * what docs/backup.md promises. Throws the first promise that is broken.
+ * Writes a random history and restores the databases to random moments: once all to the same moment, and once each to
+ * its own. Checks what docs/backup.md promises and throws the first broken promise.
  */
 export async function restoreDrill({ seed, historyMs, print }: Drill): Promise<void> {
   const random = generator(seed);
@@ -110,7 +113,7 @@ async function writeHistory({
   return { postgres, journal: history.journal, owner, blobs, keys, moments: { first, last } };
 }
 
-/** The length of the history is a number of the drill, not a wait for something. */
+/** A fixed duration of the drill, not a wait for a condition. */
 const during = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const keysOf = (environments: Record<ServiceName, Environment>, service: ServiceName) =>
@@ -175,7 +178,7 @@ async function restoreTo(
 const countsOf = (reported: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(reported).map(([difference, ids]) => [difference, ids.length]));
 
-/** Each reported workspace was changed between the moments of the two services. */
+/** Checks that each reported workspace was changed between the moments of the two services. */
 function expectExplained(
   { journal }: Backups,
   { workspaces, state }: Record<keyof Databases, number>,
@@ -195,7 +198,8 @@ function expectExplained(
   );
   for (const id of Object.values(reported).flat()) expect(changed).toContain(id);
   if (workspaces >= state) return;
-  // Made and written in between, and not deleted: workspaces has lost it.
+  // The workspaces that were created and written between the moments and not deleted; the workspaces service has lost
+  // them.
   const lost = journal.filter(
     ({ made, versions: [first], deleted }) =>
       made.from > workspaces + MARGIN_MS &&
@@ -205,7 +209,7 @@ function expectExplained(
   for (const { id } of lost) expect(reported.unknownHere).toContain(id);
 }
 
-/** `fsck` finds nothing but what was deleted permanently. */
+/** Checks that `fsck` finds no problems except contents that were deleted permanently. */
 async function expectNoProblems(environment: Record<string, string>, print: Drill["print"]) {
   const program = [await serviceProgram(), "fsck"];
   const { code, lines } = await new Promise<{ code: unknown; lines: string[] }>((resolve) => {
@@ -218,7 +222,7 @@ async function expectNoProblems(environment: Record<string, string>, print: Dril
   expect({ code, lines }).toMatchObject({ code: 0 });
 }
 
-/** Waits for two comparisons of everything. */
+/** Waits until the services have compared all workspaces twice. */
 async function comparedTwice({ workspaces }: Databases): Promise<void> {
   const seen = new Set<string>();
   await waitFor(
@@ -235,7 +239,7 @@ async function comparedTwice({ workspaces }: Databases): Promise<void> {
   );
 }
 
-/** What the workers of state do once a page or a batch is due. */
+/** Runs once what the workers of the state service do when a page or a batch is due. */
 async function sweepAndDelete(environment: Environment): Promise<void> {
   const config = readConfig(stateService.config, environment);
   const logger = createLogger({ service: "state", level: "silent" });
@@ -256,7 +260,7 @@ async function expectUntouched(
   }
 }
 
-/** Every state that was confirmed before the moments, and that was not deleted, is returned. Returns their number. */
+/** Checks that every state that was confirmed before the moments and not deleted can be read. Returns their number. */
 async function expectConfirmedStates(
   { journal, owner }: Backups,
   moments: Record<keyof Databases, number>,
@@ -291,7 +295,7 @@ async function expectWritable(owner: Person, url: string): Promise<void> {
   await expectStatus(201, writeState(client, id, stateFile()));
 }
 
-/** Random numbers below 1, the same for the same seed (mulberry32). */
+/** Returns a generator of random numbers from 0 to below 1; the same seed gives the same numbers (mulberry32). */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

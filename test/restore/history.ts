@@ -9,18 +9,18 @@ import {
 } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 
-/** When a request began, and when its response arrived. */
+/** When a request was sent and when its response arrived. */
 export interface Span {
   from: number;
   until: number;
 }
 
-/** What was confirmed of a state version. */
+/** A state version that was confirmed to the client. */
 export interface JournalVersion {
   id: string;
   bytes: Buffer;
   made: Span;
-  /** Its permanent deletion by an owner. */
+  /** When an owner deleted it permanently. */
   deleted?: Span;
 }
 
@@ -40,13 +40,13 @@ export interface Place {
 
 export interface History extends AsyncDisposable {
   readonly journal: readonly JournalWorkspace[];
-  /** Ends it after the requests in progress. Throws the first failure. */
+  /** Waits for the requests in progress and ends the history. Throws the first failure. */
   end(): Promise<void>;
 }
 
 const LANES = 3;
 
-/** Random requests in several lanes until it is ended. */
+/** Sends random requests in several concurrent lanes until the history is ended. */
 export function startHistory(place: Place, random: () => number): History {
   const journal: JournalWorkspace[] = [];
   let over = false;
@@ -95,7 +95,7 @@ async function step(place: Place, workspace: JournalWorkspace, chance: number): 
 const act = (api: Api, id: string, action: string) =>
   expectStatus(200, api.post(`/workspaces/${id}/actions/${action}`));
 
-/** A state under a lock of its own. */
+/** Writes one state under a lock that it takes and releases. */
 async function written({ api }: Place, workspace: JournalWorkspace): Promise<void> {
   const { id, versions } = workspace;
   const state: StateFile = stateFile({

@@ -6,7 +6,7 @@ import { storeView } from "../stack/store.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 import { newLockedWorkspace, useFixture } from "../system/fixture.ts";
 
-// With the default delay.
+// Uses the default deletion delay.
 const fixture = useFixture({ blobs: "directory" });
 
 const DAY_MS = 86_400_000;
@@ -16,7 +16,7 @@ const keysOf = async (workspaceId: string) =>
     key.startsWith(`${workspaceId}/`),
   );
 
-/** A workspace with this many states. */
+/** Creates a workspace with `count` states. */
 async function written(count: number): Promise<{ id: string; versions: string[] }> {
   const { id } = await newLockedWorkspace(fixture());
   const versions: string[] = [];
@@ -36,7 +36,7 @@ interface Due {
   due_at: Date;
 }
 
-/** Bytes that wait for their deletion. */
+/** Returns the bytes that wait for their deletion. */
 const waiting = (workspaceId: string) =>
   fixture().stack.rows<Due>(
     "state",

@@ -2,7 +2,7 @@ import { newId } from "@statehouse/postgres/ids";
 import { expect, test } from "vitest";
 import { newWorkspace, useFixture } from "../system/fixture.ts";
 
-// A runner with a key of its own reports, locks and creates tokens for the run of another runner.
+// Attack: a runner with its own key reports, locks and creates tokens for the run of another runner.
 
 const fixture = useFixture();
 

@@ -16,7 +16,7 @@ import { newWorkspaceIn } from "../stack/workspace.ts";
 import { useFixture } from "../system/fixture.ts";
 import { type FullOrganization, newFullOrganization } from "../system/full-organization.ts";
 
-// A client that may publish anything on the bus publishes events with false content.
+// Attack: a client that may publish to the bus publishes events with false content.
 
 const fixture = useFixture({ settings: { COMPARISON_INTERVAL: "86400" } });
 
@@ -25,7 +25,7 @@ const consumed = [accessService, stateService, workspacesService].flatMap(({ con
   consumers({} as never).flatMap(({ projections }) => typesOf(projections)),
 );
 
-/** What an event is about: things of the victim, or things that do not exist. */
+/** The objects that an event names: those of the victim, or objects that do not exist. */
 interface Target {
   organizationId: string;
   projectId: string;
@@ -47,7 +47,7 @@ const workspaceDeleted = ({ organizationId, workspaceId }: Target) => ({
   revision: huge,
 });
 
-/** The false content of each type. A type that is consumed and has none here fails the test. */
+/** The false content for each event type. The test fails for a consumed type that has no entry here. */
 const forgeries: Record<string, (of: Target, by: Attacker) => object> = {
   "statehouse.workspaces.workspace.updated.v1": ({ workspaceId }, by) => ({
     ...{ workspaceId, organizationId: by.organizationId, projectId: by.projectId },
@@ -71,7 +71,7 @@ const forgeries: Record<string, (of: Target, by: Attacker) => object> = {
     ...{ organizationId, workspaceId, currentStateVersionId: newId("sv"), resourceCount: 0 },
     ...{ latestChangeAt: "2099-01-01T00:00:00Z", revision: huge },
   }),
-  // Runners published these before they called a service.
+  // Runners published these events in earlier versions; now they call a service.
   "statehouse.runs.run.reported.v1": ({ workspaceId, runId }) => ({
     ...{ workspaceId, runId, status: "errored", revision: huge, createdAt: "2099-01-01T00:00:00Z" },
   }),
@@ -95,7 +95,7 @@ beforeAll(async () => {
   const { stack, stranger } = fixture();
   victim = await newFullOrganization({ stack });
   const { api, organization, workspaceId } = { ...victim, api: victim.owner.api };
-  // From now on every service has received an event about each of them.
+  // Causes real events about the victim before the forged ones.
   const settings = {
     data: { type: "organizations", attributes: { "cost-estimation-enabled": true } },
   };
@@ -109,16 +109,17 @@ beforeAll(async () => {
     projectId: own.relationships.project.data.id,
     userId: stranger.id,
   };
-  // A pending version raises state's revision without an event: this one says nothing but makes the revisions equal.
+  // Creating a pending version raises the revision in the state service without an event. This event carries no other
+  // change; it makes the revisions of both services equal.
   await publish("statehouse.state.workspace-state.changed.v1", [JSON.stringify({ workspaceId })]);
 });
 
 const databases = ["access", "workspaces", "state"] as const satisfies DatabaseName[];
 
-/** Tables of positions and times, which change by themselves. */
+/** Tables that contain positions and times and therefore change on their own. */
 const clocks = new Set(["outbox", "state_comparison", "scans"]);
 
-/** Every row of every table. */
+/** Returns every row of every table. */
 async function everyRow(): Promise<Record<string, unknown>> {
   const { stack } = fixture();
   const all: Record<string, unknown> = {};
@@ -140,7 +141,7 @@ async function everyRow(): Promise<Record<string, unknown>> {
   return all;
 }
 
-/** What clients read of the victim: the owner, the run, and the attacker. */
+/** Returns the victim's documents, as the owner, the run and the attacker read them. */
 async function everyDocument() {
   const { stranger, stack } = fixture();
   const { owner, organization, workspaceId, projectId } = victim;
@@ -170,7 +171,7 @@ async function everyDocument() {
   return read;
 }
 
-/** Waits until every consumer of the stream has acknowledged everything, and nothing is left to publish. */
+/** Waits until every consumer has acknowledged all events and the outboxes are empty. */
 async function quiet(): Promise<void> {
   const { stack } = fixture();
   await using bus = await openBus(stack.nats.url);

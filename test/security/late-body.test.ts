@@ -12,7 +12,7 @@ describe.each([
 ])("a body that arrives after a revocation, in %s", (_, start) => {
   const fixture = useStack<Awaited<ReturnType<typeof startStack>>>(() => start());
 
-  /** Five requests of an owner, whose bodies are half sent. */
+  /** Starts five requests of an owner; half of each body is sent. */
   async function begin(eve: ApiUser, organization: string): Promise<HalfSent[]> {
     const workspace = await newWorkspace({ organization, owner: eve });
     const begun = [
@@ -38,7 +38,7 @@ describe.each([
         }),
       ),
     );
-    // Sent later than the five, and therefore authenticated later.
+    // This request is sent after the five, so it is authenticated after them.
     await expectStatus(200, eve.api.get("/account/details"));
     return requests;
   }

@@ -2,12 +2,12 @@ import { freshBucket, temporaryFolder } from "@statehouse/testing";
 
 export type BlobKind = "directory" | "minio";
 
-/** Location of a stack's state bytes, as settings of the state service. */
+/** Where a stack stores its state bytes, as settings of the state service. */
 export interface BlobSettings extends AsyncDisposable {
   settings: Record<string, string>;
 }
 
-/** A separate bucket or folder. */
+/** Creates a separate bucket or folder. */
 export async function blobSettings(kind: BlobKind = "directory"): Promise<BlobSettings> {
   if (kind === "directory") {
     const folder = await temporaryFolder();

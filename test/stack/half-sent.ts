@@ -1,14 +1,14 @@
 import { request } from "node:http";
 
-/** A request whose body is half sent and which the server has begun to read. */
+/** A request of which half of the body is sent; the server has begun to read it. */
 export interface HalfSent {
   /** Sends the rest of the body. */
   finish(): void;
-  /** The status of the response. */
+  /** The status of the response; pending until the response arrives. */
   answer: Promise<number>;
 }
 
-/** Sends the headers and half of the body. */
+/** Sends the headers and half of the body of a request. */
 export async function halfSent(
   method: string,
   url: string,
@@ -16,7 +16,7 @@ export async function halfSent(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<HalfSent> {
   const answer = Promise.withResolvers<number>();
-  // Handled here, so that the rejection is not unhandled if the test fails earlier.
+  // Prevents an unhandled rejection if the test fails before it awaits the answer.
   answer.promise.catch(() => {});
   const begun = Promise.withResolvers<void>();
   const sent = request(url, {

@@ -2,18 +2,18 @@
 export interface Answer {
   status: number;
   headers: Headers;
-  // Tests read documents as they please; a wrong path fails their assertion.
+  // Not typed, so that tests can read any path of a document; a wrong path fails their assertion.
   // biome-ignore lint/suspicious/noExplicitAny: the shape is what is under test
   body: any;
 }
 
-/** Calls the API with one token. Paths are relative to /api/v2 unless they are URLs. */
+/** A client of the API with one token. Paths are relative to /api/v2 unless they are URLs. */
 export interface Api {
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
   patch(path: string, body?: unknown): Promise<Answer>;
   delete(path: string, body?: unknown): Promise<Answer>;
-  /** A body that is a text is sent unchanged. */
+  /** Sends any request. A body that is a string is sent unchanged. */
   send(
     method: string,
     path: string,
@@ -22,10 +22,10 @@ export interface Api {
   ): Promise<Answer>;
 }
 
-/** Called for every response with the request and the status. */
+/** Called after every response. */
 export type Listener = (method: string, url: string, status: number) => void;
 
-/** A client of the API at `url`. Calls without a token are unauthenticated. */
+/** Creates a client of the API at `url`. Without a token its calls are unauthenticated. */
 export function api(url: string, token?: string, heard: Listener = () => {}): Api {
   const send: Api["send"] = async (method, path, body, headers = {}) => {
     const target = path.startsWith("http") ? path : `${url}/api/v2${path}`;
@@ -53,7 +53,7 @@ export function api(url: string, token?: string, heard: Listener = () => {}): Ap
   };
 }
 
-/** Uploads bytes to an upload URL as the CLI does: without a token. */
+/** Uploads bytes to an upload URL without a token, as the CLI does. */
 export const upload = async (
   url: string,
   bytes: Uint8Array | string,
@@ -88,12 +88,12 @@ async function answerOf(response: Response): Promise<Answer> {
   };
 }
 
-/** A JSON:API request document. */
+/** Builds a JSON:API request document. */
 export const document = (
   type: string,
   attributes: Record<string, unknown>,
   relationships?: Record<string, unknown>,
 ) => ({ data: { type, attributes, ...(relationships ? { relationships } : {}) } });
 
-/** A relationship to one resource, in a request document. */
+/** Builds a relationship to one resource, for a request document. */
 export const linkage = (type: string, id: string | undefined) => ({ data: { type, id } });

@@ -9,7 +9,7 @@ export type Rows = Record<string, Row[]>;
 
 /**
  * Returns every row of all databases that contains one of the texts in any column. The tables are read from the
- * catalogs of the databases, so that new tables are included.
+ * databases' catalogs, so new tables are included.
  */
 export async function rowsWith(databases: Databases, texts: readonly string[]): Promise<Rows> {
   const found: Rows = {};
@@ -43,20 +43,20 @@ async function tablesOf(client: Client): Promise<string[]> {
 }
 
 /**
- * The ids of an object and of its dependents: of the rows that contain its id, of the rows that contain those ids,
- * and so on. Rows without an id are included and add no id.
+ * Returns the ids of an object and its dependents: the rows that contain its id, the rows that contain the ids of
+ * those, and so on.
  */
 export async function idsBelow(databases: Databases, id: string): Promise<string[]> {
   const known = new Set([id]);
   for (let size = 0; size < known.size; ) {
     size = known.size;
     const rows = Object.values(await rowsWith(databases, [...known])).flat();
-    // The outbox numbers its rows; such numbers are not ids.
+    // Row numbers of the outbox are not ids.
     for (const { id } of rows) if (typeof id === "string") known.add(id);
   }
   return [...known];
 }
 
-/** The content of a row: its columns except numbers, because numbers are versions. */
+/** Returns the columns of a row that are neither empty nor numbers; numbers are versions. */
 export const saying = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value && typeof value !== "number"));

@@ -4,7 +4,7 @@ import { listen } from "@statehouse/standalone/listener";
 import { z } from "zod";
 import type { RunningServices, RunOptions } from "./running-services.ts";
 
-/** All four services in this process, on one listener, as in standalone. */
+/** Runs all four services in this process on one listener, as standalone does. */
 export async function inOneProcess(options: RunOptions): Promise<RunningServices> {
   await using starting = new AsyncDisposableStack();
   const listener = await listen(

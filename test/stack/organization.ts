@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { type Api, document } from "./http.ts";
 import type { Stack } from "./stack.ts";
 
-/** A unique name. */
+/** Returns a name that no other test uses. */
 export const unusedName = (prefix: string): string => `${prefix}-${randomBytes(5).toString("hex")}`;
 
-/** Creates an organization of the caller of `api`; returns its name. */
+/** Creates an organization as the caller of `api`; returns its name. */
 export async function newOrganization(api: Api, name = unusedName("org")): Promise<string> {
   const created = await api.post(
     "/organizations",
@@ -15,7 +15,7 @@ export async function newOrganization(api: Api, name = unusedName("org")): Promi
   return name;
 }
 
-/** Returns its internal id, which access needs for teams and which the API never shows. */
+/** Returns an organization's internal id, which calls to the access service need for teams. The API never shows it. */
 export async function organizationId({ rows }: Pick<Stack, "rows">, name: string): Promise<string> {
   const sql = "select id from organizations where name = $1";
   const [found] = await rows<{ id: string }>("workspaces", sql, [name]);

@@ -5,14 +5,16 @@ import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 
-/** A user with a token. */
+/** A user with an API token. */
 export interface Person {
   id: string;
   username: string;
   token: string;
 }
 
-/** Calls of tests to access as the service `testing`; HTTP does not have endpoints for them yet. */
+/**
+ * Calls of tests to the access service, made as the service `testing`, because the HTTP API has no endpoints for them.
+ */
 export interface People {
   newUser(username?: string, options?: { administrator?: boolean }): Promise<Person>;
   newTeam(team: {
@@ -26,7 +28,7 @@ export interface People {
   grant(grant: { teamId: string; projectId: string; access: string }): Promise<{ id: string }>;
 }
 
-/** Creates users in the access service behind `access`. */
+/** Creates users through the channel to the access service. */
 export function createPeople(access: Channel, testing: CallOptions): People {
   const users = createClient(UserService, access, testing);
   const tokens = createClient(TokenService, access, testing);

@@ -3,13 +3,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { freePort } from "@statehouse/local-services";
 
-/** Not an ephemeral port, which the operating system could assign while the service is stopped. */
+/** Below the ephemeral ports: the operating system could assign an ephemeral port while the service is stopped. */
 const RANGE = { first: 25_000, end: 30_000 };
-/** One file for each port, with the id of the process that uses it, because test files run in several processes. */
+/**
+ * Folder with one file for each port. The file contains the id of the process that uses the port, because test files
+ * run in several processes.
+ */
 const claims = path.join(tmpdir(), "statehouse-test-ports");
 const own = new Set<string>();
 
-/** A TCP port of 127.0.0.1 that no other test takes while this process runs, even while the port is not in use. */
+/** Reserves a TCP port of 127.0.0.1 for this process: no other test takes it, even while the port is not in use. */
 export async function reservePort(): Promise<number> {
   mkdirSync(claims, { recursive: true });
   for (;;) {
@@ -29,7 +32,7 @@ function claim(port: string): boolean {
     own.add(file);
     return true;
   } catch {
-    // The port of a killed process is free at the next attempt.
+    // Removes the claim of a process that no longer runs; the port is free at the next attempt.
     if (!isAlive(readOr(file, ""))) rmSync(file, { force: true });
     return false;
   }
@@ -43,7 +46,10 @@ function readOr(file: string, otherwise: string): string {
   }
 }
 
-/** An empty file: another process is writing it. */
+/**
+ * Returns whether the process of a claim still runs. A claim without an id counts as running, because another process
+ * is writing it.
+ */
 function isAlive(pid: string): boolean {
   try {
     return pid === "" || process.kill(Number(pid), 0);

@@ -16,21 +16,24 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly name: ServiceName;
   readonly environment: Environment;
   readonly running: boolean;
-  /** Its complete output. */
+  /** Returns everything that the process has printed. */
   output(): string;
   /** Sends SIGKILL and waits until the process has exited. */
   kill(): Promise<void>;
   /** Sends SIGTERM; resolves with the exit code. */
   terminate(): Promise<number | null>;
-  /** Starts it (again) on the same ports and waits until it is ready. `largestFile`: the limit of its files, in bytes. */
+  /**
+   * Starts the process, or starts it again on the same ports, and waits until it is ready. `largestFile` limits the
+   * size of its files, in bytes.
+   */
   start(limits?: { largestFile?: number }): Promise<void>;
   pid(): number;
 }
 
-/** A long time, because many processes can start concurrently on few cores. */
+/** Long, because many processes can start at the same time on few cores. */
 const READY_TIMEOUT_MS = 60_000;
 
-/** A service's process, not started yet. */
+/** Returns a service's process that is not started yet. */
 export function serviceProcess(name: ServiceName, environment: Environment): ServiceProcess {
   let child: ChildProcess | undefined;
   let printed = "";
@@ -91,7 +94,7 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
   };
 }
 
-/** The four services as processes, on free ports. */
+/** Runs the four services as processes on free ports. */
 export async function asProcesses(
   options: RunOptions,
 ): Promise<RunningServices & { processes: Record<ServiceName, ServiceProcess> }> {
@@ -119,7 +122,7 @@ export async function asProcesses(
       OPS_PORT: String(ops[name]),
     });
   }
-  // There is no ingress in these tests, so each service publishes its own address.
+  // These tests have no ingress, so the state service publishes its own address.
   environments.state.PUBLIC_URL = objectUrl;
   await options.rewire(environments);
   const processes = Object.fromEntries(

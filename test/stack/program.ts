@@ -8,7 +8,9 @@ import { rolldown } from "rolldown";
 const root = path.resolve(import.meta.dirname, "../..");
 const folder = path.join(root, "node_modules/.cache/test-program");
 
-/** Modules still find the files beside their source. */
+/**
+ * A build plugin that keeps the path of each source file, so that bundled modules find the files beside their source.
+ */
 const sourcePlaces = {
   name: "source-places",
   transform: (code: string, id: string) =>
@@ -22,8 +24,8 @@ const sourcePlaces = {
 let built: Promise<string> | undefined;
 
 /**
- * Path of `services/cli/main.ts` with all its imports in one file, built once per worker. A suite starts it a hundred
- * times, and loading a thousand modules takes more CPU time than most tests of processes.
+ * Returns the path of `services/cli/main.ts` bundled into one file, built once per worker. A suite starts the program a
+ * hundred times, and loading a thousand modules takes more CPU time than most tests of processes.
  */
 export function serviceProgram(): Promise<string> {
   built ??= build();
@@ -43,7 +45,7 @@ async function build(): Promise<string> {
   await mkdir(draft, { recursive: true });
   await bundle.write({ file, format: "esm", codeSplitting: false });
   await bundle.close();
-  // Named by its content, so that Node's compile cache finds it in the next run.
+  // The file name is a hash of the content, so that Node's compile cache finds the file in the next run.
   const content = createHash("sha256")
     .update(await readFile(file))
     .digest("hex");

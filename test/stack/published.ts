@@ -17,17 +17,17 @@ export const declaredEvents: readonly string[] = files.flatMap(({ messages }) =>
   messages.map(eventType),
 );
 
-/** The published events since the start, in the order of the stream. */
+/** The events published since the start, in the order of the stream. */
 export interface Published extends AsyncDisposable {
   readonly events: readonly Event[];
   /**
-   * Events whose message matches; if `types` are given, only those whose type ends with one of them, for example
-   * `.locked.v1`.
+   * Returns the events whose message has the value `id` in `field`. With `endings`, only those whose type ends with one
+   * of them, for example `.locked.v1`.
    */
   about(field: string, id: string, ...endings: string[]): Event[];
 }
 
-/** Receives all events of a bus, as an external subscriber does. */
+/** Receives all events of a bus, as an external subscriber would. */
 export function published(natsUrl: string): Published {
   const events: Event[] = [];
   const nats = connectNats({ url: natsUrl, name: "test" });

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** A response as it was received from the socket. */
+/** A response as it was read from the socket. */
 export interface RawAnswer {
   status: number;
   headers: string;
@@ -8,8 +8,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends a request with exactly this first line and these headers, which no HTTP client would allow, and reads until the
- * other side closes.
+ * Sends a request with exactly this first line and these headers, which an HTTP client would refuse to send. Reads
+ * until the server closes the connection.
  */
 export function rawRequest(
   url: string,

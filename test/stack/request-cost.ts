@@ -3,19 +3,19 @@ import { callCount } from "@statehouse/rpc";
 
 export interface RequestCost {
   /**
-   * SQL statements that the request waits for, including every BEGIN and COMMIT; later statements of relays are not
-   * counted.
+   * Number of SQL statements that finish before the response, including every BEGIN and COMMIT. Later statements of
+   * relays are not counted.
    */
   statements: number;
-  /** Calls between services. */
+  /** Number of calls between services. */
   calls: number;
 }
 
 const SAMPLES = 8;
 
 /**
- * The cost of a request in a stack of this process with warm caches: the minimum of several measurements, because
- * background work only adds to it.
+ * Measures the cost of a request in a stack of this process with warm caches. Returns the minimum of several
+ * measurements, because background work only adds to it.
  */
 export async function costOf(send: () => Promise<unknown>): Promise<RequestCost> {
   await send();

@@ -6,14 +6,14 @@ export interface Identifier {
   id: string;
 }
 
-/** A resource of a document with its links to other resources. */
+/** A resource in a document, with its relationships to other resources. */
 export interface Resource extends Identifier {
   relationships?: Record<string, { data?: Identifier | Identifier[] | null }>;
 }
 
 export const nameOf = ({ type, id }: Identifier): string => `${type} ${id}`;
 
-/** The linked resources, by name. */
+/** Returns the names (type and id) of the linked resources. */
 export const linkedFrom = ({ relationships = {} }: Resource): string[] =>
   Object.values(relationships)
     .flatMap(({ data }) => data ?? [])

@@ -24,9 +24,9 @@ type Level<Grant extends { access: string; permissions: object }> = Pick<
   "access" | "permissions"
 >;
 
-/** A role with one permission that a team can have in an organization. */
+/** A role that a team can have in an organization: one permission, or one access level on a project or workspace. */
 export interface TeamRole {
-  /** In the form of `packages/authorization`. */
+  /** The name in `packages/authorization`. */
   name: string;
   organizationAccess: readonly OrganizationAccess[];
   onProject?: Level<ProjectGrant>;
@@ -34,8 +34,8 @@ export interface TeamRole {
 }
 
 /**
- * Roles with one permission of a custom grant each, at each value above the default; `nameOf` returns its name in
- * documents.
+ * Returns one role for each value above the default of each permission of a custom grant. `nameOf` returns the
+ * permission's name in documents.
  */
 const singles = (
   values: Readonly<Record<string, readonly unknown[]>>,
@@ -63,8 +63,8 @@ const onWorkspace = (name: string, access: string, permissions = {}): TeamRole =
 });
 
 /**
- * Every role that a team can have, generated from the tables of `packages/authorization`, so that a new key is a new
- * role.
+ * Every role that a team can have, generated from the tables of `packages/authorization`: a new permission becomes a
+ * new role.
  */
 export const teamRoles: readonly TeamRole[] = [
   { name: "member", organizationAccess: [] },
@@ -79,14 +79,14 @@ export const teamRoles: readonly TeamRole[] = [
   ),
 ];
 
-/** The role with that name. Throws if there is none. */
+/** Returns the role with that name. Throws if it does not exist. */
 export function teamRole(name: string): TeamRole {
   const found = teamRoles.find((role) => role.name === name);
   if (!found) throw new Error(`no role ${name}`);
   return found;
 }
 
-/** The organization in which roles are given, seen as its owner. */
+/** The organization in which roles are granted, as its owner uses it. */
 export interface RoleFixture {
   stack: Stack;
   /** The organization's internal id. */
@@ -107,7 +107,7 @@ export interface GivenRole {
   teamWorkspaceId?: string;
 }
 
-/** The target of a role's grant; targets that the role does not need can be omitted. */
+/** The target of a role's grant. Fields that the role does not need can be omitted. */
 export interface RolePlace {
   projectId?: string;
   workspaceId?: string;
@@ -134,7 +134,7 @@ export async function newRoleHolder(
   return { role, person, teamId: team.id, ...given };
 }
 
-/** Gives the team its role on another project or workspace, depending on the role. */
+/** Grants the team its role on another project or workspace, depending on the role. */
 export async function giveRole(
   { owner }: Pick<RoleFixture, "owner">,
   { role, teamId }: Pick<RoleHolder, "role" | "teamId">,
@@ -159,7 +159,7 @@ export async function giveRole(
   return given;
 }
 
-/** `workspace-access.runs` is `runs` in `workspace-access` in documents. */
+/** Groups permissions as project documents do: `workspace-access.runs` becomes `runs` in `workspace-access`. */
 function byGroup(permissions: object): Record<string, Record<string, unknown>> {
   const groups: Record<string, Record<string, unknown>> = {};
   for (const [name, value] of Object.entries(permissions)) {
@@ -169,13 +169,13 @@ function byGroup(permissions: object): Record<string, Record<string, unknown>> {
   return groups;
 }
 
-/** `workspace-access.runs` is `runs` in a document about a workspace. */
+/** Names permissions as workspace documents do: `workspace-access.runs` becomes `runs`. */
 const byAttribute = (permissions: object) =>
   Object.fromEntries(
     Object.entries(permissions).map(([name, value]) => [workspaceAttributeOf(name), value]),
   );
 
-/** The grants that access should return for a user of one organization, or of none. */
+/** Returns the grants that the access service should return for a user of one organization, or of none. */
 export const nominalGrants = (
   principal: Pick<Principal, "type" | "id">,
   organizationId: string | undefined,
@@ -205,7 +205,7 @@ export const nominalGrants = (
   ),
 });
 
-/** The grants that access should return for a role's holder on these projects and workspaces. */
+/** Returns the grants that the access service should return for a role's holder on these projects and workspaces. */
 export const grantsByRole = (
   { role, person, teamId }: RoleHolder,
   organizationId: string,

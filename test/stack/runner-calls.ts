@@ -7,7 +7,7 @@ import { createRunner, type Runner } from "@statehouse/rpc/testing";
 export const runnerNames = ["runner", "runner-other"] as const;
 export type RunnerName = (typeof runnerNames)[number];
 
-/** The responses of the services to runners. */
+/** Clients of the methods that runners call. */
 export interface RunnerCalls {
   tokens: Client<typeof RunTokenService>;
   locks: Client<typeof RunLockService>;

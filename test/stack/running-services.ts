@@ -2,18 +2,21 @@ import type { Channel } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
 import type { Environment, Installation, ServiceName } from "@statehouse/standalone/environments";
 
-/** The services of a stack, in one process or as four. */
+/** The running services of a stack, in one process or in four. */
 export interface RunningServices extends AsyncDisposable {
   url: string;
-  /** Channels to access and workspaces for calls as named services. */
+  /** Channels to the access and workspaces services, for calls that a test makes as another service. */
   access: Channel;
   workspaces: Channel;
-  /** host:port of the gRPC port of workspaces, for runners in other processes; opened at the first call. */
+  /**
+   * Returns host:port of the workspaces service's gRPC port, for runners in other processes. The port is opened at the
+   * first call.
+   */
   runnerAddress(): Promise<string>;
   environments: Record<ServiceName, Environment>;
 }
 
-/** The settings of a stack's services, when their addresses are known. */
+/** How to start the services of a stack. */
 export interface RunOptions {
   /** The settings of all services, as an operator would give them. */
   settings: Readonly<Record<string, string>>;

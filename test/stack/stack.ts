@@ -26,13 +26,13 @@ import {
 import type { RunningServices, RunOptions } from "./running-services.ts";
 
 export interface StackOptions {
-  /** By default MinIO if the suite has it, otherwise a folder. */
+  /** Default: MinIO if the suite has started it, otherwise a folder. */
   blobs?: BlobKind;
-  /** Settings of the services, as an operator would give them. */
+  /** Settings of the services, as an operator would set them. */
   settings?: Record<string, string>;
   /** Changes the settings of the services before they start, for example to put a proxy between two of them. */
   rewire?: (environments: Record<ServiceName, Environment>) => Promise<void>;
-  /** The database of each service, instead of the shared PostgreSQL. */
+  /** A separate database for each service, instead of the shared PostgreSQL. */
   databaseUrl?: Installation["databaseUrl"];
 }
 
@@ -42,18 +42,18 @@ export type DatabaseName = "access" | "workspaces" | "state";
 export interface Stack extends AsyncDisposable {
   /** Base address of the API, without /api/v2. */
   readonly url: string;
-  /** Channels to two of its services, for calls that are made between services. */
+  /** Channels to two of its services, for calls that normally another service makes. */
   readonly access: Channel;
   readonly workspaces: Channel;
   readonly people: People;
-  /** The calls of a runner with that name over gRPC. */
+  /** Returns the gRPC clients of the runner with that name. */
   runnerCalls(name: RunnerName): Promise<RunnerCalls>;
-  /** The private key of a runner of that name, as JSON. */
+  /** Returns the private key of the runner with that name, as JSON. */
   runnerKey(name: RunnerName): string;
-  /** host:port of the gRPC port of workspaces. */
+  /** Returns host:port of the workspaces service's gRPC port. */
   runnerAddress(): Promise<string>;
   readonly databases: Record<DatabaseName, string>;
-  /** Direct access to a service's tables, for values that no request writes or returns. */
+  /** Queries a service's tables directly, for values that no request writes or returns. */
   rows<Row extends object>(
     database: DatabaseName,
     sql: string,
@@ -67,11 +67,11 @@ export interface ProcessStack extends Stack {
   readonly processes: Record<ServiceName, ServiceProcess>;
 }
 
-/** All four services in this process, on one listener, over in-process channels. */
+/** Starts all four services in this process, on one listener, connected by in-process channels. */
 export const startStack = (options: StackOptions = {}): Promise<Stack> =>
   start(options, inOneProcess);
 
-/** The four services as separate operating-system processes, over gRPC. */
+/** Starts the four services as separate operating-system processes, connected by gRPC. */
 export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack> =>
   start(options, asProcesses);
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { waitFor } from "@statehouse/testing";
 import { type Answer, type Api, document } from "./http.ts";
 
-/** A state as the engine writes it, with the values of its create request. */
+/** A state file as the engine writes it, with the values that its create request announces. */
 export interface StateFile {
   serial: number;
   lineage: string;
@@ -16,13 +16,13 @@ interface StateContent {
   outputs?: Record<string, { value: unknown; type: unknown; sensitive?: boolean }>;
   /** Number of managed resources. */
   resources?: number;
-  /** Changes only the bytes of the state. */
+  /** Any text; changes the bytes of the state and nothing else. */
   marker?: string;
 }
 
 export const md5Of = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("hex");
 
-/** Version 4 of the engine's format, by engine version 1.11.0. */
+/** Returns a state in version 4 of the engine's format, as engine version 1.11.0 writes it. */
 export function stateFile({
   serial = 1,
   lineage = randomUUID(),
@@ -50,17 +50,17 @@ export function stateFile({
   return { serial, lineage, bytes, md5: md5Of(bytes) };
 }
 
-/** The body of a create request; `attributes` are added or replaced. */
+/** Returns the body of a create request. `attributes` are added to it or replace its own. */
 export const announcement = (
   { serial, md5, lineage }: StateFile,
   attributes: Record<string, unknown> = {},
 ) => document("state-versions", { serial, md5, lineage, ...attributes });
 
-/** The body with inline state. */
+/** Returns the body of a create request with inline state. */
 export const inlineState = (state: StateFile, attributes: Record<string, unknown> = {}) =>
   announcement(state, { state: state.bytes.toString("base64"), ...attributes });
 
-/** The body of a request that rolls back to a version. */
+/** Returns the body of a request that rolls back to a version. */
 export const rollbackTo = (id: string) => ({
   data: {
     type: "state-versions",
@@ -68,7 +68,7 @@ export const rollbackTo = (id: string) => ({
   },
 });
 
-/** Creates a state version under a lock that is taken before and released afterwards. */
+/** Creates a state version. Takes the lock before and releases it afterwards. */
 export async function writeState(
   api: Api,
   workspaceId: string,
@@ -84,7 +84,7 @@ export async function writeState(
   return created;
 }
 
-/** A version's document after its extraction. */
+/** Waits until a version is extracted; returns its document. */
 export const processedVersion = (
   api: Api,
   id: string,
@@ -98,7 +98,7 @@ export const processedVersion = (
     { what: "the state to be read", ...patience },
   );
 
-/** The response, if it has this status; otherwise throws an error with its content. */
+/** Returns the response if it has this status; otherwise throws an error with its content. */
 export async function expectStatus(status: number, asked: Promise<Answer>): Promise<Answer> {
   const answer = await asked;
   if (answer.status === status) return answer;

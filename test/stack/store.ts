@@ -3,15 +3,15 @@ import path from "node:path";
 import type { Environment } from "@statehouse/standalone/environments";
 import { minioClient, objectNames } from "@statehouse/testing";
 
-/** The content of a stack's blob store, read directly. */
+/** Reads the contents of a stack's blob store directly. */
 export interface StoreView {
-  /** The keys of all contents, including incomplete ones. */
+  /** Returns the keys of all contents, including incomplete uploads. */
   keys(): Promise<string[]>;
-  /** The keys that the list of permanently deleted contents names. */
+  /** Returns the keys in the list of permanently deleted contents. */
   list(): Promise<string[]>;
 }
 
-/** Reads the location from the settings of the state service. Call it before proxies are added. */
+/** Finds the store from the settings of the state service. Call it before proxies change these settings. */
 export function storeView(settings: Environment): StoreView {
   const setting = (name: string) => {
     const value = settings[name];

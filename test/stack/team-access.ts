@@ -1,6 +1,6 @@
 import { document, linkage } from "./http.ts";
 
-/** The body that gives a team access to a project, by default with the level read. */
+/** Returns the body that gives a team access to a project, by default at the level `read`. */
 export const projectAccess = (
   teamId: string | undefined,
   projectId: string | undefined,
@@ -11,7 +11,7 @@ export const projectAccess = (
     project: linkage("projects", projectId),
   });
 
-/** The body that gives a team access to a workspace. */
+/** Returns the body that gives a team access to a workspace. */
 export const workspaceAccess = (
   teamId: string | undefined,
   workspaceId: string | undefined,

@@ -8,16 +8,16 @@ export interface ExportedSpan {
   traceId: string;
   spanId: string;
   parentSpanId: string;
-  /** The duration of the span. */
+  /** The duration of the span in ms. */
   ms: number;
 }
 
-/** Receives the traces that services export, as an OpenTelemetry collector does. */
+/** Receives the traces that services export, as an OpenTelemetry collector would. */
 export interface TraceCollector extends AsyncDisposable {
-  /** The value of OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The URL to set as OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   spansOf(traceId: string): ExportedSpan[];
-  /** All exported spans, as text. */
+  /** Returns all exported spans as text. */
   text(): string;
 }
 

@@ -3,8 +3,8 @@ import { unusedName } from "./organization.ts";
 import { expectStatus } from "./state.ts";
 
 /**
- * Creates a workspace of the caller of `api`, by default with a generated name and in the default project; returns
- * its document's `data`.
+ * Creates a workspace as the caller of `api`, by default with a generated name and in the default project. Returns the
+ * `data` of its document.
  */
 export async function newWorkspaceIn(
   api: Api,
