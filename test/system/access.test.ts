@@ -13,7 +13,7 @@ const fixture = useFixture();
 const call = (route: Route, user: ApiUser, objects: ObjectIds) =>
   user.api.send(route.method, fixture().url + pathWith(route, objects), bodyFor(route, objects));
 
-/** All objects of a set, as their owner sees them. */
+/** Returns all objects of a set as text, as their owner reads them. */
 const survey = async (objects: ObjectIds, owner: ApiUser) =>
   JSON.stringify(
     await Promise.all(
@@ -43,7 +43,7 @@ test("a user without access gets 404 on every route with a foreign id in any pos
   const before = await survey(ours, owner);
   for (const route of addressed) {
     const names = parametersOf(route);
-    // Every combination of foreign and own ids except the one without a foreign id.
+    // Tries every combination of foreign and own ids that contains a foreign id.
     for (let mix = 1; mix < 2 ** names.length; mix++) {
       const foreign = names.filter((_, index) => mix & (1 << index));
       const objects = {
@@ -111,11 +111,11 @@ test("includes and lists contain nothing of a foreign organization", async () =>
 });
 
 describe("a reader", () => {
-  /** Actions that every user may perform for themselves. */
+  /** Returns whether every user may perform the action, because it concerns only the user. */
   const own = (route: Route) => /authentication-tokens|account/.test(route.path);
-  /** Actions for administrators only. */
+  /** Returns whether only administrators may perform the action. */
   const administrative = (route: Route) => route.path.startsWith("/api/v2/admin/");
-  /** Objects of the organization itself, which every member may see. */
+  /** Objects of the organization itself, which every member may read. */
   const shared = [
     "organizationName",
     "agentPoolId",
@@ -126,7 +126,10 @@ describe("a reader", () => {
     "membershipId",
     "userId",
   ];
-  /** Grants of a team that the reader does not belong to, tokens, and the owners' rules for tokens. */
+  /**
+   * Returns whether the route concerns grants of a team to which the reader does not belong, tokens, or the owners'
+   * rules for tokens.
+   */
   const confidential = (route: Route) =>
     /authentication-token$|token-ttl-policies$|team-(projects|workspaces)\/|actions\/accept/.test(
       route.path,
@@ -194,7 +197,7 @@ describe("a revoked right", () => {
     };
     for (const [what, { status }] of Object.entries(answers)) expect(status, what).toBe(404);
     expect((await download(objects.downloadUrl ?? "", writer.token)).status).toBe(404);
-    // Leaving a team does not end the membership.
+    // The user has left the team but is still a member of the organization.
     expect((await writer.api.get("/organizations")).body.data).toHaveLength(1);
     expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
   });

@@ -4,19 +4,19 @@ import { giveRole, newRoleHolder, type RolePlace, type TeamRole } from "../stack
 import { expectStatus } from "../stack/state.ts";
 import { type Fixture, newProject, newWorkspace, recordedApi } from "./fixture.ts";
 
-/** A user and the objects of the user's grants; the owner owns everything. */
+/** A caller and the objects on which it has its role. */
 export interface Actor extends Pick<Fixture, "organization" | "owner" | "stack"> {
   api: Api;
   /**
-   * The project of the actor's grant, if it has one, and every project and workspace created with the functions
-   * below.
+   * A project on which the actor has its role. The functions below create more projects and workspaces on which it has
+   * its role.
    */
   projectId: string;
   project(): Promise<string>;
   workspace(projectId?: string): Promise<string>;
 }
 
-/** An actor in the fixture's organization, to whom `give` gives the role on its targets. */
+/** Creates an actor in the fixture's organization. `give` grants its role on each object that is created for it. */
 async function actorWith(
   fixture: Fixture,
   api: Api,
@@ -46,7 +46,7 @@ async function actorWith(
 
 const nothing = async () => {};
 
-/** A new member of the organization whose only team has that role. */
+/** Creates a new member of the organization whose only team has that role. */
 export async function newActor(fixture: Fixture, role: TeamRole): Promise<Actor> {
   const { stack, owner, organization, url } = fixture;
   const roles = { stack, owner, organizationId: await organizationId(stack, organization) };
@@ -56,13 +56,13 @@ export async function newActor(fixture: Fixture, role: TeamRole): Promise<Actor>
   );
 }
 
-/** The organization's own token. */
+/** Creates an actor that uses the organization's token. */
 export async function organizationTokenActor(fixture: Fixture): Promise<Actor> {
   const path = `/organizations/${fixture.organization}/authentication-token`;
   const { body } = await expectStatus(201, fixture.owner.api.post(path));
   return actorWith(fixture, recordedApi(fixture.url, body.data.attributes.token), nothing);
 }
 
-/** Any other caller, unchanged: an owner or a user without access. */
+/** Makes an actor of another caller, such as an owner or a user without access. It is granted nothing. */
 export const plainActor = (fixture: Fixture, { api }: { api: Api }): Promise<Actor> =>
   actorWith(fixture, api, nothing);

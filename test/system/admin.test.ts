@@ -64,7 +64,7 @@ test("an administrator sees every organization and sets its plan; other users do
   expect(wrong.status).toBe(422);
   expect(problems(wrong)).toEqual({ "/data/attributes/plan-identifier": "Plan is invalid" });
   expect((await api.get("/admin/organizations/nowhere")).status).toBe(404);
-  // The flag gives no permission in the organization itself.
+  // An administrator has no permission in the organization itself.
   expect((await api.get(`/organizations/${name}`)).status).toBe(404);
 
   expect((await owner.api.get("/admin/organizations")).status).toBe(404);

@@ -165,8 +165,8 @@ test("members see the readable workspaces and projects of a pool", async () => {
     "excluded-workspaces": [shown.id],
   });
 
-  // A user who manages pools sees all members of a relation, because an update replaces the relation, and may add
-  // only readable members.
+  // Updating a relationship replaces it. A user who manages pools therefore sees all members of the relationship, even
+  // unreadable ones, but may only add readable members.
   const { member: manager } = await newTeam(fixture(), ["manage-agent-pools"]);
   expect(await named(manager.api)).toEqual(await named(owner.api));
   const relate = (...ids: string[]) =>
@@ -197,7 +197,7 @@ test("pools can be filtered by the name of a readable workspace that may use the
   expect(await usable(owner.api, hidden)).toBe(true);
   expect(await usable(reader.api, shown)).toBe(true);
   expect(await usable(reader.api, hidden)).toBe(false);
-  // The same rule for projects.
+  // The same rule applies to projects.
   for (const filter of ["filter[allowed_projects][name]", "filter[allowed-projects][name]"]) {
     const found = async (api: Api, name: string) =>
       (await api.get(`${pools()}?${filter}=${name}`)).body.data.length > 0;

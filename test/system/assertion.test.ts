@@ -28,14 +28,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startProcesses } from "../stack/stack.ts";
 import { newWorkspace, useStack } from "./fixture.ts";
 
-// The services' ports are open to their network: these tests check their responses without the gateway.
+// The services' ports are reachable from their network. These tests send requests to them without the gateway.
 
 const fixture = useStack(() => startProcesses());
 
 const services = ["access", "workspaces", "state"] as const;
 type ServiceName = (typeof services)[number];
 
-/** Every declared method, so that new methods are included. */
+/** Returns every declared method, so that new methods are tested too. */
 async function declaredMethods(): Promise<DescMethod[]> {
   const folder = path.join(import.meta.dirname, "../../packages/proto/gen/statehouse");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
@@ -66,7 +66,7 @@ afterAll(() => {
   for (const client of Object.values(clients)) client.close();
 });
 
-/** The status of a call, and the bytes of its response. */
+/** Makes a call; returns its status and the bytes of its response. */
 const call = (
   service: ServiceName,
   method: string,
@@ -89,7 +89,7 @@ const call = (
 
 const user = (): Principal => ({ type: "user", id: fixture().owner.id, versions: "1" });
 
-/** An assertion signed by the gateway, with the given changes. */
+/** Returns an assertion signed with the gateway's key, with the given changes. */
 const signed = async (
   claims: Record<string, unknown> = {},
   {
@@ -113,7 +113,7 @@ const signed = async (
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Replacements for an assertion that the gateway made for a user, in every invalid form. */
+/** Makes the invalid assertions that replace a valid one; each entry is one kind of invalidity. */
 const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>> = {
   missing: async () => undefined,
   empty: async () => "",

@@ -20,7 +20,7 @@ const actions = {
   permanentlyDelete: "permanently_delete_backing_data",
 } as const;
 
-/** Bytes leave the store at once, so that the tests can observe it. */
+/** Bytes are deleted from the store at once, so that the tests can observe their deletion. */
 const settings = { BLOB_DELETION_DELAY: "0" };
 
 function onStore(fixture: () => Fixture) {
@@ -30,7 +30,7 @@ function onStore(fixture: () => Fixture) {
     (await fixture().owner.api.get(`/state-versions/${id}`)).body.data;
   const statusOf = async (id: string) => (await shown(id)).attributes.status;
 
-  /** A workspace whose second version is current. The first version was uploaded in both forms. */
+  /** Creates a workspace with two versions. The second is current; the first has raw state and JSON form. */
   async function twoVersions(place?: string) {
     const { owner } = fixture();
     const { id } = place ? await newWorkspace(fixture(), {}, place) : await newWorkspace(fixture());

@@ -7,7 +7,7 @@ import { type ApiUser, newLockedWorkspace, newTeam, newUser, useFixture } from "
 
 const fixture = useFixture();
 
-/** A state of two billable instances, and of instances that are not billable. */
+/** Returns a state with two billable instances and some instances that are not billable. */
 function billedState() {
   const { bytes, ...state } = stateFile({ resources: 3 });
   const file = JSON.parse(bytes.toString());

@@ -7,10 +7,10 @@ import { storeView } from "../stack/store.ts";
 import { useFixture } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
-// Bytes leave the store soon, so that the test can observe it.
+// Bytes are deleted from the store soon, so that the test can observe their deletion.
 const fixture = useFixture({ settings: { SWEEP_GRACE: "3", BLOB_DELETION_DELAY: "0" } });
 
-/** The rows of all tables of all services, and the keys of the blob store, that contain the texts. */
+/** Returns the rows of all services' tables, and the keys of the blob store, that contain one of the texts. */
 async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: string[] }> {
   const { databases, environments } = fixture().stack;
   const [rows, keys] = await Promise.all([
@@ -29,7 +29,7 @@ const byId = (a: Rows[string][number], b: Rows[string][number]) =>
   String(a.workspace_id) < String(b.workspace_id) ? -1 : 1;
 
 /**
- * Waits until only these rows remain that contain the texts, after outboxes, consumers, collectors and sweeper have
+ * Waits until the only rows that contain the texts are `expected`: outboxes, consumers, collectors and the sweeper have
  * finished.
  */
 async function expectLeft(texts: readonly string[], expected: Rows): Promise<void> {
@@ -43,7 +43,7 @@ async function expectLeft(texts: readonly string[], expected: Rows): Promise<voi
   expect(left).toEqual({ blobs: [], ...expected });
 }
 
-/** A workspace's id, without any related data. */
+/** Returns the rows that remain after a workspace was deleted: only its id, with tombstones. */
 const ofWorkspace = (workspaceId: string) => ({
   "workspaces.workspace_deletions": [{ workspace_id: workspaceId }],
   "state.workspace_states": [
@@ -55,7 +55,10 @@ const ofWorkspace = (workspaceId: string) => ({
   ],
 });
 
-/** The texts to search for. First checks that rows of this number of tables contain them. */
+/**
+ * Returns the ids of an object and its dependents, to search for them after the deletion. First checks that each table
+ * in `atLeast` contains one of them.
+ */
 async function traces(id: string, atLeast: readonly string[]): Promise<string[]> {
   const ids = await idsBelow(fixture().stack.databases, id);
   const tables = Object.keys(await rowsWith(fixture().stack.databases, ids));
@@ -96,7 +99,7 @@ const onOrganizations = [
   ),
 ];
 
-/** Unlocks the workspace after it wrote a state without managed resources. */
+/** Writes a state without managed resources and unlocks the workspace. */
 async function empty({ owner, workspaceId }: FullOrganization): Promise<void> {
   const path = `/workspaces/${workspaceId}`;
   await expectStatus(200, owner.api.post(`${path}/actions/force-unlock`));

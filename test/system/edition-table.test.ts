@@ -19,7 +19,7 @@ const worlds: Record<EditionName, () => Fixture> = {
 };
 const editionNames = Object.keys(worlds) as EditionName[];
 
-/** Whether the path exists: an edition treats features that it does not have like unknown paths. */
+/** Returns whether the path exists. An edition responds to features that it does not have as to unknown paths. */
 async function isThere(
   asked: Promise<{ status: number; body: { errors?: { detail: string }[] } }>,
 ) {
@@ -27,7 +27,7 @@ async function isThere(
   return !(status === 404 && body.errors?.[0]?.detail === "Not found.");
 }
 
-/** A version of the workspace, created with inline state; returns its id. */
+/** Creates a version of the workspace with inline state; returns its id. */
 async function writeVersion(
   { owner }: Fixture,
   workspaceId: string,
@@ -54,7 +54,7 @@ const retentionPolicy = document("data-retention-policy-delete-olders", {
   "delete-older-than-n-days": 30,
 });
 
-/** Whether the feature of the row is visible through HTTP. A new row needs a case. */
+/** Tests for each feature whether it is visible through HTTP. A new feature needs an entry. */
 const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
   async "header.snapshot-interval"(fixture) {
     const { id } = await newLockedWorkspace(fixture);
@@ -144,7 +144,7 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
       expect(body.meta.pagination["total-count"]).toBe(100);
       return true;
     }
-    // A scan has finished when it has deleted the versions that a policy makes due.
+    // A scan has run when it has deleted the version of this workspace that a policy makes due.
     const other = await newWorkspace(fixture);
     const written = await writeState(owner.api, other.id, stateFile({ lineage }));
     await writeState(owner.api, other.id, stateFile({ serial: 2, lineage }));
@@ -188,7 +188,7 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
   },
 };
 
-/** The same for features that both editions have with different texts. */
+/** Reads the texts of features that differ between the editions. */
 const values: Record<keyof typeof editionValues, (fixture: Fixture) => Promise<string | null>> = {
   "app-name": async ({ nobody }) => (await nobody.get("/ping")).headers.get("tfp-appname"),
 };

@@ -26,7 +26,7 @@ const short = ({ type }: { type: string }) =>
 const act = (id: string, action: string) =>
   fixture().owner.api.post(`/workspaces/${id}/actions/${action}`);
 
-/** The life of a workspace. The bytes and outputs of its state must not appear in events. */
+/** Runs the life of a workspace. The bytes and outputs of its state must not appear in events. */
 async function liveThrough() {
   const { owner } = fixture();
   const workspace = await newWorkspace(fixture());
@@ -118,7 +118,7 @@ test("every change of a state publishes an event, in order", async () => {
   expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
 });
 
-/** The life of an organization with one object of every kind. */
+/** Creates an organization with one object of every kind, and deletes it. */
 async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> {
   const path = `/organizations/${await newOrganization(api)}`;
   await api.patch(path, document("organizations", { email: "new@example.com" }));
@@ -159,7 +159,7 @@ async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> 
   expect((await api.delete(path)).status).toBe(204);
 }
 
-/** A run whose token is created and revoked and that ends; then a destroy run becomes due. */
+/** Reports a run, creates and revokes its token, and ends it; then makes a destroy run due. */
 async function runThrough(): Promise<void> {
   const { stack, owner } = fixture();
   const { id: workspaceId } = await newWorkspace(fixture());
@@ -174,7 +174,7 @@ async function runThrough(): Promise<void> {
   await owner.api.patch(`/workspaces/${workspaceId}`, due);
 }
 
-/** Two states, of which the first is older than the policy allows. */
+/** Writes two states, of which the first is older than the retention policy allows. */
 async function outliveThePolicy(): Promise<void> {
   const { stack, owner } = fixture();
   const { id } = await newWorkspace(fixture());
@@ -192,7 +192,7 @@ async function outliveThePolicy(): Promise<void> {
   await owner.api.post(`/workspaces/${id}/relationships/data-retention-policy`, policy);
 }
 
-/** The life of a team with its members and grants, and of a user who is invited, promoted and removed. */
+/** Runs the life of a team with its members and grants, and of a user who is invited, promoted and removed. */
 async function gatherAndPart(guest: ApiUser): Promise<void> {
   const { owner, organization, stack } = fixture();
   const { api } = owner;

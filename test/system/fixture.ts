@@ -8,35 +8,35 @@ import { type Stack, type StackOptions, startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 
-/** Options that are plain data: files with equal options share a stack. */
+/** Options that are plain data. Test files with equal options share a stack. */
 type SharedStackOptions = Pick<StackOptions, "blobs" | "settings">;
 
-/** A caller of the API. */
+/** A user with a client of the API. */
 export interface ApiUser extends Person {
   api: Api;
 }
 
-/** A stack and the users of the tests. */
+/** A stack and the users that the tests need. */
 export interface Fixture<Running extends Stack = Stack> {
   readonly stack: Running;
   readonly url: string;
-  /** The organization of the owner; all users except the outsider belong to it. */
+  /** The owner's organization. All users belong to it, except the owner of the other one. */
   readonly organization: string;
   readonly owner: ApiUser;
-  /** A user in a team that may read only the project `readable`. */
+  /** A member whose team may read only the project `readable`. */
   readonly reader: ApiUser;
   readonly readersTeamId: string;
   readonly readable: { id: string; name: string };
   /** Owner of another organization. */
   readonly stranger: ApiUser & { organization: string };
-  /** Calls without a token. */
+  /** A client without a token. */
   readonly nobody: Api;
 }
 
-/** A client whose calls count for the golden file of routes. */
+/** Creates a client whose calls are recorded for the golden file of routes. */
 export const recordedApi = (url: string, token?: string): Api => api(url, token, recordCall);
 
-/** Creates a user of the stack. */
+/** Creates a user in the stack. */
 export async function newUser(
   stack: Stack,
   options?: { administrator?: boolean },
@@ -52,7 +52,7 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
     newUser(stack),
     newUser(stack),
   ]);
-  // Services that started one after the other may need time to connect.
+  // Repeated, because services that were started one after the other may still be connecting.
   const [organization, foreign] = await Promise.all([
     waitFor(() => newOrganization(owner.api)),
     waitFor(() => newOrganization(stranger.api)),
@@ -77,7 +77,9 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
   };
 }
 
-/** The stacks of a worker, by their options: files with the same options share one, which starts at its first use. */
+/**
+ * The stacks of a worker, by their options. Files with equal options share one stack, which starts at its first use.
+ */
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the fixtures that this one needs from the pattern.
 const worker = test.extend("stacks", { scope: "worker" }, async ({}, { onCleanup }) => {
   const stacks = new Map<string, Promise<Stack>>();
@@ -88,8 +90,8 @@ const worker = test.extend("stacks", { scope: "worker" }, async ({}, { onCleanup
 });
 
 /**
- * A fixture for all tests of the file: separate users and organizations in a stack in one process that all files with
- * these options share.
+ * Provides a fixture for all tests of the file: its own users and organizations, in a stack in one process that all
+ * files with equal options share.
  */
 export function useFixture(options: SharedStackOptions = {}): () => Fixture {
   let fixture: Fixture | undefined;
@@ -102,7 +104,7 @@ export function useFixture(options: SharedStackOptions = {}): () => Fixture {
   return () => started(fixture);
 }
 
-/** A fixture for all tests of the file, in the stack that `start` starts. */
+/** Provides a fixture for all tests of the file, in a stack that `start` starts for this file. */
 export function useStack<Running extends Stack>(
   start: () => Promise<Running>,
 ): () => Fixture<Running> {
@@ -121,7 +123,7 @@ function started<Running extends Stack>(fixture: Fixture<Running> | undefined): 
   return fixture;
 }
 
-/** A separate project. */
+/** Creates a separate project. */
 export async function newProject({
   organization,
   owner,
@@ -147,14 +149,14 @@ export async function newTeam(
   return { id, member };
 }
 
-/** A separate workspace, in the default project unless one is given; returns its document's `data`. */
+/** Creates a separate workspace, by default in the default project; returns the `data` of its document. */
 export const newWorkspace = (
   { organization, owner }: Pick<Fixture, "organization" | "owner">,
   attributes: Record<string, unknown> = {},
   projectId?: string,
 ): Promise<Answer["body"]> => newWorkspaceIn(owner.api, organization, attributes, projectId);
 
-/** A workspace that its owner has locked. */
+/** Creates a workspace that its owner has locked. */
 export async function newLockedWorkspace(
   fixture: Pick<Fixture, "organization" | "owner">,
 ): Promise<Answer["body"]> {
@@ -163,7 +165,7 @@ export async function newLockedWorkspace(
   return (await expectStatus(200, fixture.owner.api.post(lock))).body.data;
 }
 
-/** The paths of the three documents that show a version; a query can be appended. */
+/** Returns the paths of the three documents that show a version; a query can be appended to each. */
 export const waysToVersion = (
   { organization }: Pick<Fixture, "organization">,
   { id, attributes: { name } }: { id: string; attributes: { name: string } },
@@ -174,7 +176,7 @@ export const waysToVersion = (
   list: `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${name}&`,
 });
 
-/** The `detail` of each error; checks the members that clients read. */
+/** Returns the `detail` of each error. Checks that the response has the members that clients read. */
 export function errorDetails({ status, body, headers }: Answer): string[] {
   if (!headers.get("content-type")?.startsWith("application/vnd.api+json")) {
     throw new Error(`not JSON:API: ${headers.get("content-type")}`);
@@ -188,7 +190,7 @@ export function errorDetails({ status, body, headers }: Answer): string[] {
   });
 }
 
-/** The pointers of a 422 with their details. */
+/** Returns the details of a 422, keyed by their pointers. */
 export const problems = (answer: Answer): Record<string, string> => {
   errorDetails(answer);
   return Object.fromEntries(
@@ -201,6 +203,6 @@ export const problems = (answer: Answer): Record<string, string> => {
   );
 };
 
-/** Names in a list response. */
+/** Returns the names in a list response. */
 export const namesOf = ({ body }: Answer): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);

@@ -10,8 +10,8 @@ import { type ApiUser, newUser, recordedApi, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
 import { expectAlike, kinds, type Probe, parameters, unacceptable } from "./probe.ts";
 
-// The response for an object of another tenant must equal that for an unknown object, in status and text. Every call
-// is therefore made twice, with an id of another organization and with an unused id, and the responses are compared.
+// The response for an object of another tenant must equal that for an unknown object, in status and text. Every call is
+// therefore made twice, once with an id of another organization and once with an unused id.
 
 const fixture = useFixture();
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
     const { body } = await owner.api.get(`/workspaces/${ours.workspaceId}`);
     return body.data.relationships["current-run"].data?.id === ours.runId;
   });
-  // The state names a run, which is checked only for the holder of the lock.
+  // Locked, because the run that a state names is only checked for the holder of the lock.
   await stranger.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
 });
 
@@ -38,7 +38,7 @@ const example = (objects: ObjectIds, name: string): string => {
   return value;
 };
 
-/** Secrets that no response may contain, except those that were sent. */
+/** Returns the secrets that responses must not contain, unless the request contained them. */
 const secrets = () =>
   Object.entries(ours)
     .filter(([name]) => name !== "downloadUrl")
@@ -46,13 +46,13 @@ const secrets = () =>
 
 const compare = (probe: Probe): Promise<void> => expectAlike(probe, secrets());
 
-/** Makes all calls with limited concurrency, in an order that no call depends on. */
+/** Makes all calls with limited concurrency. No call may depend on the order. */
 async function compareAll(probes: readonly Probe[]): Promise<void> {
   expect(probes.length).toBeGreaterThan(0);
   for (const probe of probes) await compare(probe);
 }
 
-/** Every combination of foreign and own ids in the path, except the one without a foreign id. */
+/** Returns a call for every combination of foreign and own ids in the path that contains a foreign id. */
 function pathProbes(
   user: ApiUser,
   own: ObjectIds,
@@ -150,7 +150,7 @@ describe("an id of another organization is treated like an unknown id", () => {
     for (const route of lists) {
       for (const [parameter, names] of Object.entries(parameters)) {
         for (const name of names) {
-          // Parameters in addition to those that a list requires.
+          // Parameters that the list requires.
           const beside = /state-versions$/.test(route.path)
             ? `&filter[organization][name]=${theirs.organizationName}&filter[workspace][name]=${theirs.name}`
             : "";
@@ -210,8 +210,8 @@ describe("the same holds for", () => {
       const { token } = body.data.attributes;
       const user = { ...stranger, token, api: recordedApi(url, token) };
       for (const route of addressed) {
-        // Both responses are allowed: the effect on own objects does not matter, but the foreign object must still
-        // exist.
+        // The call may succeed or fail, because its effect on the caller's own objects does not matter. The foreign
+        // object must still exist afterwards.
         const names = parametersOf(route);
         const all = pathProbes(user, theirs, route, () => bodyFor(route, theirs)).at(-1);
         if (names.length > 0 && all) await compare(all);

@@ -11,7 +11,7 @@ import {
 } from "../stack/state.ts";
 import { type ApiUser, type Fixture, newProject, newUser, newWorkspace } from "./fixture.ts";
 
-/** An organization with one object of every kind, most of them on one workspace. */
+/** An organization with one object of every kind, most of them attached to one workspace. */
 export interface FullOrganization {
   owner: ApiUser;
   /** A user in the team that has every grant. */
@@ -19,14 +19,14 @@ export interface FullOrganization {
   organization: string;
   organizationId: string;
   projectId: string;
-  /** The workspace in the project. */
+  /** A workspace in the project. */
   workspaceId: string;
   workspaceName: string;
 }
 
 const flags = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true]));
 
-/** Creates one with a new owner, through the API if it has the endpoints. */
+/** Creates a full organization with a new owner. Uses the API for everything that has an endpoint. */
 export async function newFullOrganization({
   stack,
 }: Pick<Fixture, "stack">): Promise<FullOrganization> {
@@ -87,7 +87,10 @@ interface Place {
   workspaceId: string;
 }
 
-/** A pool for the project's default and the workspace's own mode, and one that names both. */
+/**
+ * Creates an agent pool. Its relationships name the project and the workspace, the workspace uses it, and it is the
+ * project's default.
+ */
 async function furnishPools(api: Api, { path, projectId, workspaceId }: Place): Promise<void> {
   const many = (type: string, id: string) => ({ data: [{ type, id }] });
   const { body } = await expectStatus(
@@ -115,7 +118,7 @@ async function furnishPools(api: Api, { path, projectId, workspaceId }: Place): 
   await expectStatus(200, api.patch(`/projects/${projectId}`, inherited));
 }
 
-/** The flat tag; it exists while a workspace has it and is identified by its name. */
+/** Tags the project and the workspace. A flat tag is identified by its name and exists while a workspace has it. */
 async function tag(
   api: Api,
   { projectId, workspace }: { projectId: string; workspace: Answer["body"] },
@@ -136,7 +139,7 @@ async function tag(
   );
 }
 
-/** Creates a team with every kind of access, its tokens and the organization's, a member and an invited user. */
+/** Creates a team with every kind of access, its token and the organization's token, a member, and an invited user. */
 async function admit(place: Place & { api: Api }, member: ApiUser): Promise<void> {
   const { api, path, projectId, workspaceId } = place;
   const made = async (at: string, body: unknown, status = 201): Promise<string> =>
@@ -182,7 +185,7 @@ async function admit(place: Place & { api: Api }, member: ApiUser): Promise<void
   await made(`${path}/authentication-token?token=audit-trails`, token({}));
 }
 
-/** Creates two runs with every reportable attribute; one has ended, the other has a token. */
+/** Creates two runs with every attribute that can be reported. One has ended, the other has a token. */
 async function run(
   stack: Fixture["stack"],
   api: Api,
@@ -213,7 +216,7 @@ async function run(
   });
 }
 
-/** Creates a state with outputs in both forms, a newer state, and a pending version under a lock. */
+/** Creates a state with outputs in raw and JSON form, a newer state, and a pending version under a lock. */
 async function keepStates(api: Api, workspaceId: string): Promise<void> {
   const outputs = { secret: { value: "a", type: "string", sensitive: true } };
   const first = stateFile({ outputs, resources: 2 });
@@ -229,6 +232,6 @@ async function keepStates(api: Api, workspaceId: string): Promise<void> {
     api.post(`/workspaces/${workspaceId}/state-versions`, announcement(third)),
   );
   const { "hosted-json-state-upload-url": url } = pending.body.data.attributes;
-  // Of two concurrent attempts one is stored, and the bytes of the other have no row.
+  // Only one of two concurrent uploads is stored, so the bytes of the other have no row.
   await Promise.all([upload(url, "{}"), upload(url, "{ }")]);
 }

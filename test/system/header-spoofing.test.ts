@@ -6,7 +6,7 @@ import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
 
-// A caller can send any header. No header may allow more than the caller's token.
+// A caller can send any header. No header may allow more than the caller's token does.
 
 const fixture = useFixture();
 
@@ -28,7 +28,7 @@ const asStranger = (firstLine: string, headers: readonly string[] = []) =>
 
 const plain = ({ status, body }: RawAnswer) => `${status} ${body}`;
 
-/** Headers with which proxies and frameworks change the identity or the target of a request. */
+/** Returns headers with which proxies and frameworks change the identity or the target of a request. */
 const headers = (): Record<string, string> => {
   const { owner, url, organization } = fixture();
   const path = `/api/v2/workspaces/${foreign.id}`;

@@ -9,20 +9,20 @@ import { type ApiUser, newTeam, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
 import { expectAlike, kinds, parameters } from "./probe.ts";
 
-// Within one organization, the response for objects that a user's teams do not allow to see must equal that for
-// unknown objects.
+// Within one organization, the response for an object that a user's teams may not read must equal that for an unknown
+// object.
 
 const fixture = useFixture();
 
-/** In a separate project that the two users below cannot access. */
+/** Objects in a project that both users below cannot access. */
 let hidden: ObjectIds;
-/** In a project that both of them may read. */
+/** Objects in a project that both users may read. */
 let open: ObjectIds;
-/** Administers the open project, agent pools and teams. */
+/** A user who administers the open project, agent pools and teams. */
 let insider: ApiUser;
-/** Reads the open project and its workspaces, without their state. */
+/** A user who may read the open project and its workspaces, but not their state. */
 let watcher: ApiUser;
-/** Tokens of a team that both users see, and of the organization. */
+/** Tokens of the organization and of a team that both users may read. */
 let tokenIds: string[];
 
 async function newMember(access: string, organizationAccess?: readonly string[]): Promise<ApiUser> {
@@ -53,7 +53,7 @@ beforeAll(async () => {
   tokenIds = made.map(({ body }) => body.data.id);
 });
 
-/** Objects that every member of the organization sees. */
+/** Objects that every member of the organization may read. */
 const shared: ReadonlySet<string> = new Set([
   "agentPoolId",
   "membershipId",

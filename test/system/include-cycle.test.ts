@@ -7,12 +7,14 @@ import { useFixture } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 import { createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
-// go-tfe resolves included resources by following their links and follows a cycle until its stack overflows. An
-// example is an organization with its default project, which links to the organization.
+// go-tfe resolves included resources by following their links, and overflows its stack in a cycle. For example, an
+// organization links to its default project, which links back to the organization.
 
 const fixture = useFixture();
 
-/** A path from an included resource through included resources back to itself; undefined if there is none. */
+/**
+ * Returns a path from an included resource through other included resources back to itself; undefined if there is none.
+ */
 function cycleIn(answer: Answer): string[] | undefined {
   const included = new Map(includedIn(answer).map((resource) => [nameOf(resource), resource]));
   const through = new Set<string>();

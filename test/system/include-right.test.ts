@@ -9,9 +9,9 @@ import { createObjects, type ObjectIds, parametersOf, pathWith } from "./object-
 const fixture = useFixture();
 
 let objects: ObjectIds;
-/** A user in a team that has one grant, on one workspace. */
+/** A user whose team has one grant, on one workspace. */
 let guest: ApiUser;
-/** Reads all workspaces and no project. */
+/** A user who may read all workspaces but no project. */
 let auditor: ApiUser;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { id: teamId, member } = await newTeam(fixture());
   guest = member;
   await owner.api.post("/team-workspaces", workspaceAccess(teamId, objects.workspaceId));
-  // A user who was invited and has not accepted must not be revealed.
+  // A user who was invited but has not accepted; included resources must not reveal this user.
   await owner.api.post(
     `/organizations/${organization}/organization-memberships`,
     document(
@@ -32,7 +32,10 @@ beforeAll(async () => {
   );
 });
 
-/** Where a resource of an included type can be read directly; undefined if it is only a part of its workspace. */
+/**
+ * Returns the address at which a resource of an included type can be read; undefined if it is only a part of its
+ * workspace.
+ */
 const addresses: Record<string, ((id: string) => string) | undefined> = {
   "effective-tag-bindings": undefined,
   organizations: (id) => `/organizations/${id}`,

@@ -28,7 +28,7 @@ async function snapshot(id: string, state: StateFile): Promise<string> {
   return version.id;
 }
 
-/** States of one lineage, by their serials. */
+/** Returns states of one lineage with these serials. */
 function states(...serials: number[]): StateFile[] {
   const { lineage } = stateFile();
   return serials.map((serial) => stateFile({ serial, lineage, resources: serial }));

@@ -5,13 +5,13 @@ import { inlineState, rollbackTo, stateFile, writeState } from "../stack/state.t
 import { projectAccess, workspaceAccess } from "../stack/team-access.ts";
 import { type Fixture, newProject, newWorkspace } from "./fixture.ts";
 
-/** One object of each kind, by the names of the routes' parameters. */
+/** Ids of one object of each kind, keyed by the names of the routes' parameters. */
 export type ObjectIds = Record<string, string>;
 
 const outputs = { text: { value: "a", type: "string" } };
 const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
-/** Creates the objects of the owner, in a new project unless one is given. */
+/** Creates one object of each kind as the owner, by default in a new project. */
 export async function createObjects(
   { organization, owner }: Pick<Fixture, "organization" | "owner">,
   projectId?: string,
@@ -88,7 +88,7 @@ export async function createObjects(
   };
 }
 
-/** A body that is valid for a permitted caller, so that a 422 does not hide a 404. */
+/** Returns for each route a body that is valid for a permitted caller, so that a 422 does not hide a 404. */
 const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "/api/v2/team-projects": ({ teamId, projectId }) => projectAccess(teamId, projectId),
   "/api/v2/team-workspaces": ({ teamId, workspaceId }) => workspaceAccess(teamId, workspaceId),
@@ -160,7 +160,7 @@ const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "/api/v2/workspaces/:workspaceId/tag-bindings": () => ({
     data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
   }),
-  // The versions for creating one and for rolling back.
+  // The route creates a version or rolls back to one; this body does both.
   "/api/v2/workspaces/:workspaceId/state-versions": () => ({
     data: {
       ...inlineState(stateFile(), { force: true }).data,
@@ -170,11 +170,11 @@ const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "/api/v2/users/:userId/authentication-tokens": () => document("authentication-tokens", {}),
 };
 
-/** The names of the ids in a route's path. */
+/** Returns the names of the parameters in a route's path. */
 export const parametersOf = ({ path }: Route) =>
   [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name ?? "");
 
-/** The example of a body for the route. Throws if a new route has none. */
+/** Returns the example body for the route. Throws for a new route without an example. */
 export function bodyFor({ body, path, method }: Route, objects: ObjectIds): unknown {
   if (!body) return undefined;
   const make = bodies[path];
@@ -182,7 +182,7 @@ export function bodyFor({ body, path, method }: Route, objects: ObjectIds): unkn
   return make(objects);
 }
 
-/** The route's path with the ids of the objects. Throws for an unknown parameter. */
+/** Returns the route's path, filled with the ids of the objects. Throws for an unknown parameter. */
 export const pathWith = ({ path }: Route, objects: ObjectIds): string =>
   path.replaceAll(/:([A-Za-z]+)/g, (_, name: string) => {
     const value = objects[name];

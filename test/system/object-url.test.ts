@@ -8,7 +8,7 @@ import { newLockedWorkspace, newWorkspace, recordedApi, useFixture } from "./fix
 
 const fixture = useFixture();
 
-/** A pending version with the claims of its two upload URLs. */
+/** Creates a pending version; returns it with the claims of its two upload URLs. */
 async function pending() {
   const { owner } = fixture();
   const { id: workspaceId } = await newLockedWorkspace(fixture());
@@ -25,7 +25,7 @@ async function pending() {
   return { workspaceId, versionId, state, raw, json, status };
 }
 
-/** Signed like the state service's tokens: an attacker would need the key. */
+/** Returns a token that is signed like the state service's tokens, but with these keys. */
 function signedBy(keys: string, claims: Partial<UploadClaims>) {
   const signing = createUploadTokens(keys);
   const expiresAt = new Date(Date.now() + 60_000);

@@ -78,7 +78,7 @@ test("one request is one trace: HTTP, calls, SQL, object store and events", asyn
       throw new Error(`spans that are not yet below another one: ${above.join(", ")}`);
     return above;
   });
-  // All spans are descendants of the two requests that carried the trace.
+  // Only the two requests that carried the trace are roots; all other spans are their descendants.
   expect(roots.toSorted()).toEqual([
     "POST /api/v2/workspaces/:workspaceId/state-versions",
     "PUT /v1/object/:token",
@@ -152,7 +152,7 @@ test("logs and traces never contain a token, an upload URL, a state or an output
     smokeMarkers.state,
     smokeMarkers.output,
     "Bearer ",
-    // Payloads of upload tokens and of assertions.
+    // The beginnings of payloads of upload tokens and of assertions.
     Buffer.from("ws-").toString("base64url").slice(0, 4),
     "eyJ",
   ];

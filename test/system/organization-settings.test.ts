@@ -6,7 +6,7 @@ import { newWorkspace, problems, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 
-/** An organization that no other test changes. */
+/** Creates an organization that no other test changes. */
 const fresh = async () => {
   const organization = await newOrganization(fixture().owner.api);
   return { organization, path: `/organizations/${organization}` };
@@ -104,7 +104,7 @@ test("all problems are reported, and nothing is changed", async () => {
     "/data/attributes/default-execution-mode": "Default execution mode is invalid",
   });
   expect((await api.get(path)).body).toEqual(before.body);
-  // Combined with values of wrong types.
+  // Invalid values are combined with values of wrong types.
   const wrong = { name: "a b", email: 3, "session-timeout": "1", "cost-estimation-enabled": true };
   const expected = {
     "/data/attributes/name": "Name is invalid",

@@ -6,7 +6,9 @@ import { namesOf, newTeam, newWorkspace, problems, useFixture } from "./fixture.
 
 const fixture = useFixture();
 
-/** An organization with two workspaces; the first has the tags `both` and `one`, the second `both` and `two`. */
+/**
+ * Creates an organization with two workspaces: the first has the tags `both` and `one`, the second `both` and `two`.
+ */
 async function tagged() {
   const { owner } = fixture();
   const organization = await newOrganization(owner.api);

@@ -5,7 +5,7 @@ import { unusedName } from "../stack/organization.ts";
 import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
 import { newWorkspace, useFixture } from "./fixture.ts";
 
-// A caller can send any path. No spelling of a path may allow more than the caller's token.
+// A caller can send any path. No spelling of a path may allow more than the caller's token does.
 
 const fixture = useFixture();
 
@@ -25,14 +25,14 @@ const ask = (firstLine: string, headers: readonly string[], body?: string) =>
 const asStranger = (firstLine: string, headers: readonly string[] = []) =>
   ask(firstLine, [bearer(fixture().stranger.token), ...headers]);
 
-/** The response without the lines of the transfer and without the requested path. */
+/** Returns the response without transfer headers and without the texts that were sent. */
 const plain = ({ status, body }: RawAnswer, ...sent: readonly string[]) => {
   let text = body;
   for (const value of sent) text = text.replaceAll(value, "<sent>");
   return `${status} ${text}`;
 };
 
-/** Spellings of one id that a proxy could read as another id. */
+/** Spellings of an id that a proxy could interpret as another id. */
 const spellings: Record<string, (id: string) => string> = {
   "upper case": (id) => id.toUpperCase(),
   "a first letter in upper case": (id) => id.charAt(0).toUpperCase() + id.slice(1),
@@ -96,7 +96,7 @@ describe("a path with", () => {
           ];
           expect(plain(one, known, foreign.id), known).toBe(plain(other, unknown, absentId));
           expect([200, 400, 404, 405, 422], known).toContain(one.status);
-          // A path that still names the outsider's own objects returns them, and nothing of other organizations.
+          // A path that still names the outsider's own objects may return those, but nothing of other organizations.
           expect(one.body, known).not.toContain(foreign.attributes.name);
           expect(one.headers.toLowerCase()).not.toContain("x-injected");
         }

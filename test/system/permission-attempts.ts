@@ -8,12 +8,12 @@ import { projectAccess } from "../stack/team-access.ts";
 import type { Actor } from "./actors.ts";
 import { newUser } from "./fixture.ts";
 
-/** Tries the action of a flag on a new object on which the actor has its grants. */
+/** Tries the action of a flag on a new object on which the actor has its role. */
 export type Attempt = (actor: Actor, target: string) => Promise<Answer>;
 
 /**
- * Whether the action was authorized: not found and forbidden are refusals; every other response depends on the
- * object.
+ * Returns whether the action was authorized. 401, 403 and 404 mean that it was refused; every other status depends on
+ * the object.
  */
 export const letThrough = ({ status }: Answer): boolean => ![401, 403, 404].includes(status);
 
@@ -26,7 +26,7 @@ const lockedByOwner = async ({ owner }: Actor, id: string) =>
 const withState = async ({ owner }: Actor, id: string) =>
   expectStatus(201, writeState(owner.api, id, stateFile({ outputs })));
 
-/** The action of each flag of a workspace's document. Flags without an endpoint are named below. */
+/** The action for each flag of a workspace's document. Flags without an endpoint are in `withoutEndpoint`. */
 export const onWorkspace: Record<string, Attempt> = {
   "can-update": ({ api }, id) =>
     api.patch(`/workspaces/${id}`, workspaces({ description: "changed" })),
@@ -40,7 +40,7 @@ export const onWorkspace: Record<string, Attempt> = {
   },
   "can-read-state-outputs": ({ api }, id) =>
     api.get(`/workspaces/${id}/current-state-version-outputs`),
-  // 412 without a lock, which only callers that may write receive.
+  // Without a lock, callers that may write receive 412.
   "can-create-state-versions": async ({ api }, id) => {
     await api.post(`/workspaces/${id}/actions/lock`);
     return api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
@@ -59,7 +59,10 @@ export const onWorkspace: Record<string, Attempt> = {
     api.patch(`/workspaces/${id}`, workspaces({ "auto-destroy-activity-duration": "1d" })),
 };
 
-/** Features of other systems, or unsupported ones: runs, variables, registries, policies, stacks, … */
+/**
+ * Flags of features that are unsupported or belong to other systems: runs, variables, registries, policies, stacks and
+ * others.
+ */
 export const withoutEndpoint = {
   workspace: [
     "can-queue-destroy",
@@ -81,7 +84,7 @@ function nobody(table: PermissionTable, flag: string): boolean {
   return table[flag] === null;
 }
 
-/** An open team without members. */
+/** Creates a team without members that is visible in the whole organization; returns its id. */
 export const openTeam = async ({ owner, organization }: Actor): Promise<string> => {
   const body = document("teams", { name: unusedName("team"), visibility: "organization" });
   return (await expectStatus(201, owner.api.post(`/organizations/${organization}/teams`, body)))
@@ -124,7 +127,7 @@ const inOrganization =
     api.post(`/organizations/${organization}${tail}`, body());
 const named = (type: string, more: Record<string, unknown> = {}) =>
   inOrganization(`/${type}`, () => document(type, { name: unusedName("made"), ...more }));
-/** Not the slot of the actor's own token. */
+/** Another token than the one that the actor uses. */
 const otherToken = "/authentication-token?token=audit-trails";
 
 export const onOrganization: Record<string, Attempt> = {
@@ -143,7 +146,7 @@ export const onOrganization: Record<string, Attempt> = {
   "can-traverse": ({ api, organization }) => api.get(`/organizations/${organization}/projects`),
   "can-create-team": named("teams"),
   "can-create-project": named("projects"),
-  // In the organization's default project, or in a project on which the actor has a grant.
+  // Tries the organization's default project, and a project on which the actor has its role.
   "can-create-workspace": async (actor) => {
     const anywhere = await named("workspaces")(actor, "");
     if (letThrough(anywhere)) return anywhere;

@@ -4,8 +4,8 @@ import { teamRole, teamRoles } from "../stack/roles.ts";
 import { newActor } from "./actors.ts";
 import { useFixture } from "./fixture.ts";
 
-// The effect of each permission of a custom grant on a workspace's document. Permissions for runs, variables and run
-// tasks have no other effect here; runners and consoles use these flags.
+// Tests the effect of each permission of a custom grant on a workspace's document. Permissions for runs, variables and
+// run tasks have no other effect in Statehouse; runners and consoles use these flags.
 
 const fixture = useFixture();
 
@@ -16,7 +16,7 @@ const apply = [...plan, "can-queue-apply", "can-queue-destroy"];
 const lock = ["can-lock", "can-unlock"];
 const variables = ["can-read-variable"];
 
-/** By the role's name: its flags in addition to those of every custom grant. */
+/** The flags that each role adds to those of every custom grant, keyed by the role's name. */
 const flags: Readonly<Record<string, readonly string[]>> = {
   "project custom": [],
   "project project-access.settings=update": [],

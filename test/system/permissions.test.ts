@@ -19,7 +19,7 @@ import {
 
 const fixture = useFixture();
 
-/** The flags of a document as the actor sees it; none if the actor may not see it. */
+/** Returns the flags of a document as the actor reads it; undefined if the actor may not read it. */
 async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boolean> | undefined> {
   const { status, body } = await api.get(path);
   if (status === 404) return undefined;
@@ -27,7 +27,7 @@ async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boo
   return body.data.attributes.permissions;
 }
 
-/** Undoes the effect of an attempt, so that the next attempt does not fail for a reason other than permissions. */
+/** Flags whose attempts change the object, so that a later attempt could fail for a reason other than permissions. */
 const spoiling = [
   "can-destroy",
   "can-force-delete",
@@ -38,7 +38,7 @@ const spoiling = [
   "can-move-workspace",
 ];
 
-/** Tries every action and compares the result with the flags. */
+/** Tries every action and compares the results with the flags. */
 async function compare(
   actor: Actor,
   attempts: Record<string, Attempt>,
@@ -112,7 +112,8 @@ describe.each(everybody)("%s", (_, newActor) => {
     const { "can-destroy": destroy, ...others } = onOrganization;
     const { said, done } = await compare(actor, others, { target: () => actor.workspace(), path });
     expect(done).toEqual(said);
-    // The fixture is needed later: a caller that may delete its organization tries that on another one.
+    // Tried only if it must fail, because later tests need this organization. A caller that may delete its organization
+    // tries it on another one.
     const flags = await flagsOf(actor, path());
     if (!flags?.["can-destroy"]) expect((await destroy?.(actor, ""))?.status).toBe(404);
   });

@@ -3,12 +3,15 @@ import { expect } from "vitest";
 import type { Answer } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 
-/** The ids of the objects that fit, by the type beside an id or by the attribute that contains it. */
+/**
+ * The names of the ids that can replace an id in a body, keyed by the type beside that id or by the attribute that
+ * contains it.
+ */
 export const kinds: Record<string, readonly string[]> = {
   "agent-pool-id": ["agentPoolId"],
   "agent-pools": ["agentPoolId"],
   "default-agent-pool-id": ["agentPoolId"],
-  // The SSH key in the body that assigns one.
+  // The SSH key in the body that assigns it to a workspace.
   id: ["sshKeyId"],
   "organization-memberships": ["membershipId"],
   projects: ["projectId"],
@@ -20,7 +23,7 @@ export const kinds: Record<string, readonly string[]> = {
   workspaces: ["workspaceId"],
 };
 
-/** Every query parameter that the routes read, with values of the objects; none if it refers to no object. */
+/** Every query parameter that the routes read, with the objects that it can name; empty if it names none. */
 export const parameters: Record<string, readonly string[]> = {
   "filter[admin]": [],
   "filter[allowed-projects][name]": ["projectName"],
@@ -51,20 +54,20 @@ export const parameters: Record<string, readonly string[]> = {
   token: [],
 };
 
-/** An unused id in the form of `value`. */
+/** Returns an unused id in the form of `value`. */
 export const absentLike = (value: string): string => {
   const prefix = /^([a-z]+)-[A-Za-z0-9]{16}$/.exec(value)?.[1];
   return prefix ? newId(prefix) : unusedName("nobody");
 };
 
-/** Attributes of a state version that appear shortly after the response, when it is extracted. */
+/** Attributes of a state version that appear when it is extracted, shortly after the response. */
 const knownLater =
   /"(resources-processed|state-version|(?:engine|terraform)-version|billable-rum-count|modules|providers)":(?:\w+|"[^"]*"|\{[^{}]*\})/g;
 
-/** Written shortly after the call that caused it: the last use of a token. */
+/** The last use of a token, which is written shortly after the call. */
 const writtenLater = /"last-used-at":null/g;
 
-/** A response without values that differ between calls and without the ids that were sent. */
+/** Returns a response as text, without values that differ between calls and without the ids that were sent. */
 export function plain({ status, body }: Answer, sent: readonly string[]): string {
   let text = JSON.stringify([status, body]);
   for (const value of sent) {
@@ -88,13 +91,13 @@ export function plain({ status, body }: Answer, sent: readonly string[]): string
 export interface Probe {
   what: string;
   foreign: readonly string[];
-  /** Makes the call with these values in the foreign positions. */
+  /** Makes the call with these values instead of the foreign ones. */
   call: (values: readonly string[]) => Promise<Answer>;
 }
 
 /**
- * Makes the probe's call with foreign and with unused values and expects equal responses. Of `secrets`, the responses
- * may contain only those that were sent.
+ * Makes the probe's call twice, with foreign values and with unused values, and expects equal responses. The responses
+ * may contain only those of `secrets` that were sent.
  */
 export async function expectAlike(
   { what, foreign, call }: Probe,
@@ -108,7 +111,7 @@ export async function expectAlike(
   expect(leaked, `${what}: in the answer`).toEqual([]);
 }
 
-/** A body that violates every rule, so that a rule that is checked before the permission would be noticed. */
+/** Returns a body that violates every validation rule, to detect a rule that is checked before the permission. */
 export function unacceptable(body: unknown): unknown {
   if (typeof body !== "object" || body === null || !("data" in body)) return body;
   const { data } = body;

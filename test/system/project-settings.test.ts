@@ -59,7 +59,7 @@ test("workspaces inherit the project's default mode until the organization's app
   const agent = await owner.api.patch(self, wanted({ "default-execution-mode": "agent" }, linkage));
   expect(agent.body.data.relationships).toMatchObject(linkage);
   expect(await mode()).toEqual(["agent", id]);
-  // go-tfe sends it as an attribute.
+  // go-tfe sends the pool as an attribute.
   await owner.api.patch(self, wanted({ "default-execution-mode": "local" }));
   const named = wanted({ "default-execution-mode": "agent", "default-agent-pool-id": id });
   expect((await owner.api.patch(self, named)).body.data.relationships).toMatchObject(linkage);
@@ -100,7 +100,7 @@ test("all problems are reported, and nothing is changed", async () => {
   });
   const { body } = await api.get(`/projects/${project.id}`);
   expect(body.data.attributes.name).toBe(project.name);
-  // Combined with values of wrong types and an unknown pool.
+  // Invalid values are combined with values of wrong types and an unknown pool.
   const pool = { "default-agent-pool": { data: { type: "agent-pools", id: "junk" } } };
   const wrong = wanted({ name: "a/b", description: 3, "default-execution-mode": "agent" }, pool);
   const expected = {

@@ -17,7 +17,7 @@ const namesIn = (...workspaces: { attributes: { name: string } }[]) =>
 const several = (count: number) =>
   Promise.all(Array.from({ length: count }, () => newWorkspace(fixture())));
 
-/** A user in a team that administers the readable project and has no organization-level permission. */
+/** Creates a user whose team administers the readable project and has no organization-level permission. */
 async function administrator() {
   const { stack, readable } = fixture();
   const { id: teamId, member } = await newTeam(fixture());
@@ -67,7 +67,7 @@ describe("the approved consumers of a workspace", () => {
     expect(await consumers(producer.id)).toEqual(namesIn(other));
     expect((await owner.api.delete(`/workspaces/${other.id}`)).status).toBe(204);
     expect(await consumers(producer.id)).toEqual([]);
-    // The workspace was deleted and is therefore not in the set, which is not a reason to refuse.
+    // This workspace was deleted, so it is not in the set any more; removing it again must not fail.
     expect((await owner.api.delete(pathOf(producer.id), items(other))).status).toBe(204);
   });
 
@@ -154,7 +154,7 @@ describe("with global remote state", () => {
       expect(refused.status).toBe(422);
       expect(errorDetails(refused)[0]).toContain("global remote state");
     }
-    // The earlier approvals apply again.
+    // After the change back, the earlier approvals apply again.
     const keep = document("workspaces", { "global-remote-state": false });
     await owner.api.patch(`/workspaces/${producer.id}`, keep);
     expect(await consumers(producer.id)).toEqual(namesIn(other));

@@ -5,7 +5,7 @@ import { costOf } from "../stack/request-cost.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 
-// "Hops are counted like SQL": the cost of a read must not grow over time or with the number of rows.
+// Requirement "Hops are counted like SQL": the cost of a read must not increase over time or with the number of rows.
 describe("the cost of a request", () => {
   let stack: Stack;
   let caller: Api;
@@ -65,8 +65,11 @@ describe("the cost of a request", () => {
     expect(await get(list)).toEqual(few);
   });
 
-  // Each request reads the token and runs a transaction: BEGIN, the row, its change, the event, the document, COMMIT.
-  // Unlocking also reads the holder and seals its epoch in state: BEGIN, the row, its versions, its change, COMMIT.
+  // Each of the two requests reads the token and runs a transaction of six statements: BEGIN, the row, its change, the
+  // event, the document, COMMIT.
+  //
+  // Unlocking also reads the holder and seals the epoch in the state service: BEGIN, the row, its versions, its change,
+  // COMMIT.
   test("locking and unlocking takes twenty statements and five calls", async () => {
     const act = (action: string) =>
       expectStatus(200, caller.post(`/workspaces/${workspaceId}/actions/${action}`));

@@ -211,7 +211,7 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
       ),
       await owner.api.patch(`/workspaces/${workspace.id}`, document("workspaces", { name })),
     ];
-    // Projects can have spaces in their names.
+    // Excluded, because project names may contain spaces.
     if (!/^[a-z ]+$/.test(name)) {
       const path = `/organizations/${organization}/projects`;
       answers.push(await owner.api.post(path, document("projects", { name })));

@@ -17,7 +17,7 @@ const older = (days: number) =>
   document("data-retention-policy-delete-olders", { "delete-older-than-n-days": days });
 const never = document("data-retention-policy-dont-deletes", {});
 
-/** A workspace with three versions, of which the third is current, created this number of days ago. */
+/** Creates a workspace with three versions that are `days` old; the third is current. */
 async function written(organization: string, days: number) {
   const { api } = fixture().owner;
   const { id } = await newWorkspace({ ...fixture(), organization });
@@ -83,7 +83,7 @@ test("a workspace's own policy takes precedence over its organization's, and tha
   const shared = `/organizations/${organization}/relationships/data-retention-policy`;
   await expectStatus(200, owner.api.post(shared, older(30)));
   await collected(due.versions);
-  // They are on one page, so all rows that were read with it have been decided.
+  // All three workspaces are on one page, so the others have been decided when `due` is collected.
   expect(await statuses(due.versions)).toEqual(all);
   expect(await statuses(kept.versions)).toEqual(none);
   expect(await statuses(young.versions)).toEqual(none);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const outputs = { address: { value: "10.0.0.1", type: "string" } };
 
-/** An unlocked workspace with a state. */
+/** Creates an unlocked workspace with a state. */
 async function producer(attributes: Record<string, unknown> = {}, projectId?: string) {
   const { api } = fixture().owner;
   const workspace = await newWorkspace(fixture(), attributes, projectId);
@@ -33,14 +33,14 @@ async function producer(attributes: Record<string, unknown> = {}, projectId?: st
   return { ...workspace, version, state };
 }
 
-/** A run with a token, not reported yet. */
+/** Creates a token for a run that is not reported yet. */
 async function running(workspaceId: string) {
   const runId = newId("run");
   const { secret, runTokenId } = await calls.tokens.createRunToken({ runId, workspaceId });
   return { runId, runTokenId, secret, api: recordedApi(fixture().url, secret) };
 }
 
-/** The statuses of all ways to read a workspace's state with the token. */
+/** Reads a workspace's state in every way with the token; returns the statuses. */
 async function reads(
   { api, secret }: Pick<Awaited<ReturnType<typeof running>>, "api" | "secret">,
   { id, attributes, version }: Awaited<ReturnType<typeof producer>>,
@@ -183,7 +183,7 @@ describe("the state of another workspace", () => {
     await owner.api.post(path, body);
     expect(await reads(run, shared)).toEqual([200]);
     expect(await reads(foreign, shared)).toEqual([404]);
-    // The token gives the user who created it no permission.
+    // A run token gives its creator no additional permission.
     expect((await reader.api.get(`/state-versions/${shared.version.id}`)).status).toBe(404);
     const shown = await run.api.get(`/workspaces/${shared.id}`);
     expect(shown.body.data.attributes.permissions).toMatchObject({

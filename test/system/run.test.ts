@@ -20,7 +20,7 @@ beforeAll(async () => {
 const show = async (id: string, include = "") =>
   (await fixture().owner.api.get(`/workspaces/${id}${include && `?include=${include}`}`)).body;
 
-/** Returns the workspace once a run with this status is its current run. */
+/** Waits until a run with this status is the workspace's current run; returns the workspace. */
 const once = (id: string, runId: string, status: string, include = "current_run") =>
   waitFor(async () => {
     const body = await show(id, include);
@@ -208,8 +208,8 @@ describe("a workspace with runs of a runner", () => {
     expect(kinds(body)).toHaveLength(12);
     const plain = await costOf(() => owner.api.get(list));
     const included = await costOf(() => owner.api.get(`${list}&include=${names}`));
-    // Runs, their configuration versions and the current ones of workspaces: one call and one statement for each
-    // kind.
+    // One call and one statement each for runs, their configuration versions, and the workspaces' current configuration
+    // versions.
     expect(included.calls - plain.calls).toBe(3);
     expect(included.statements - plain.statements).toBe(3);
   });

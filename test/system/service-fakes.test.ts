@@ -12,10 +12,10 @@ import { organizationId } from "../stack/organization.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newUser, newWorkspace, useFixture } from "./fixture.ts";
 
-// The service tests of state run on fakes of access and workspaces. The same calls, made to the fakes and to the real
-// services, return the same.
+// The tests of the state service use fakes of the access and workspaces services. This file makes the same calls to the
+// fakes and to the real services and compares the responses.
 
-/** Access and workspaces, as state calls them, with the same objects. */
+/** The access and workspaces services that the state service calls: fakes or real ones, with the same objects. */
 interface Side {
   access: Channel;
   workspaces: Channel;
@@ -170,7 +170,10 @@ test.each<[string, (side: Side) => Promise<unknown>]>([
   expect(faked).toEqual(real);
 });
 
-/** The response or the error, with names in place of ids and without values that each installation chooses. */
+/**
+ * Returns the response or the error of a call. Ids are replaced with names, and values that each installation chooses
+ * are removed.
+ */
 async function outcome(side: Side | undefined, call: (side: Side) => Promise<unknown>) {
   if (!side) throw new Error("the sides are not started");
   const names = new Map(Object.entries(side.ids).map(([name, id]) => [id, name]));

@@ -3,12 +3,12 @@ import { download, upload } from "../stack/http.ts";
 import { announcement, expectStatus, stateFile } from "../stack/state.ts";
 import { type Fixture, newWorkspace } from "./fixture.ts";
 
-/** A value that the smoke test writes and that may appear only in the state itself. */
+/** Values that the smoke test writes; they may appear only in the state itself. */
 export const smokeMarkers = { state: "smoke-marker-in-state", output: "smoke-sensitive-output" };
 
 /**
- * Runs the life of one workspace. `headers` are sent with the create request of its state; returns the created
- * objects.
+ * Runs the life of one workspace and returns the created objects. `headers` are sent with the create request of its
+ * state.
  */
 export async function smoke(
   fixture: Fixture,

@@ -4,7 +4,7 @@ import { download } from "../stack/http.ts";
 import { inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, useFixture } from "./fixture.ts";
 
-// Every uploaded byte is stored and returned; extraction never prevents it.
+// Every uploaded byte is stored and returned, even if extraction fails.
 
 const fixture = useFixture();
 

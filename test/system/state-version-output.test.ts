@@ -13,7 +13,7 @@ import { errorDetails, newLockedWorkspace, newWorkspace, useFixture } from "./fi
 
 const fixture = useFixture();
 
-/** Each output with the type that clients read. */
+/** An output of each kind, with the type that clients read. */
 const every = {
   text: [{ value: "Zoë ✓ <&>", type: "string" }, "string"],
   number: [{ value: 3.5, type: "number" }, "number"],

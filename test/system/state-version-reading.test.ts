@@ -89,7 +89,7 @@ describe("a caller with read access to outputs only", () => {
 });
 
 describe("the extraction", () => {
-  /** The document of a version with these bytes, after its extraction. */
+  /** Uploads these bytes; returns the document of the version after its extraction. */
   async function read(text: string) {
     const { owner } = fixture();
     const bytes = Buffer.from(text);
@@ -98,7 +98,7 @@ describe("the extraction", () => {
     const created = await create(id, inlineState(state));
     expect(created.status).toBe(201);
     const version = await processed(created.body.data.id);
-    // Any content is returned unchanged.
+    // Content is returned unchanged, even if it cannot be extracted.
     const got = await download(version.attributes["hosted-state-download-url"], owner.token);
     expect(got.bytes.equals(bytes)).toBe(true);
     const listed = await owner.api.get(`/workspaces/${id}/current-state-version-outputs`);

@@ -33,7 +33,7 @@ async function write(id: string, state: StateFile, attributes = {}) {
   return answer.body.data;
 }
 
-/** A locked workspace with two versions; the first has an output, resources and a JSON form. */
+/** Creates a locked workspace with two versions; the first has an output, resources and a JSON form. */
 async function twoVersions() {
   const { id } = await newLockedWorkspace(fixture());
   const outputs = { secret: { value: "kept", type: "string", sensitive: true } };
@@ -97,7 +97,7 @@ test("a state may follow a rollback, and a rollback follows a pending state, whi
   const late = await upload(pending.body.data.attributes["hosted-state-upload-url"], state.bytes);
   expect(late.status).toBe(409);
   expect((await act(id, "unlock")).status).toBe(200);
-  // The engine continues with the serial in the file.
+  // The engine continues with the serial in the downloaded file.
   expect((await act(id, "lock")).status).toBe(200);
   await write(id, stateFile({ serial: 5, lineage: state.lineage, marker: "next" }));
 });
@@ -200,7 +200,7 @@ describe("a rollback is refused", () => {
     expect((await rollBack(workspace.id, version.id, reader)).status).toBe(404);
     const own = await newWorkspace({ organization: stranger.organization, owner: stranger });
     await stranger.api.post(`/workspaces/${own.id}/actions/lock`);
-    // The workspace of another tenant with the version of this one.
+    // Another tenant tries to roll back its own workspace to a version of this workspace.
     expect((await rollBack(own.id, version.id, stranger)).status).toBe(404);
     expect((await owner.api.get(`/state-versions/${version.id}`)).status).toBe(200);
   });

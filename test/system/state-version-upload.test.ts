@@ -21,7 +21,7 @@ function uploads(blobs: BlobKind): void {
     }),
   );
 
-  /** A pending version, with its upload URLs. */
+  /** Creates a pending version; returns it with its upload URLs. */
   async function pending(state: StateFile = stateFile()) {
     const { owner } = fixture();
     const workspace = await newLockedWorkspace(fixture());
@@ -232,7 +232,7 @@ function uploads(blobs: BlobKind): void {
     ]);
     const muchTooLarge = stateFile({ marker: "x".repeat(1_000_000) });
     expect((await owner.api.post(path, inlineState(muchTooLarge))).status).toBe(413);
-    // The state itself is small enough, but the complete request is not, and no version is created.
+    // The state is small enough but the complete request is too large, so no version is created.
     const tooLargeJson = Buffer.alloc(MAX_STATE_BYTES + 1, "x").toString("base64");
     const half = await owner.api.post(
       path,
@@ -242,7 +242,7 @@ function uploads(blobs: BlobKind): void {
     expect(half.body.errors).toMatchObject([
       { source: { pointer: "/data/attributes/json-state" } },
     ]);
-    // A refused request does not even reserve serial and lineage.
+    // A refused request reserves neither serial nor lineage.
     expect((await owner.api.post(path, inlineState(stateFile()))).status).toBe(201);
   });
 

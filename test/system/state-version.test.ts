@@ -195,7 +195,7 @@ test("with a malformed body returns 422 with every problem", async () => {
     "/data/attributes/md5",
     "/data/attributes/serial",
   ]);
-  // Clients match this text to detect a server that requires inline state.
+  // Clients detect by this text that a server requires inline state.
   expect(JSON.stringify(missing.body)).not.toContain("param is missing");
   for (const attributes of [{ serial: -1 }, { serial: 1.5 }, { serial: 2 ** 53 }, { state: "" }]) {
     const body = announcement(stateFile(), attributes);
@@ -224,7 +224,7 @@ describe("the list of versions", () => {
         inlineState(stateFile({ serial, lineage }), { force: true }),
       );
       ids.unshift(created.body.data.id);
-      // Superseded by the next version.
+      // The second version is superseded by a third.
       if (serial === 2)
         await create(id, announcement(stateFile({ serial: 3, lineage, marker: "x" })));
     }

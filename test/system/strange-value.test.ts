@@ -4,14 +4,17 @@ import { beforeAll, expect, test } from "vitest";
 import { errorDetails, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
-// For any value that a client sends, the response names the problem and is never a 5xx.
+// For any value that a client sends, the response names the problem and is not a 5xx.
 
 const fixture = useFixture();
-/** Enough runs to combine most values with most positions over time; a new position is reached within a few runs. */
+/**
+ * Enough runs to combine most values with most positions over time. A value in a new position is tried within a few
+ * runs.
+ */
 const RUNS = 400;
 
 let objects: ObjectIds;
-/** The names of the attributes in a route's documents; most of them are also accepted in requests. */
+/** The attributes in the documents of each route; most of them are also accepted in requests. */
 const shown = new Map<string, string[]>();
 
 const writing = routes.filter(
@@ -61,7 +64,7 @@ test("no value of an attribute, a relationship or another member of a document r
       if (isDocument(example) && section !== "all") {
         const data = { ...example.data };
         const names = [...(shown.get(route.path) ?? []), "id", "value", "key"].filter(
-          // The renamed object could not be found by its name in the next run.
+          // Names are not changed, because the next run could not find the object by its old name.
           (name) => name !== "name" || !/:(organizationName|name)$/.test(route.path),
         );
         const name = names[at % names.length] ?? "";

@@ -98,7 +98,7 @@ test.each(["the organization's token", "a token of the owners team"])(
 );
 
 describe("a project level allows a team", () => {
-  /** The responses to a user with this access to a project for each action in the table of levels. */
+  /** Returns, for each action in the table of levels, whether a user with this access to a project may perform it. */
   async function effects(attributes: Record<string, unknown>): Promise<Record<string, boolean>> {
     const { owner } = fixture();
     const [project, elsewhere] = [await newProject(fixture()), await newProject(fixture())];
@@ -179,7 +179,9 @@ describe("a project level allows a team", () => {
     expect(done.toSorted()).toEqual([...(table[access] ?? [])].toSorted());
   });
 
-  /** Custom grants with a single permission, in addition to those of every custom grant. */
+  /**
+   * Custom grants with a single permission, and the effects that each has in addition to those of every custom grant.
+   */
   const single: Record<string, [Record<string, unknown>, readonly string[]]> = {
     "project-access.settings update": [
       { "project-access": { settings: "update" } },

@@ -17,7 +17,7 @@ const fixture = useFixture();
 const grant = (projectId: string, teamId: string, attributes: Record<string, unknown>) =>
   fixture().owner.api.post("/team-projects", projectAccess(teamId, projectId, attributes));
 
-/** Specification, "Team project access", table of implied values. */
+/** Table of implied values; specification, "Team project access". */
 const implied = {
   read: ["read", "none", "read", "none", "read", "read", false, false, false, false, false],
   write: ["read", "none", "apply", "read", "write", "write", false, true, false, false, false],

@@ -214,7 +214,7 @@ test("user tokens are 401 in an organization that does not accept them, and only
   const own = `/organization-memberships/${members.body.data[0].id}`;
   expect((await boss.api.delete(own)).status).toBe(401);
   expect((await boss.api.post(`${own}/actions/accept`)).status).toBe(401);
-  // An invited user can still accept the invitation, which no other caller could.
+  // An invited user can still accept the invitation with a user token, because no other caller can accept it.
   const guest = await newUser(stack);
   const invited = await api.post(
     `${path}/organization-memberships`,

@@ -8,7 +8,7 @@ import { errorDetails, namesOf, newUser, problems, useFixture } from "./fixture.
 const fixture = useFixture();
 const teamsPath = () => `/organizations/${fixture().organization}/teams`;
 
-/** A team of the fixture's organization, created by its owner. */
+/** Creates a team in the fixture's organization, as its owner. */
 async function newTeam(attributes: Record<string, unknown> = {}) {
   const made = await fixture().owner.api.post(
     teamsPath(),
@@ -18,7 +18,7 @@ async function newTeam(attributes: Record<string, unknown> = {}) {
   return made.body.data;
 }
 
-/** A new member of the organization, in a team with these permissions. */
+/** Creates a new member of the organization, in a team with these permissions. */
 async function newMember(organizationAccess: Record<string, boolean> = {}) {
   const { stack, owner } = fixture();
   const member = await newUser(stack);

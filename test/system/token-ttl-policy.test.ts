@@ -33,7 +33,7 @@ const maxima = (body: {
     body.data.map(({ attributes }) => [attributes["token-type"], attributes["max-ttl-ms"]]),
   );
 
-/** An organization of its own, and a token of its owner that lives for an hour. */
+/** Creates a separate organization, and a token of its owner that expires after an hour. */
 async function limitedOrganization(owner: ApiUser) {
   const organization = await newOrganization(owner.api);
   const made = await expectStatus(
@@ -77,7 +77,7 @@ describe("the policies", () => {
     expect(updated.status).toBe(200);
     expect(maxima(updated.body)).toEqual(all);
     expect(updated.body.data[1].id).toBe(listed.body.data[1].id);
-    // The spelling of one client.
+    // One client spells the key with an underscore.
     const one = await owner.api.patch(policiesPath, policies({ audit_trails: DAY }));
     expect(maxima(one.body)).toEqual({ ...all, "audit-trails": DAY });
     expect((await owner.api.get(policiesPath)).body.data).toEqual(one.body.data);
@@ -191,7 +191,7 @@ describe("a user's token that lives longer than the maximum", () => {
   let policiesPath: string;
   let short: Api;
   let objects: ObjectIds;
-  /** The owner's other organization, which has no maxima. */
+  /** Another organization of the owner, without maximum lifetimes. */
   let other: string;
 
   beforeAll(async () => {
@@ -274,7 +274,7 @@ describe("a user's token that lives longer than the maximum", () => {
 
   test("receives from every route what it receives for objects that do not exist", async () => {
     proves("Credentials/token-ttl-policies: user tokens that live longer");
-    // The user itself and its tokens belong to no organization.
+    // Users and their tokens do not belong to an organization.
     const own = new Set(["userId", "tokenId", "username"]);
     const inOrganization = routes.filter(
       (route) =>

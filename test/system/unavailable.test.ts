@@ -8,7 +8,7 @@ import { startProcesses } from "../stack/stack.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
 import { errorDetails, newLockedWorkspace, newProject, newWorkspace, useStack } from "./fixture.ts";
 
-// An unavailable service causes 503 and never a lost change: a repeat of the request completes it.
+// If a service is unavailable, a request returns 503, and a repeat of the request completes the change.
 
 let started: StartedProxies;
 const fixture = useStack(() =>
@@ -20,7 +20,7 @@ const fixture = useStack(() =>
 );
 afterAll(() => started[Symbol.asyncDispose]());
 
-/** Sends the requests during one partition and repeats each afterwards: first 503, then one of `done`. */
+/** Sends the requests during a partition and expects 503. Then repeats each until its status is one of `done`. */
 async function refusedThenDone(
   road: keyof Proxies,
   done: readonly number[],
@@ -45,7 +45,7 @@ async function refusedThenDone(
   );
 }
 
-/** Two new workspaces, one addressed by its id and the other by its name. */
+/** Creates two workspaces; returns the path of one by its id and of the other by its name. */
 async function pathsToWorkspaces(): Promise<{ id: string; path: string }[]> {
   const [one, other] = await Promise.all([newWorkspace(fixture()), newWorkspace(fixture())]);
   const inOrganization = `/organizations/${fixture().organization}/workspaces`;
@@ -57,11 +57,11 @@ async function pathsToWorkspaces(): Promise<{ id: string; path: string }[]> {
 
 test("an organization that access did not receive is completed by the repeat", async () => {
   const { owner, stranger } = fixture();
-  // Caches the owner's grants, so that only the second half of the creation fails.
+  // Makes the services cache the owner's grants, so that only the second half of the creation fails.
   await owner.api.get("/organizations");
   const body = document("organizations", { name: unusedName("half"), email: "a@b.example" });
   const path = `/organizations/${body.data.attributes.name}`;
-  // 422, because the event completed the request before the repeat.
+  // 422 is accepted, because the event may have completed the first request before the repeat.
   await refusedThenDone("workspacesToAccess", [201, 422], () =>
     owner.api.post("/organizations", body),
   );

@@ -7,11 +7,11 @@ import { newWorkspace, problems, useFixture } from "./fixture.ts";
 const fixture = useFixture();
 
 interface Attribute {
-  /** The default of a new workspace. */
+  /** The value in a new workspace if none is given. */
   initially: unknown;
-  /** A value on creation and another on update. */
+  /** The value to create with, and the value to update to. */
   values: readonly [unknown, unknown];
-  /** Values of another type, and values that violate a rule, with the problem. */
+  /** Values of wrong types and values that violate a rule, each with the problem that is reported. */
   refused: readonly (readonly [unknown, string])[];
 }
 
@@ -46,7 +46,10 @@ const list = (name: string): Attribute => ({
 const durationText =
   "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
 
-/** The specification's table of attributes that create and update accept, except those that have separate files. */
+/**
+ * The specification's table of attributes that create and update accept, except attributes that have their own test
+ * files.
+ */
 const attributes: Record<string, Attribute> = {
   name: {
     initially: expect.any(String),
@@ -113,7 +116,7 @@ const attributes: Record<string, Attribute> = {
   "working-directory": text("Working directory", null, 1024),
 };
 
-/** Accepted at creation only. */
+/** Attributes that are accepted only at creation. */
 const atCreation: Record<string, Attribute> = {
   "source-name": text("Source name", null, 255),
   "source-url": text("Source url", null, 2048),
@@ -128,7 +131,7 @@ const create = (given: Record<string, unknown>) =>
 const update = (id: string, given: Record<string, unknown>) =>
   fixture().owner.api.patch(`/workspaces/${id}`, document("workspaces", given));
 
-/** The row of the specification about an attribute. */
+/** Returns the specification's row for an attribute. */
 const rowOf = (name: string): string => `Workspace/${rows[name] ?? name}`;
 const rows: Record<string, string> = {
   name: "name: required",
@@ -182,7 +185,7 @@ describe.each(Object.entries(attributes))("%s", (name, { values: [, second] }) =
     const kept = await api.patch(path, document("workspaces", other));
     expect(kept.status).toBe(200);
     expect(kept.body.data.attributes).toMatchObject({ [name]: second, ...other });
-    // Null means the same as absent, except where it removes a value.
+    // Null means the same as an absent attribute, unless it removes a value.
     const nothing = await update(one.id, { [name]: null });
     expect(nothing.status).toBe(200);
     const unsets = name.startsWith("auto-destroy");
@@ -281,7 +284,7 @@ test("wrong types and wrong values are reported together, each position once", a
     );
   }
   expect((await owner.api.get(`/workspaces/${workspace.id}`)).body.data).toEqual(workspace);
-  // A caller that may not change it does not receive validation errors.
+  // Callers that may not change the workspace receive no validation errors.
   for (const { api } of [fixture().reader, fixture().stranger]) {
     expect((await api.patch(`/workspaces/${workspace.id}`, update)).status).toBe(404);
   }

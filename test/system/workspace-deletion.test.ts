@@ -26,7 +26,7 @@ async function withState(state = stateFile()) {
   return { workspace, version: body.data };
 }
 
-/** Safely deletes the workspace as soon as its state is processed. */
+/** Safely deletes the workspace, and repeats the request until its state is extracted. */
 const settled = (id: string) =>
   waitFor(async () => {
     const answer = await safeDelete(id);
@@ -78,7 +78,7 @@ test("a workspace that manages resources is refused, and the text names their nu
   const { owner } = fixture();
   const shown = await owner.api.get(`/workspaces/${workspace.id}`);
   expect(shown.body.data.attributes.locked).toBe(false);
-  // A refused deletion has ended, so the lock is free.
+  // A refused deletion releases its lock.
   expect((await owner.api.post(`/workspaces/${workspace.id}/actions/lock`)).status).toBe(200);
 });
 

@@ -61,7 +61,7 @@ test("the document has every attribute that clients read, with the right type", 
     "workspace-kpis-run-count": null,
     "workspace-kpis-runs-count": null,
   });
-  // Returned by the hosted edition only.
+  // Only the hosted edition returns this attribute.
   expect(attributes).not.toHaveProperty("assessments-enabled");
 });
 

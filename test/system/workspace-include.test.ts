@@ -15,7 +15,7 @@ import { type FullOrganization, newFullOrganization } from "./full-organization.
 
 const fixture = useFixture();
 
-/** The content of each include, of a workspace that has everything. */
+/** The types of resources that each include returns for a workspace that has everything. */
 const includes = {
   current_configuration_version: ["configuration-versions"],
   "current_configuration_version.ingress_attributes": [
@@ -43,7 +43,7 @@ const names = Object.keys(includes) as (keyof typeof includes)[];
 const typesIn = ({ body }: Answer) =>
   [...new Set(body.included.map(({ type }: Resource) => type))].toSorted();
 
-/** All resources that the document refers to. */
+/** Returns all resources to which the document refers. */
 const linked = ({ body }: Answer): Set<string> => {
   const resources: Resource[] = [body.data, ...body.included].flat();
   return new Set(resources.flatMap(linkedFrom));
@@ -84,7 +84,7 @@ describe("of a workspace with every relationship", () => {
     const listed = await get("list", name);
     expect(listed.body.data).toEqual([shown.body.data]);
     expect(listed.body.included).toEqual(shown.body.included);
-    // A hyphen is accepted as well.
+    // Hyphens are accepted too.
     expect((await get("id", name.replaceAll("_", "-"))).body).toEqual(shown.body);
   });
 
@@ -110,7 +110,7 @@ describe("of a workspace with every relationship", () => {
       body.included.filter((resource: Resource) => resource.type === type);
     expect(included("projects")).toEqual([await shown(`/projects/${full.projectId}`)]);
     const organization = await shown(`/organizations/${full.organization}`);
-    // Except its default project: include-cycle.test.ts.
+    // The link to the default project is omitted; include-cycle.test.ts explains why.
     delete organization.relationships["default-project"].data;
     expect(included("organizations")).toEqual([organization]);
     expect(included("state-versions")).toEqual([await shown(`${paths.id}/current-state-version`)]);
@@ -194,7 +194,7 @@ describe("of many workspaces", () => {
     const plain = await cost(SEVERAL, "");
     const one = await cost(1, name);
     expect(await cost(SEVERAL, name)).toEqual(one);
-    // One call and one statement for each level and service.
+    // At most one call and one statement for each level and for each service.
     const levels = name.split(".").length;
     expect(one.calls - plain.calls).toBeLessThanOrEqual(levels + 1);
     expect(one.statements - plain.statements).toBeLessThanOrEqual(levels + 2);

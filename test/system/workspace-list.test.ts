@@ -101,7 +101,7 @@ test("the list can be sorted by name or latest change in both directions; other 
   const byName = await sorted("name");
   expect(byName).toEqual(byName.toSorted());
   expect(await sorted("-name")).toEqual(byName.toReversed());
-  // A workspace without state was last changed at its creation.
+  // The last change of a workspace without state is its creation.
   const made = ["net-east", "net-west", "app_one", "APP-two"];
   expect((await sorted("latest-change-at")).filter((name) => made.includes(name))).toEqual(made);
   expect(await sorted("-latest-change-at")).toEqual(

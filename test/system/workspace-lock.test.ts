@@ -17,7 +17,7 @@ const act = (id: string, action: string, by: ApiUser = fixture().owner, body?: u
   by.api.post(`/workspaces/${id}/actions/${action}`, body);
 const shown = async (id: string) => (await fixture().owner.api.get(`/workspaces/${id}`)).body.data;
 
-/** Another owner of the organization. */
+/** Creates another member of the organization who may manage workspaces. */
 const colleague = async (): Promise<ApiUser> =>
   (await newTeam(fixture(), ["manage-workspaces"])).member;
 
