@@ -40,7 +40,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
   });
   afterEach(() => stack.disposeAsync());
 
-  /** The operator's first step: state then uses both stores. */
+  /** The operator's first step: changes the settings so that the state service uses both stores. */
   const beginMove = async () => {
     const { state } = fixture.stack.environments;
     const folder = state.BLOB_DIRECTORY ?? "";
@@ -75,7 +75,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     return { ended, kill: () => child.kill("SIGKILL") };
   };
 
-  /** A user who writes and reads until stopped; no request of this user may fail. */
+  /** Writes and reads as a user until `stop` is aborted. None of these requests may fail. */
   const busyClient = async (stop: AbortSignal) => {
     const id = await newLockedWorkspace(fixture);
     let written = 0;
@@ -85,7 +85,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
       expect(status).toBe(201);
       const url: string = body.data.attributes["hosted-state-download-url"];
       expect((await download(url, fixture.owner.token)).bytes.equals(state.bytes)).toBe(true);
-      // Not the first workspace, which is deleted during the test.
+      // Skips the first workspace, because the test deletes it.
       await readOne(1 + (written++ % (STATES - 1)));
     }
     expect((await unlock(fixture, id)).status).toBe(200);
@@ -150,7 +150,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
         .sort(),
     );
 
-    // Restored from a backup.
+    // The lost bytes are restored from a backup.
     await writeFile(file, bytes);
     await readOne(index);
     expect(await startCommand().ended).toMatchObject({ code: 0 });

@@ -76,7 +76,7 @@ describe("while NATS is stopped", () => {
           expect((await lock(fixture(), id)).status).toBe(200);
           expect((await write(fixture(), id, state)).status).toBe(201);
           const unlocked = await unlock(fixture(), id);
-          // Not stale without the bus, because the response of the seal contains the current version.
+          // The summary is current even without the bus, because the response of the seal contains the current version.
           expect(unlocked.body.data.relationships["current-state-version"].data.id).toBe(
             (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id,
           );
@@ -224,7 +224,7 @@ test("kill -9 of a consumer between its transaction and its acknowledgement: the
   expect(await currentVersion(id)).toBe(written.body.data.id);
   await stack.processes.workspaces.kill();
   const { num_ack_pending } = await bus.consumer("workspaces-workspace-state");
-  // The next event may also have been delivered before the crash.
+  // The following event may also have been delivered before the crash.
   expect(num_ack_pending).toBeGreaterThanOrEqual(1);
   await bus.endAckWaits("workspaces");
   await healAll(fixture());

@@ -3,7 +3,7 @@ import { connect } from "@nats-io/transport-node";
 import { STREAM } from "@statehouse/events";
 import { waitFor } from "@statehouse/testing";
 
-/** A message of the stream in the form that a consumer reads. */
+/** A message of the stream, as a consumer receives it. */
 export interface Published {
   seq: number;
   type: string;
@@ -14,18 +14,18 @@ export interface Published {
   data: Uint8Array;
 }
 
-/** The stream and its consumers, read over a separate connection. */
+/** Direct access to the stream and its consumers over a separate connection. */
 export interface Bus extends AsyncDisposable {
   manager: JetStreamManager;
   lastSequence(): Promise<number>;
-  /** Messages after this sequence number, in order. */
+  /** Returns the messages after this sequence number, in order. */
   since(sequence: number): Promise<Published[]>;
   consumer(durable: string): Promise<ConsumerInfo>;
-  /** Waits until every consumer has acknowledged everything. */
+  /** Waits until every consumer has acknowledged all messages. */
   quiet(): Promise<void>;
   /**
-   * What a killed service received and did not acknowledge is delivered to its next process at once, as if the time had
-   * passed. The next process sets the time again.
+   * Makes the bus deliver the messages that a killed service did not acknowledge to its next process at once, as if the
+   * wait time had passed. The next process sets the normal wait time again.
    */
   endAckWaits(service: "workspaces" | "state"): Promise<void>;
 }
@@ -36,7 +36,7 @@ export const durables = [
   "state-workspaces",
 ] as const;
 
-/** Shorter than a process takes to start. */
+/** Shorter than the start of a process. */
 const SHORT_ACK_WAIT_NS = 50_000_000;
 
 /** Connects to the stack's NATS directly, without a proxy. */

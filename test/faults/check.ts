@@ -5,12 +5,12 @@ import { expectStatus } from "../stack/state.ts";
 import { endLeases, eventually, type FaultFixture, sweep } from "./fixture.ts";
 import { brokenPromises, differences, unsettled } from "./truth.ts";
 
-/** Longer than the bus waits for an acknowledgement of a killed consumer. */
+/** Longer than the bus waits for the acknowledgements of a killed consumer. */
 const SETTLING_MS = 60_000;
 
 /**
- * Checks that hold after every fault: no workspace is blocked, nothing is incomplete, confirmed data is stored byte
- * for byte, and the store has no surplus key.
+ * Checks what must hold after every fault: every lock can be taken and released, all work is finished, confirmed data
+ * is stored byte for byte, and the store contains no surplus key.
  */
 export async function expectWhole(fixture: FaultFixture): Promise<void> {
   await expectEveryLockOpens(fixture);
@@ -22,7 +22,7 @@ export async function expectWhole(fixture: FaultFixture): Promise<void> {
   await expectNoOwnerlessBlobs(fixture);
 }
 
-/** Waits until the list is empty; otherwise throws its content. */
+/** Waits until the list is empty; otherwise throws an error with its last content. */
 async function becomesEmpty(what: string, list: () => Promise<string[]>): Promise<void> {
   let last: string[] = [];
   const isEmpty = async () => {
@@ -35,7 +35,7 @@ async function becomesEmpty(what: string, list: () => Promise<string[]>): Promis
 }
 
 async function expectEveryLockOpens({ rows, owner, checked }: FaultFixture): Promise<void> {
-  // An interrupted safe deletion keeps its lock until its lease ends.
+  // An interrupted safe deletion holds its lock until its lease ends, so the lease is ended here.
   await rows(
     "workspaces",
     "update workspaces set deletion_lock_until = now() where deletion_lock_until > now()",
@@ -54,7 +54,7 @@ async function expectEveryLockOpens({ rows, owner, checked }: FaultFixture): Pro
     await act("unlock");
     checked.add(id);
   };
-  // With low concurrency, because this is not a load test.
+  // Only a few at a time, because this is not a load test.
   while (workspaces.length > 0) await Promise.all(workspaces.splice(0, 6).map(open));
 }
 
@@ -70,14 +70,15 @@ async function expectAcknowledgedStates({ acknowledged, owner }: FaultFixture): 
 
 async function expectNoOwnerlessBlobs(fixture: FaultFixture): Promise<void> {
   const ownerless = async () => {
-    // Reads the keys first: data collected in between can result in a surplus key, but never in a missing one.
+    // Reads the keys before the rows: a deletion in between can then show a surplus key, which is checked again, but
+    // not a missing one.
     const there = await fixture.store.keys();
     const owned = await fixture.rows<{ key: string }>(
       "state",
       "select key from blobs order by key",
     );
     const kept = new Set(owned.map(({ key }) => key));
-    // The other direction: a row without its bytes.
+    // The opposite check: every row must have its bytes.
     expect(there).toEqual(expect.arrayContaining([...kept]));
     return there.filter((key) => !kept.has(key));
   };

@@ -12,7 +12,7 @@ import { useFaultFixture } from "./use-fixture.ts";
 const GONE = "backing_data_permanently_deleted";
 const older = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
 const never = document("data-retention-policy-dont-deletes", {});
-/** Enough time for a scan, which runs every second. */
+/** Long enough for several scans, which run every second. */
 const PATIENCE = { timeout: 30_000, interval: 100 };
 
 needs("minio")("while the collector works", () => {
@@ -47,7 +47,7 @@ needs("minio")("while the collector works", () => {
     await waitFor(async () => (await passes()) > before, PATIENCE);
   };
 
-  /** A workspace with this number of versions, all created a month and a day ago. */
+  /** Creates a workspace with `count` versions, all a month and a day old. */
   async function oldWorkspace(count = 3): Promise<{ id: string; due: number }> {
     const id = await newLockedWorkspace(fixture());
     const versions: string[] = [];
@@ -63,7 +63,7 @@ needs("minio")("while the collector works", () => {
     );
     return { id, due: count - 1 };
   }
-  /** Only the current version must still exist; the others may be deleted. */
+  /** Records that only the current version must still exist; the others may be deleted. */
   async function promiseOnlyTheCurrent({ acknowledged, rows }: FaultFixture, id: string) {
     const [row] = await rows<{ id: string }>(
       "state",
@@ -126,7 +126,7 @@ needs("minio")("while the collector works", () => {
     await healAll(fixture());
     await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
   });
-  /** The page was claimed and released without the end of the scan. */
+  /** Returns whether a page was claimed and released again although the scan has not ended. */
   async function held(): Promise<boolean> {
     const [row] = await fixture().rows<{ tried: boolean }>(
       "state",

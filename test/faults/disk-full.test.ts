@@ -9,7 +9,7 @@ import { useFaultFixture } from "./use-fixture.ts";
 
 const ROOM = 1024 * 1024;
 
-/** A size above the free space. */
+/** Returns a state that is larger than the free space. */
 const large = (): StateFile =>
   stateFile({ marker: "x".repeat(3 * ROOM), outputs: { one: { value: 1, type: "number" } } });
 
@@ -33,7 +33,7 @@ function withoutRoom(
     expect([refused.status, refused.body.errors[0].title]).toEqual([503, "service unavailable"]);
     expect((await write(fixture(), inline, sent)).status).toBe(503);
     for (const id of [busy, inline]) {
-      // No document shows a state that is not stored, and no unlock ignores a pending version.
+      // No document shows the state, because it is not stored, and an unlock is refused while the version is pending.
       await expectStatus(404, owner.api.get(`/workspaces/${id}/current-state-version`));
       expect((await unlock(fixture(), id)).status).toBe(503);
     }

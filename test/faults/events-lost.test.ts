@@ -20,14 +20,14 @@ test.each([
     const id = await newLockedWorkspace(fixture());
     const [first, second] = succession(2);
     if (!first || !second) throw new Error("unreachable");
-    // Services that have just started may need time to connect.
+    // Repeated, because services that have just started may still be connecting.
     await eventually(201, () => write(fixture(), id, first));
     const nothing = (sql: string) => async () => (await rows("state", sql)).length === 0;
     await waitFor(nothing("select from state_versions where not resources_processed"));
     await waitFor(nothing("select from outbox"));
     await bus.quiet();
     await stack.processes.workspaces.kill();
-    // An event that state publishes and that the bus then loses.
+    // The state service publishes this event, and then the bus loses it.
     const changed = await rows(
       "state",
       `update workspace_states set resource_count = 7, revision = revision + 1
@@ -44,7 +44,7 @@ test.each([
       },
       { what: "the projection to heal" },
     );
-    // The bus works again: later events are received.
+    // The bus works again, so later events are received.
     await eventually(201, () => write(fixture(), id, second));
     const current = (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id;
     await waitFor(

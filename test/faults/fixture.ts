@@ -20,30 +20,30 @@ import {
 import { type StoreView, storeView } from "../stack/store.ts";
 import { type Proxies, type StartedProxies, startProxies } from "./proxies.ts";
 
-/** Dependencies that are passed in belong to the fixture, which stops them. */
+/** The fixture stops the dependencies that are passed to it. */
 export interface FaultFixtureOptions {
-  /** By default a folder. */
+  /** Default: a folder. */
   store?: "directory" | "minio" | Awaited<ReturnType<typeof ownMinio>>;
   postgres?: Awaited<ReturnType<typeof ownPostgres>>;
   settings?: Record<string, string>;
 }
 
-/** The four services as processes with proxies between them, a user, and a record of confirmed data. */
+/** The four services as processes with proxies between them, an owner, and a record of confirmed data. */
 export interface FaultFixture extends AsyncDisposable {
   readonly stack: ProcessStack;
   readonly proxies: Proxies;
   readonly store: StoreView;
   readonly owner: Person & { api: Api };
   readonly organization: string;
-  /** The bytes of every state version that was confirmed as finalized, by its id. */
+  /** The bytes of every state version that was confirmed as finalized, keyed by its id. */
   readonly acknowledged: Map<string, { workspaceId: string; bytes: Buffer }>;
-  /** Workspaces that were checked after an earlier test. */
+  /** Workspaces that were already checked after an earlier test. */
   readonly checked: Set<string>;
-  /** Rows of one of the databases, without a proxy. */
+  /** Queries one of the databases without a proxy. */
   rows: Stack["rows"];
 }
 
-/** Starts it. */
+/** Starts the dependencies, the proxies and the services, and creates an organization. */
 export async function startFaultFixture({
   store,
   postgres,
@@ -59,7 +59,7 @@ export async function startFaultFixture({
     typeof store === "object" ? starting.use(await freshBucket(addressOf(store))) : undefined;
   const options: StackOptions = {
     blobs: store === "minio" ? "minio" : "directory",
-    // Without a delay, so that tests can observe bytes that leave the store.
+    // Without a deletion delay, so that tests can observe that bytes are deleted from the store.
     settings: { BLOB_DELETION_DELAY: "0", ...(bucket ? s3Settings(bucket) : {}), ...settings },
     ...(own ? { databaseUrl: (service) => own[service] } : {}),
     rewire: async (environments) => {
@@ -72,7 +72,7 @@ export async function startFaultFixture({
   const { proxies } = started;
   const person = await stack.people.newUser();
   const owner = { ...person, api: api(stack.url, person.token) };
-  // Services that started one after the other may need time to connect.
+  // Repeated, because services that were started one after the other may still be connecting.
   const organization = await waitFor(() => newOrganization(owner.api));
   const rows = own ? starting.use(rowsOf(own)).rows : stack.rows;
   const owned = starting.move();
@@ -89,12 +89,12 @@ export async function startFaultFixture({
   };
 }
 
-/** Connections that are closed when PostgreSQL stops and that are opened again. */
+/** Opens connections to the databases. When PostgreSQL stops they are closed, and the next query opens new ones. */
 function rowsOf(databases: Record<DatabaseName, string>): AsyncDisposable & Pick<Stack, "rows"> {
   const pools = new Map(
     Object.entries(databases).map(([name, connectionString]) => {
       const pool = new Pool({ connectionString });
-      // An idle connection to a PostgreSQL that stops.
+      // An idle connection fails when PostgreSQL stops; without a listener the error would crash the process.
       pool.on("error", () => {});
       return [name, pool];
     }),
@@ -120,7 +120,7 @@ const addressOf = ({
   secretKey,
 });
 
-/** A bucket as settings of the state service. */
+/** Returns the settings with which the state service uses this bucket. */
 export const s3Settings = (bucket: Awaited<ReturnType<typeof freshBucket>>) => ({
   BLOB_STORE: "s3",
   S3_ENDPOINT: bucket.endpoint,
@@ -130,7 +130,7 @@ export const s3Settings = (bucket: Awaited<ReturnType<typeof freshBucket>>) => (
   S3_SECRET_KEY: bucket.secretKey,
 });
 
-/** The three databases with their schema. */
+/** Creates the three databases with their schemas. */
 export async function ownDatabases(
   postgres: Pick<Awaited<ReturnType<typeof ownPostgres>>, "url" | "createDatabases">,
 ): Promise<Record<DatabaseName, string>> {
@@ -169,13 +169,13 @@ export async function healAll({
   const dead = serviceNames.map((name) => stack.processes[name]).filter(({ running }) => !running);
   await Promise.all(dead.map((process) => process.start()));
   await eventually(200, () => owner.api.get(`/organizations/${organization}/workspaces`));
-  // The request for an unknown id reaches the gateway, state and, from there, workspaces.
+  // The gateway sends the request for an unknown id to the state service, which calls the workspaces service.
   await eventually(404, () =>
     owner.api.get("/workspaces/ws-0000000000000000/current-state-version"),
   );
 }
 
-/** Repeats the request while there is no response or a 5xx; the final response must have the status `status`. */
+/** Repeats the request while it fails or returns a 5xx. Then expects the status `status`. */
 export async function eventually(status: number, ask: () => Promise<Answer>): Promise<Answer> {
   const answer = await waitFor(
     async () => {
@@ -189,7 +189,7 @@ export async function eventually(status: number, ask: () => Promise<Answer>): Pr
   throw new Error(`Expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
 }
 
-/** Ends the leases of a killed process as if their time had passed. */
+/** Ends the leases of a killed process, as if their time had passed. */
 export async function endLeases({ rows }: FaultFixture): Promise<void> {
   await rows(
     "state",
@@ -202,7 +202,7 @@ export async function endLeases({ rows }: FaultFixture): Promise<void> {
   );
 }
 
-/** Another replica of state, optionally with other settings, not started yet. */
+/** Creates another replica of the state service, optionally with other settings; it is not started yet. */
 export const stateReplica = async (
   { stack }: Pick<FaultFixture, "stack">,
   settings: Record<string, string> = {},
@@ -215,7 +215,10 @@ export const stateReplica = async (
     OBJECT_PORT: String(await reservePort()),
   });
 
-/** Runs another replica of state that treats every key older than a second as old, and stops it. */
+/**
+ * Runs another replica of the state service, which sweeps every ownerless key older than a second, until `done` returns
+ * true.
+ */
 export async function sweep(fixture: FaultFixture, done: () => Promise<boolean>): Promise<void> {
   await using replica = await stateReplica(fixture, { SWEEP_GRACE: "1" });
   await replica.start();

@@ -9,7 +9,7 @@ import { useFaultFixture } from "./use-fixture.ts";
 
 const fixture = useFaultFixture(() => ({}));
 
-/** A create request in transit; it arrives when `arrive` is called. */
+/** Sends a create request and holds it back in transit. It arrives when `arrive` is called. */
 async function sendLate(id: string, state: StateFile, attributes: Record<string, unknown> = {}) {
   const { stack, owner } = fixture();
   const road = await startFaultProxy(Number(new URL(stack.url).port));
@@ -83,7 +83,7 @@ test("a write that unlock and lock overtook is refused by the sealed epoch", asy
   const { proxies } = fixture();
   const id = await newLockedWorkspace(fixture());
   const [first, second] = two();
-  // State has requested the lock. The response was correct when it was sent and arrives late.
+  // The state service has requested the lock. The response was correct when it was sent, but it arrives late.
   const held = proxies.stateToWorkspaces.hold({
     direction: "answers",
     when: () => true,

@@ -54,10 +54,10 @@ needs("minio")("while MinIO is stopped", () => {
       expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
       expect((await write(fixture(), inline, sent)).status).toBe(503);
       expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
-      // The state exists, and every reader sees it.
+      // Every reader still finds that the state exists.
       await expectStatus(200, owner.api.get(`/workspaces/${kept}/current-state-version`));
       await expectStatus(200, owner.api.get(`/state-versions/${written.body.data.id}`));
-      // A version that waits for its bytes is not lost, and no unlock ignores it.
+      // The version that waits for its bytes still exists, and an unlock is refused because of it.
       expect((await unlock(fixture(), busy)).status).toBe(503);
       expect(await stateReady()).toMatchObject({
         status: 200,

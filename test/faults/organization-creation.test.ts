@@ -8,7 +8,7 @@ import { useFaultFixture } from "./use-fixture.ts";
 
 const fixture = useFaultFixture(() => ({}));
 
-/** The other service's response was lost; the client receives a retryable error. */
+/** Expects a 503, which clients retry: the response of the other service was lost. */
 const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
 
 describe("kill -9 of workspaces while it creates an organization", () => {
@@ -18,14 +18,17 @@ describe("kill -9 of workspaces while it creates an organization", () => {
       document("organizations", { name, email: "owner@example.com", ...settings }),
     );
 
-  /** Crashes before access has received the call, or before its response has arrived. */
+  /**
+   * Creates an organization and kills the workspaces service, either before the access service has received the call or
+   * before its response has arrived.
+   */
   async function dieCreating(
     lost: "call to access" | "response of access",
     settings: Record<string, unknown> = {},
   ): Promise<string> {
     const { stack, proxies, rows } = fixture();
     const name = unusedName("org");
-    // Prevents the event from completing the creation first.
+    // Holds the event back, because it could complete the creation first.
     proxies.workspacesToNats.freeze();
     const held = proxies.workspacesToAccess.hold(
       lost === "call to access"
@@ -97,7 +100,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
     const name = await dieCreating("call to access");
     const other = await stack.people.newUser();
     const stranger = api(stack.url, other.token);
-    // The event stays in the outbox.
+    // The event stays in the outbox until the process starts again.
     proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
     const taken = await eventually(422, () =>
@@ -129,7 +132,7 @@ test("kill -9 of access between creating the owners and responding: the repeat c
   await stack.processes.access.kill();
   expectUnanswered(await asked);
   await healAll(fixture());
-  // The event can complete the creation before the repeated request.
+  // The event may have completed the creation before the repeated request, which then returns 422.
   const repeated = await eventually(201, create).catch(() => undefined);
   if (!repeated) expect((await create()).status).toBe(422);
   expect((await owner.api.get(`/organizations/${name}`)).status).toBe(200);

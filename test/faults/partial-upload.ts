@@ -1,6 +1,6 @@
 import { request } from "node:http";
 
-/** A PUT that has announced all its bytes and sent only the first `sent` bytes. */
+/** Starts a PUT that announces all its bytes but sends only the first `sent` bytes. */
 export function partialUpload(url: string, bytes: Buffer, sent: number): AsyncDisposable {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const upload = request(url, {
@@ -8,7 +8,7 @@ export function partialUpload(url: string, bytes: Buffer, sent: number): AsyncDi
     agent: false,
     headers: { "content-length": String(bytes.length) },
   });
-  // Resolves in any case: with a response, or when the other side was killed.
+  // The request closes after a response, and also if the server was killed.
   upload.once("close", resolve).on("error", () => {});
   upload.on("response", (response) => response.resume());
   upload.write(bytes.subarray(0, sent));

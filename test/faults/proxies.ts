@@ -1,7 +1,9 @@
 import type { Environment, ServiceName } from "@statehouse/standalone/environments";
 import { type FaultProxy, startFaultProxy } from "@statehouse/testing";
 
-/** The service and its setting that contains the address of the other side. */
+/**
+ * For each proxy, the service whose connection it breaks, and the setting that contains the address of the other side.
+ */
 const ends = {
   accessToDatabase: ["access", "DATABASE_URL"],
   gatewayToState: ["gateway", "STATE_ADDRESS"],
@@ -17,7 +19,7 @@ const ends = {
   stateToStore: ["state", "S3_ENDPOINT"],
 } as const satisfies Record<string, readonly [ServiceName, string]>;
 
-/** The proxies for every connection on which a call or its response can be lost. */
+/** A proxy for every connection on which a call or its response can be lost. */
 export type Proxies = Record<keyof typeof ends, FaultProxy>;
 
 export interface StartedProxies extends AsyncDisposable {
@@ -25,8 +27,8 @@ export interface StartedProxies extends AsyncDisposable {
 }
 
 /**
- * Starts the proxies between the services before the services start. State that stores bytes in a folder has no proxy
- * to its store.
+ * Starts the proxies. Call it before the services start. A state service that stores bytes in a folder has no proxy to
+ * its store.
  */
 export async function startProxies(
   environments: Record<ServiceName, Environment>,

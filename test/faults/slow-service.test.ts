@@ -16,9 +16,9 @@ import {
 } from "./steps.ts";
 import { useFaultFixture } from "./use-fixture.ts";
 
-/** Long enough for a busy machine, and short enough for the test to wait. */
+/** Long enough for a busy machine, and short enough for the test to wait that long. */
 const REQUEST_TIMEOUT_S = 5;
-/** More than the number of connections of a service to its database. */
+/** More than a service's number of database connections. */
 const MANY = 24;
 
 const fixture = useFaultFixture(() => ({
@@ -27,7 +27,7 @@ const fixture = useFaultFixture(() => ({
 
 const many = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: MANY }, make));
 
-/** The idle open transactions of a service except that of its relay, which waits for the bus. */
+/** Returns the idle open transactions of a service, without that of its relay, which waits for the bus. */
 const idleTransactions = (service: "workspaces" | "state") =>
   fixture().rows(
     service,
@@ -36,7 +36,10 @@ const idleTransactions = (service: "workspaces" | "state") =>
        and query !~ 'outbox'`,
   );
 
-/** Expects a request to end in time, with an error that clients retry, while another service does not respond. */
+/**
+ * Expects that the requests end within the time limit, with an error that clients retry, while another service does not
+ * respond.
+ */
 async function expectGivenUp(asked: readonly Promise<{ status: number }>[], since: number) {
   const statuses = new Set((await Promise.all(asked)).map(({ status }) => status));
   expect([...statuses].filter((status) => status !== 503 && status !== 504)).toEqual([]);
@@ -124,7 +127,7 @@ describe("while access does not respond to workspaces", () => {
     expect(await idleTransactions("workspaces")).toEqual([]);
     await expectGivenUp(creations, since);
     proxies.workspacesToAccess.release();
-    // A repeated request completes the creation, unless the event of the service has completed it.
+    // A repeated request completes the creation, or returns 422 if the event has already completed it.
     for (const name of names.slice(0, 5)) {
       await waitFor(async () => [201, 422].includes((await create(name)).status));
       await expectStatus(200, owner.api.get(`/organizations/${name}`));
@@ -158,7 +161,7 @@ test.each([
   async (_, proxy) => {
     const { proxies } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));
-    // Opens the maximum number of connections of the service.
+    // Opens as many connections as the service may open.
     await Promise.all(ids.map((id) => write(fixture(), id, one())));
     proxies[proxy].blackhole();
     const since = performance.now();

@@ -27,7 +27,7 @@ const statusOf = async ({ rows }: FaultFixture, versionId: string) =>
     ])
   )[0]?.status;
 
-/** Repeats the upload until it is confirmed, as a client that receives no response does. */
+/** Repeats the upload until it is confirmed, as clients do that receive no response. */
 async function putAgain(
   fixture: FaultFixture,
   version: { id: string; workspaceId: string; uploadUrl: string },
@@ -171,7 +171,7 @@ describe("kill -9 of state with bytes in a directory", () => {
     await stack.processes.state.kill();
     expect((await asked).status).toBe(503);
     await healAll(fixture());
-    // The event can complete the deletion before the repeated request.
+    // The event may have completed the deletion before the repeated request, which then returns 404.
     const repeated = await owner.api.delete(`/workspaces/${id}`);
     expect([204, 404]).toContain(repeated.status);
     const url = written.body.data.attributes["hosted-state-download-url"];

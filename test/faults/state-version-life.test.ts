@@ -15,7 +15,7 @@ type Action =
 const gone = "backing_data_permanently_deleted";
 const soft = "backing_data_soft_deleted";
 
-/** A locked workspace with an old version and the current one. */
+/** Creates a locked workspace with an old version and a current one. */
 async function twoVersions(fixture: FaultFixture) {
   const workspaceId = await newLockedWorkspace(fixture);
   const states = two();
@@ -63,7 +63,7 @@ async function rollBackAgain(
   return body.data.id as string;
 }
 
-/** Records that a policy or an owner may permanently delete a version, whose bytes are then no longer checked. */
+/** Records that a policy or an owner may permanently delete a version, so that its bytes are no longer checked. */
 async function deleteForGood(fixture: FaultFixture, id: string) {
   fixture.acknowledged.delete(id);
   for (const action of ["soft_delete_backing_data", "permanently_delete_backing_data"] as const) {
@@ -208,7 +208,7 @@ needs("minio")("while the store is silent", () => {
     await deleteForGood(fixture(), old);
     expect((await bytesOf(fixture(), old)).status).toBe(404);
     await healAll(fixture());
-    // A worker retries after a failure when its lease has ended.
+    // A worker retries a failed deletion when its lease has ended; the lease is ended here.
     await fixture().rows("state", "update blob_deletions set due_at = now()");
     await waitFor(async () => (await keysOf(fixture(), old)).length === 0);
   });

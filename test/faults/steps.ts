@@ -13,11 +13,11 @@ import type { FaultFixture } from "./fixture.ts";
 
 type Place = Pick<FaultFixture, "owner" | "organization">;
 
-/** A separate workspace; returns its id. */
+/** Creates a separate workspace; returns its id. */
 export const newWorkspace = async ({ owner, organization }: Place): Promise<string> =>
   (await newWorkspaceIn(owner.api, organization)).id;
 
-/** A workspace whose lock the owner holds; returns its id. */
+/** Creates a workspace that the owner has locked; returns its id. */
 export async function newLockedWorkspace(place: Place): Promise<string> {
   const id = await newWorkspace(place);
   await expectStatus(200, lock(place, id));
@@ -39,16 +39,16 @@ const written = (lineage: string, serial: number): StateFile =>
     marker: randomUUID(),
   });
 
-/** A state with its own lineage. */
+/** Returns a state with its own lineage. */
 export const one = (): StateFile => written(randomUUID(), 1);
 
-/** Two successive states, as an engine writes them. */
+/** Returns two successive states, as the engine writes them. */
 export function two(): [StateFile, StateFile] {
   const lineage = randomUUID();
   return [written(lineage, 1), written(lineage, 2)];
 }
 
-/** Number of resources in the state. */
+/** Returns `count` successive states of one lineage. */
 export function succession(count: number): StateFile[] {
   const lineage = randomUUID();
   return Array.from({ length: count }, (_, index) => written(lineage, index + 1));
@@ -92,13 +92,13 @@ export const acknowledge = (
   { bytes }: Pick<StateFile, "bytes">,
 ): void => void acknowledged.set(versionId, { workspaceId, bytes });
 
-/** Records that its workspace will be deleted with its state. */
+/** Removes the record of a workspace's confirmed states, because the workspace will be deleted. */
 export function forget({ acknowledged }: Pick<FaultFixture, "acknowledged">, id: string): void {
   for (const [versionId, { workspaceId }] of acknowledged) {
     if (workspaceId === id) acknowledged.delete(versionId);
   }
 }
 
-/** Sends a request that may get no response. */
+/** Returns the response of a request, or undefined if there is none. */
 export const attempted = (asked: Promise<Answer>): Promise<Answer | undefined> =>
   asked.catch(() => undefined);

@@ -4,7 +4,7 @@ import type { FaultFixture } from "./fixture.ts";
 type Rows = Pick<FaultFixture, "rows">;
 type Question = readonly [DatabaseName, string, string];
 
-/** Queries for work that must end without a request: each returns work that is not done yet. */
+/** Queries for background work that must end by itself. Each returns work that is not done yet. */
 const underWay: readonly Question[] = [
   ["access", "not published", "select type || ' ' || subject as found from outbox"],
   ["workspaces", "not published", "select type || ' ' || subject as found from outbox"],
@@ -40,7 +40,7 @@ const underWay: readonly Question[] = [
   ["state", "bytes not deleted", "select key as found from blob_deletions"],
 ];
 
-/** Queries for rows that must never exist. */
+/** Queries for rows that must never exist. Each returns such rows. */
 const forbidden: readonly Question[] = [
   [
     "state",
@@ -123,10 +123,10 @@ const ask = async ({ rows }: Rows, questions: readonly Question[]): Promise<stri
   return (await Promise.all(answers)).flat();
 };
 
-/** Queries for work that has begun and has not ended. */
+/** Returns work that has begun but has not ended. */
 export const unsettled = (fixture: FaultFixture): Promise<string[]> => ask(fixture, underWay);
 
-/** Queries for rows that contradict each other in one service. */
+/** Returns rows that must not exist within one service. */
 export const brokenPromises = (fixture: Rows): Promise<string[]> => ask(fixture, forbidden);
 
 interface Summary {
@@ -138,7 +138,7 @@ interface Summary {
   project: string;
 }
 
-/** Queries for contradictions between services about the same object. */
+/** Returns contradictions between the services about the same object. */
 export async function differences(fixture: FaultFixture): Promise<string[]> {
   const { rows } = fixture;
   const [shown, kept, deleted, organizations, provisioned] = await Promise.all([
@@ -170,7 +170,7 @@ export async function differences(fixture: FaultFixture): Promise<string[]> {
   for (const { id, ...says } of shown) {
     const { id: _, dropped, ...is } = truth.get(id) ?? { id, dropped: false, ...says };
     if (dropped) found.push(`${id} is dropped at state and alive at workspaces`);
-    // Sealed before the first write, when state has not received the placement.
+    // The workspace's lock was sealed before its first write, so the state service has not received the placement yet.
     if (is.organization === null)
       Object.assign(is, { organization: says.organization, project: says.project });
     if (JSON.stringify(says) !== JSON.stringify(is)) {

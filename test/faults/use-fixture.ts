@@ -9,7 +9,7 @@ import {
 
 const PATIENCE_MS = 120_000;
 
-/** A fixture for all tests of the file. After each test all faults are removed and all data is verified. */
+/** Provides a fixture for all tests of the file. After each test it removes all faults and verifies all data. */
 export function useFaultFixture(
   options: () => Promise<FaultFixtureOptions> | FaultFixtureOptions,
 ): () => FaultFixture {
@@ -30,7 +30,7 @@ export function useFaultFixture(
   return running;
 }
 
-/** Like the above, with a separate dependency that tests stop and start. */
+/** Like `useFaultFixture`, with a separate dependency that the tests stop and start. */
 export function useFaultFixtureOn<Part>(
   start: () => Promise<Part>,
   options: (part: Part) => FaultFixtureOptions,

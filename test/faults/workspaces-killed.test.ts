@@ -34,7 +34,7 @@ const lockEpoch = async (id: string) =>
     )
   )[0]?.epoch;
 
-/** The other service's response was lost; the client receives a retryable error. */
+/** Expects a 503, which clients retry: the response of the other service was lost. */
 const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
 
 describe("kill -9 of workspaces between seal and release", () => {
@@ -50,7 +50,7 @@ describe("kill -9 of workspaces between seal and release", () => {
     });
     const asked = act();
     await held;
-    // The response may or may not have been sent; the result of the transaction decides.
+    // Whether the response was sent is unknown, so only the result of the transaction is checked.
     const epoch = await lockEpoch(id);
     await waitFor(async () => (await sealedEpoch(id)) === epoch, { what: "the seal" });
     await stack.processes.workspaces.kill();
@@ -58,7 +58,7 @@ describe("kill -9 of workspaces between seal and release", () => {
     await healAll(fixture());
     const shown = await owner.api.get(`/workspaces/${id}`);
     expect(shown.body.data.attributes.locked).toBe(true);
-    // Sealed: the holder of the lock can no longer write under it.
+    // The epoch is sealed, so the holder of the lock can no longer write under it.
     expect((await write(fixture(), id, one())).status).toBe(409);
     await eventually(200, act);
     expect((await lock(fixture(), id)).status).toBe(200);
@@ -86,7 +86,9 @@ describe("kill -9 of workspaces between seal and release", () => {
 });
 
 describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
-  /** Deletes a workspace with state, and crashes before state is notified. */
+  /**
+   * Deletes a workspace with state, and kills the workspaces service before the state service has received the call.
+   */
   async function dieDeleting() {
     const { stack, proxies, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
@@ -94,7 +96,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     expect(written.status).toBe(201);
     expect((await unlock(fixture(), id)).status).toBe(200);
     await waitFor(async () => (await owner.api.get(`/workspaces/${id}`)).status === 200);
-    // Prevents the event from reaching state first.
+    // Holds the event back, because it could reach the state service first.
     proxies.workspacesToNats.freeze();
     const held = proxies.workspacesToState.hold({ direction: "requests", when: mentions(id) });
     const asked = attempted(owner.api.delete(`/workspaces/${id}`));

@@ -24,24 +24,24 @@ import {
 } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
-/** A workspace in the form in which the clients know it when they send a command. */
+/** What the clients know of a workspace when they send a command. */
 export interface Known {
   workspaceId: string;
-  /** The holder of the lock as the clients know it. */
+  /** The client that holds the lock, as far as the clients know. */
   holder: Client | undefined;
   shown: Shown;
-  /** Upload URLs as they were first shown. */
+  /** Upload URLs as a document first showed them, by version id. */
   urls: ReadonlyMap<string, Partial<Record<Kind, string>>>;
 }
 
-/** A prepared command: its effect in the model, and the real request. */
+/** A command that is ready to run: its effect in the model, and the request to send. */
 export interface Ready {
   says: string;
   start: Moment;
   send(): Promise<Heard>;
 }
 
-/** A policy deletes data older than this. */
+/** The retention policy of these tests deletes data older than this number of days. */
 const DAYS = 30;
 const unknownId = "sv-0000000000000000";
 const paths: Record<Action, string> = {
@@ -55,7 +55,7 @@ const heard = async (asked: Promise<Answer>, told = true): Promise<Heard> => {
   return { status, ...(told && status < 300 ? { id: body.data.id } : {}) };
 };
 
-/** Turns a choice into a command that is possible now. */
+/** Turns a command into a step of the model and a request; undefined if the command is not possible now. */
 export function ready(place: Place, known: Known, chosen: Command): Ready | undefined {
   const { clients, intruder, hosted } = place;
   const command = authored(chosen, known.holder);
@@ -158,16 +158,16 @@ function authored(command: Command, holder: Client | undefined): Authored {
 const address = ({ publicUrl }: Place, id: string, kind: Kind): string =>
   `${publicUrl}/v1/object/${id}${kind === "json" ? "/json" : ""}`;
 
-/** The content of a download. */
+/** Downloads a content; returns the status and the name of the bytes. */
 export async function fetched(place: Place, id: string, kind: Kind): Promise<Heard> {
   const { status, bytes } = await download(address(place, id, kind), place.clients[0].token);
   return { status, ...(status === 200 ? { bytes: nameOf(md5Of(bytes)) } : {}) };
 }
 
-/** Delay of the second half of a slow upload, during which other commands run. */
+/** Delay in ms before the second half of a slow upload; other commands run during it. */
 const PAUSE_MS = 80;
 
-/** Sends half of the bytes, and the rest after a delay. */
+/** Uploads half of the bytes, and the rest after a delay. */
 async function slowly(url: string, bytes: Buffer): Promise<Heard> {
   const half = bytes.length >> 1;
   const body = async function* () {
@@ -184,7 +184,7 @@ async function slowly(url: string, bytes: Buffer): Promise<Heard> {
   return { status: answer.statusCode };
 }
 
-/** Sends half of the bytes, and then nothing. */
+/** Uploads half of the bytes and then closes the connection. */
 async function half(url: string, bytes: Buffer): Promise<Heard> {
   await using _ = partialUpload(url, bytes, bytes.length >> 1);
   await wait(5);

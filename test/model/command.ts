@@ -3,10 +3,16 @@ import type { Client } from "./moment.ts";
 import type { Action } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
-/** The holder of the lock. If there is none, a write takes the lock instead. */
+/**
+ * The client that sends a command; `holder` is the holder of the lock. If there is none, a write command takes the lock
+ * instead.
+ */
 export type Author = Client | "holder";
 
-/** A version: the nth newest of those with this property, counted around; any version if none has it. */
+/**
+ * Chooses a version: the `nth` newest of those with the property `like`, counted cyclically. If no version has the
+ * property, any version is chosen.
+ */
 export interface Pick {
   like: "any" | "pending" | "finalized" | "deleted";
   nth: number;
@@ -21,17 +27,20 @@ export type Command =
   | { do: Action; by: Client; of: Pick }
   | { do: "retain"; by: Client; letsGo: boolean }
   | { do: "download"; of: Pick; kind: Kind }
-  /** A user of another organization tries all requests on a version. */
+  /** A user of another organization tries every request on a version. */
   | { do: "intrude"; of: Pick };
 
-/** `slow`: a correct upload during which other commands run. `partial`: an interrupted upload. */
+/**
+ * The bytes of an upload. `right`: the announced bytes. `slow`: the announced bytes, with other commands during the
+ * upload. `wrong`: other bytes. `partial`: interrupted.
+ */
 export type Bytes = "right" | "slow" | "wrong" | "partial";
 
 export interface CreateChoice {
-  /** Relative to the serial of the newest version. */
+  /** The difference to the serial of the newest version. */
   serial: -1 | 0 | 1;
   lineage: "same" | "other" | "none";
-  /** Makes other bytes of the same serial. */
+  /** Selects one of two contents with the same serial. */
   variant: 0 | 1;
   force: boolean;
   inline: boolean;
@@ -42,7 +51,7 @@ const client = fc.constantFrom<Client>(0, 1);
 const author = fc.constantFrom<Author>("holder", "holder", "holder", "holder", 0, 1);
 const picking = (...likes: Pick["like"][]) =>
   fc.record({ like: fc.constantFrom(...likes), nth: fc.constantFrom(0, 0, 1, 2) });
-/** A finalized version that is not current. */
+/** Picks a finalized version that is not current. */
 const earlier = fc.record({
   like: fc.constant("finalized" as const),
   nth: fc.constantFrom(1, 1, 2),
@@ -108,7 +117,7 @@ export const retaining = fc.record({
   letsGo: fc.constantFrom(true, true, false),
 });
 
-/** Chooses one of them, weighted by how often it is possible. */
+/** Chooses a command. The weights reflect how often each command is possible. */
 export const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: retaining },
   { weight: 6, arbitrary: creation },

@@ -1,9 +1,9 @@
 import { md5Of } from "../stack/state.ts";
 
-/** Bytes by their names, and names by their bytes: the model uses only names. */
+/** Names of all bytes, keyed by their md5. The model uses only names. */
 const names = new Map<string, string>();
 
-/** The state with this serial and lineage; `variant` makes other bytes of the same length. */
+/** Returns a state with this serial and lineage; another `variant` gives other bytes of the same length. */
 export function rawBytes(serial: number, lineage: string, variant: number): Named {
   const marker = `${variant}`.repeat(2000);
   const content = { version: 4, terraform_version: "1.11.0", serial, lineage, marker };
@@ -19,7 +19,7 @@ export function rawBytes(serial: number, lineage: string, variant: number): Name
   );
 }
 
-/** A JSON form. */
+/** Returns a JSON form; each `variant` has other bytes. */
 export const jsonBytes = (variant: number): Named =>
   named(Buffer.from(JSON.stringify({ format_version: "1.0", variant })), `json ${variant}`);
 
@@ -33,5 +33,5 @@ function named(bytes: Buffer, name: string): Named {
   return { name, bytes };
 }
 
-/** The name of the bytes with this md5; for unknown bytes the md5 itself. */
+/** Returns the name of the bytes with this md5; the md5 itself if the bytes are unknown. */
 export const nameOf = (md5: string): string => names.get(md5) ?? md5;

@@ -4,7 +4,7 @@ import { type FaultFixture, healAll } from "../faults/fixture.ts";
 import type { Disturb } from "./history.ts";
 import type { Fault } from "./step.ts";
 
-/** How long a connection is cut or silent; waiting calls continue afterwards. */
+/** How long a connection is broken or silent, in ms. Calls that wait for it continue afterwards. */
 const PAUSE_MS = 60;
 
 const cut = async (proxy: FaultFixture["proxies"][keyof FaultFixture["proxies"]]) => {
@@ -29,7 +29,7 @@ const happen: Record<Fault, (fixture: FaultFixture) => Promise<void>> = {
   silentState: ({ proxies }) => silence(proxies.workspacesToState),
 };
 
-/** Causes faults in dependencies of the fixture from outside, like test/faults. */
+/** Causes faults in the fixture's services and connections from outside, as test/faults does. */
 export const disturbing =
   (fixture: FaultFixture): Disturb =>
   async (fault, afterMs, during) => {
@@ -40,7 +40,7 @@ export const disturbing =
     await becomesQuiet(fixture);
   };
 
-/** A transaction can continue after its caller has stopped waiting. */
+/** Waits until no transaction is in progress: a transaction can continue after its caller has given up. */
 async function becomesQuiet({ rows }: FaultFixture): Promise<void> {
   const busy = async () => {
     const found = await Promise.all(

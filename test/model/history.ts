@@ -19,12 +19,15 @@ import { empty, type State } from "./state.ts";
 import type { Fault, History, Step } from "./step.ts";
 import type { Kind } from "./upload.ts";
 
-/** Causes a fault while `during` runs, and then heals it; resolves when no work is in progress. */
+/** Causes a fault while `during` runs, and then removes it. Resolves when no work is in progress any more. */
 export type Disturb = (fault: Fault, afterMs: number, during: () => Promise<void>) => Promise<void>;
 
 type Urls = Map<string, Partial<Record<Kind, string>>>;
 
-/** Throws, with the requests and responses, unless the model allows the history of the workspace. */
+/**
+ * Runs a history on a new workspace. Throws an error with all requests and responses if the model does not allow the
+ * result.
+ */
 export async function live(place: Place, history: History, disturb?: Disturb): Promise<void> {
   const [owner] = place.clients;
   const workspace = await newWorkspaceIn(owner.api, place.organization);
@@ -46,7 +49,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
     const known: Known = { workspaceId: where.id, holder, shown, urls };
     const sent = await take(place, known, step, told, disturb);
     next(outcomes(states, sent), "no order of what was sent explains the answers");
-    // Each inspection takes as long as a command.
+    // Not every document is read after each step, because reading takes as long as a command.
     const isLast = index === history.length - 1;
     shown = await seen(place, where, urls, {
       lock: isLast || locks(step),
@@ -63,7 +66,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
       next(outcomes(states, [sent]), "these are not the bytes");
     }
   }
-  // All remaining data is compared at the end, row by row.
+  // About half of the workspaces are deleted; the data of the others is compared row by row at the end.
   if (history.length % 2 === 0) {
     await expectStatus(204, owner.api.delete(`/workspaces/${where.id}`));
     const last = shown.versions.at(-1);
@@ -73,7 +76,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   place.count.histories++;
 }
 
-/** Runs the step and returns the results. */
+/** Runs a step; returns its commands with their responses. */
 async function take(
   place: Place,
   known: Known,
@@ -111,7 +114,10 @@ async function take(
   return sent;
 }
 
-/** The response, if it determines the result; after a 5xx the result is unknown. */
+/**
+ * Returns the response if it determines the result; undefined after a 5xx or no response, because the result is then
+ * unknown.
+ */
 async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
   try {
     const heard = await send();
@@ -121,7 +127,7 @@ async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
   }
 }
 
-/** A little more than the interval of collections in these stacks. */
+/** Slightly longer than the collector's interval in these stacks, in ms. */
 const COLLECTION_MS = 1_300;
 
 const times: Record<Time, string> = {
@@ -137,7 +143,7 @@ const locks = (step: Step): boolean =>
   "commands" in step &&
   (step.fault !== undefined || step.commands.some(({ command }) => /lock/i.test(command.do)));
 
-/** The workspace as the documents of its owner show it. */
+/** Reads the workspace's documents as its owner. */
 async function seen(
   place: Place,
   { id, name }: { id: string; name: string },

@@ -8,7 +8,7 @@ const usage = `npm run test:model -- [--hours 1] [--seed 1] [--in faults] [--pat
   --seed  of the first history; the next ones count on; told with every failure
   --path  of what a failing history was made shorter to: only that is tried again`;
 
-/** A fixture, with its users, databases and stores, is replaced after this number of histories. */
+/** How long one fixture is used, in ms; then its users, databases and stores are replaced by new ones. */
 const ROUND_MS = 4 * 60_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

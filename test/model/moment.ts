@@ -2,16 +2,19 @@ import type { State } from "./state.ts";
 
 export type Client = 0 | 1;
 
-/** The response to a command: a status and a content. */
+/** The model's response to a command: a status and a content. */
 export interface Answer {
   status: number;
-  /** The version in the document, as its position in the model. */
+  /** The version in the document, as its position in the model's list. */
   version?: number;
   /** The name of the bytes. */
   bytes?: string;
 }
 
-/** An atomic step, between which steps of other clients can run. `key` distinguishes the steps of one command. */
+/**
+ * One atomic step of a command. Steps of other clients can run between two steps. `key` distinguishes the steps of one
+ * command.
+ */
 export interface Moment {
   key: string;
   run(state: State): Progress;
@@ -19,9 +22,9 @@ export interface Moment {
 
 export type Progress = { state: State; answer: Answer } | { state: State; next: Moment };
 
-/** The step is followed by another one. */
+/** Creates a step. */
 export const moment = (key: string, run: Moment["run"]): Moment => ({ key, run });
-/** The command ends. */
+/** Ends the command with this response. */
 export const answered = (
   state: State,
   status: number,

@@ -8,26 +8,26 @@ export interface Member extends Person {
   api: Api;
 }
 
-/** Where histories run: a stack and its users. */
+/** The stack and the users with which histories run. */
 export interface Place {
-  /** The location of state bytes. */
+  /** The address of the stack's object server. */
   readonly publicUrl: string;
   readonly organization: string;
-  /** Both own the organization. */
+  /** Two owners of the organization. */
   readonly clients: readonly [Member, Member];
   /** A user of another organization. */
   readonly intruder: Member;
-  /** Whether histories have snapshots instead of actions on backing data. */
+  /** Whether the edition is hosted: histories then use snapshots instead of actions on backing data. */
   readonly hosted: boolean;
-  /** Runs statements on state's database directly. */
+  /** Runs statements directly on the state service's database. */
   query<Row extends object>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** The number of histories so far. */
+  /** The numbers of histories and commands so far. */
   readonly count: { histories: number; commands: number };
 }
 
 export interface PlaceOptions {
   hosted?: boolean;
-  /** The owner of each organization; by default a new user for a new organization. */
+  /** The owner and the organization to use. Default: a new user with a new organization. */
   owned?: { owner: Member; organization: string };
 }
 

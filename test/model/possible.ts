@@ -8,21 +8,22 @@ export interface Heard {
   bytes?: string | undefined;
 }
 
-/** A command that was sent, and its response; undefined if there was none. */
+/** A command that was sent, and its response; undefined if no response arrived. */
 export interface Sent {
   start: Moment;
   heard: Heard | undefined;
   /**
-   * Whether a fault occurred: any part of the command may have been executed, and the service may have retried it.
+   * Whether a fault occurred during the command. Then any part of it may have been executed, and the service may have
+   * retried it.
    */
   disturbed: boolean;
 }
 
-/** Maximum number of retries by a service itself. */
+/** How often a service retries a call at most. */
 const RETRIES = 2;
 
 interface Stage {
-  /** Undefined once the command has ended. */
+  /** The next step; undefined after the command has ended. */
   moment: Moment | undefined;
   retries: number;
 }
@@ -33,8 +34,8 @@ interface Node {
 }
 
 /**
- * The possible states of the workspace after these concurrent commands and their responses. Every order of their
- * steps is tried; the result is empty if no order explains the responses.
+ * Returns the states in which the workspace can be after these concurrent commands and their responses. Tries every
+ * order of the commands' steps. The result is empty if no order explains the responses.
  */
 export function outcomes(states: readonly State[], sent: readonly Sent[]): State[] {
   const stages = sent.map(({ start }) => ({ moment: start, retries: 0 }));
@@ -72,7 +73,10 @@ export function outcomes(states: readonly State[], sent: readonly Sent[]): State
   return [...found.values()];
 }
 
-/** The state, if the response agrees with it, with the id of the version. */
+/**
+ * Returns the state if the actual response agrees with the model's, with the id of the version added; otherwise
+ * undefined.
+ */
 function fitted(state: State, answer: Answer, heard: Heard | undefined): State | undefined {
   if (!heard) return state;
   if (answer.status !== heard.status || answer.bytes !== heard.bytes) return undefined;
@@ -87,12 +91,12 @@ function identify(state: State, index: number, id: string): State | undefined {
   return state.versions[index]?.id === null ? withVersion(state, index, { id }) : undefined;
 }
 
-/** A workspace as its documents show it. */
+/** What the documents of a workspace show. */
 export interface Shown {
-  /** The holder of the lock; null if it is free, omitted if it was not read. */
+  /** The holder of the lock; null if the workspace is not locked, undefined if the holder was not read. */
   holder?: number | null;
   current?: string | null;
-  /** In the order of creation. */
+  /** The versions in the order of their creation. */
   versions: readonly ShownVersion[];
 }
 
@@ -104,11 +108,11 @@ export interface ShownVersion {
   status: string;
   intermediate: boolean;
   copyOf: string | null;
-  /** The upload and download URLs that are shown. */
+  /** Which upload and download URLs the document shows. */
   urls: { raw: boolean; json: boolean; rawUpload: boolean; jsonUpload: boolean };
 }
 
-/** The states that agree with this document, with the ids in it. */
+/** Returns the states that agree with these documents, with the ids from them added. */
 export function thatShow(states: readonly State[], shown: Shown): State[] {
   const found = new Map<string, State>();
   const open = [...states];
@@ -132,7 +136,7 @@ export function thatShow(states: readonly State[], shown: Shown): State[] {
   return [...found.values()];
 }
 
-/** The document of a state. */
+/** Returns what the documents would show for a state. */
 export function look(state: State): Shown {
   return {
     holder: state.lock?.holder ?? null,

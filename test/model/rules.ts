@@ -12,7 +12,7 @@ import {
 } from "./state.ts";
 import { type Kind, upload } from "./upload.ts";
 
-/** Specification, "Workspace lock state". */
+/** Takes the lock; specification, "Workspace lock state". */
 export const lock = (by: Client): Moment =>
   moment("lock", (state) => {
     if (state.lock) return answered(state, 409);
@@ -20,7 +20,7 @@ export const lock = (by: Client): Moment =>
     return answered({ ...state, lastEpoch: epoch, lock: { holder: by, epoch } }, 200);
   });
 
-/** Seals the epoch in state, then releases the lock if it still has that epoch. */
+/** Seals the epoch in the state service, and then releases the lock if its epoch is still the same. */
 const release = (epoch: number, forced: boolean): Moment =>
   moment(`seal ${epoch}`, (state) => {
     const waits = state.versions.some(
@@ -37,7 +37,7 @@ const release = (epoch: number, forced: boolean): Moment =>
     };
   });
 
-/** The newest finalized snapshot becomes current, unless a newer version is current. */
+/** Makes the newest finalized snapshot current, unless a newer version is current. */
 function promote(state: State, epoch: number): State {
   const newest = state.versions.findLastIndex(
     (version) => version.status === "finalized" && version.intermediate && version.epoch <= epoch,
@@ -57,22 +57,25 @@ export const forceUnlock = (): Moment =>
     state.lock ? { state, next: release(state.lock.epoch, true) } : answered(state, 409),
   );
 
-/** The content of a create request. */
+/** The values of a create request. */
 export interface Announced {
   serial: number;
   lineage: string;
   content: string;
   force: boolean;
   inline: boolean;
-  /** The name of the JSON form in the request. */
+  /** The name of the JSON form that the request contains. */
   json: string | undefined;
-  /** Uploaded by URL in the hosted edition, a version is a snapshot until the workspace is unlocked. */
+  /**
+   * Whether the version is a snapshot: in the hosted edition, a version uploaded by URL is one until the workspace is
+   * unlocked.
+   */
   snapshot: boolean;
 }
 
 const newest = (versions: readonly Version[]): Version | undefined => versions.at(-1);
 
-/** Wire compatibility, section 4: which serials and lineages may follow. */
+/** Returns whether the serial and lineage may follow the stored ones; wire-compatibility, section 4. */
 function mayFollow({ versions }: State, announced: Announced, epoch: number): boolean {
   const kept = versions.filter(({ status }) => status !== "discarded");
   const last = newest(kept);
@@ -116,7 +119,7 @@ const write = (by: Client, announced: Announced, held: State["lock"]): Moment =>
     return { state: { ...superseded, versions }, next: put(announced, versions.length - 1) };
   });
 
-/** Inline bytes follow the same rules as every upload. */
+/** Stores the inline bytes of a create request; they follow the same rules as uploads. */
 const put = (announced: Announced, index: number): Moment =>
   moment(`look ${index}`, (state) => {
     const wanted = announced.inline && versionAt(state, index).status === "pending";
@@ -131,7 +134,7 @@ const put = (announced: Announced, index: number): Moment =>
       : { state, next: upload(String(wanted), index, "json", announced.json, raw) };
   });
 
-/** A PUT to an upload URL of the version with this id. */
+/** Uploads bytes to the upload URL of the version with this id. */
 export const putTo = (id: string, kind: Kind, content: string): Moment =>
   moment("put", (state) => ({
     state,
@@ -177,7 +180,7 @@ const transitions = {
 
 export type Action = keyof typeof transitions;
 
-/** Specification, "State version status": the actions on backing data. */
+/** Changes backing data; specification, "State version status". */
 export const act = (action: Action, id: string): Moment =>
   moment(action, (state) => {
     const index = indexOf(state, id);
@@ -197,18 +200,18 @@ export const download = (id: string, kind: Kind): Moment =>
     return answered(state, 200, { bytes });
   });
 
-/** Any request of a user without permissions. */
+/** A request of a user without permissions; it changes nothing. */
 export const refused = (status: number): Moment =>
   moment(`refused ${status}`, (state) => answered(state, status));
 
-/** A policy that deletes old data, or one that keeps everything. */
+/** Sets a retention policy: one that deletes old data, or one that keeps everything. */
 export const retain = (letsGo: boolean): Moment =>
   moment("retain", (state) => answered({ ...state, letsGo }, 200));
 
-/** The time that passes: the window of pending versions, the restoration period, or years. */
+/** How much time passes: the upload window of pending versions, the restoration period, or years. */
 export type Time = "window" | "days" | "years";
 
-/** Time passes. */
+/** Marks what this passing of time makes expired, due or old. */
 export const pass = (time: Time): Moment =>
   moment(time, (state) => {
     const versions = state.versions.map((version) => ({

@@ -3,24 +3,26 @@ import { type Disturb, live } from "./history.ts";
 import type { Place } from "./place.ts";
 import type { History } from "./step.ts";
 
-/** A failing history is shrunk for this time; then the shortest one so far is reported. */
+/** How long a failing history is shrunk, in ms; then the shortest failing history so far is reported. */
 const SHRINKING_MS = 90_000;
 
 export interface Search {
   place: Place;
   histories: fc.Arbitrary<History>;
-  /** Seed of the first history; each further history has the next number. */
+  /** Seed of the first history; the seed of each further history is one higher. */
   seed: number;
-  /** Path of the shrunk history, with which it can be repeated. */
+  /** Path of a shrunk history in fast-check, to repeat that history. */
   path?: string | undefined;
-  /** Number of concurrent histories, each in a separate workspace. */
+  /** Number of histories that run concurrently, each in its own workspace. */
   lanes: number;
-  /** No history begins after this time, in epoch ms. */
+  /** After this time no history is started, in epoch ms. */
   until: number;
   disturb?: Disturb | undefined;
 }
 
-/** Runs histories until the time is over. Throws the shortest one that fails, with its seed and path. */
+/**
+ * Runs histories until the time is over. If a history fails, throws the shortest failing one with its seed and path.
+ */
 export async function search(options: Search): Promise<void> {
   const { place, histories, lanes, until, path, disturb } = options;
   const one = (seed: number) => {
@@ -50,7 +52,7 @@ export async function search(options: Search): Promise<void> {
       });
     } while (Date.now() < until && !failed);
   };
-  // The other histories end first, because the fixture that they use is about to be closed.
+  // Waits for the other histories, because the fixture that they use is closed afterwards.
   const ends = await Promise.allSettled(Array.from({ length: lanes }, lane));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }

@@ -7,7 +7,7 @@ import { openPlace } from "./place.ts";
 import { search } from "./search.ts";
 import { undisturbed, withFaults } from "./step.ts";
 
-/** In which settings and for how long to search. */
+/** Where and how long to search. */
 export interface Range {
   seed: number;
   path?: string | undefined;
@@ -20,10 +20,10 @@ export interface Found {
 }
 
 const LANES = 4;
-/** Whether retention runs during histories. */
+/** Settings with which retention runs during the histories. */
 const collecting = { COLLECTION_INTERVAL: "1" };
 
-/** Concurrent clients with all services in one process; rows and blobs must agree at the end. */
+/** Runs concurrent clients with all services in one process. At the end, rows and blobs must agree. */
 const inOneProcess =
   (edition: "self-hosted" | "hosted", blobs: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
@@ -41,7 +41,7 @@ const inOneProcess =
     return place.count;
   };
 
-/** The four services as processes that are killed and partitioned; no confirmed data may be missing at the end. */
+/** Runs the four services as processes, which are killed and partitioned. At the end, all confirmed data must exist. */
 const withFaultsBetween =
   (store: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {

@@ -7,27 +7,29 @@ export type Status =
   | "backing_data_permanently_deleted";
 
 export interface Version {
-  /** Unknown until a response or a list contains the id. */
+  /** Null until a response or a list contains the id. */
   id: string | null;
   serial: number;
   lineage: string;
-  /** The name of the announced bytes; represents their md5. */
+  /** The name of the announced bytes; the model uses it like their md5. */
   content: string;
-  /** Epoch of the lock under which it was created. */
+  /** Epoch of the lock under which the version was created. */
   epoch: number;
   status: Status;
   intermediate: boolean;
   /** Whether the announced bytes are stored. */
   raw: boolean;
-  /** The name of the JSON form once it is stored. */
+  /** The name of the JSON form; null until it is stored. */
   json: string | null;
-  /** The source version of a rollback. */
+  /** The version from which a rollback copied this one. */
   copyOf: string | null;
-  /** The version whose bytes it shares, through any number of copies. */
+  /** The original version whose bytes this copy shares; the same for copies of copies. */
   root: string | null;
   /** Whether its upload URLs are still valid. */
   open: boolean;
-  /** Whether its soft deletion is so old that the permanent deletion can happen at any time. */
+  /**
+   * Whether the restoration period of its soft deletion has ended, so that it can be deleted permanently at any time.
+   */
   due: boolean;
   /** Whether it is older than the retention policy allows. */
   old: boolean;
@@ -36,17 +38,17 @@ export interface Version {
 export interface State {
   lock: { holder: 0 | 1; epoch: number } | null;
   lastEpoch: number;
-  /** Writes under a lock with this epoch or an earlier one are refused. */
+  /** Writes under this lock epoch or an earlier one are refused. */
   sealed: number;
-  /** Whether a policy deletes old data. */
+  /** Whether a retention policy deletes old data. */
   letsGo: boolean;
-  /** In the order of creation. */
+  /** The versions in the order of their creation. */
   versions: readonly Version[];
 }
 
 export const empty: State = { lock: null, lastEpoch: 0, sealed: 0, letsGo: false, versions: [] };
 
-/** The state with another version at this position. */
+/** Returns the state with changes to the version at this position. */
 export const withVersion = (state: State, index: number, change: Partial<Version>): State => ({
   ...state,
   versions: state.versions.map((version, at) =>
@@ -54,25 +56,25 @@ export const withVersion = (state: State, index: number, change: Partial<Version
   ),
 });
 
-/** The position of a version by its id; -1 if it is unknown. */
+/** Returns the position of the version with this id; -1 if the id is unknown. */
 export const indexOf = (state: State, id: string): number =>
   state.versions.findIndex((version) => version.id === id);
 
-/** The version at a position that a rule has found before. */
+/** Returns the version at a position that must exist. */
 export function versionAt(state: State, index: number): Version {
   const version = state.versions[index];
   if (!version) throw new Error(`no version at position ${index}`);
   return version;
 }
 
-/** The position of the newest finalized version that is not a snapshot; -1 if there is none. */
+/** Returns the position of the newest finalized version that is not a snapshot; -1 if there is none. */
 export const currentOf = ({ versions }: State): number =>
   versions.findLastIndex(({ status, intermediate }) => status === "finalized" && !intermediate);
 
 export const isDeleted = ({ status }: Version): boolean =>
   status === "backing_data_soft_deleted" || status === "backing_data_permanently_deleted";
 
-/** Removes content that arrived before the state of a discarded version. */
+/** The changes that discard a version. Its JSON form, which arrived before its raw state, is removed. */
 const discarded = { status: "discarded", json: null } as const satisfies Partial<Version>;
 
 /** Discards pending versions up to this epoch. */
@@ -90,7 +92,10 @@ export const deletedForGood = {
   due: false,
 } as const satisfies Partial<Version>;
 
-/** Changes that can happen without a command, one at a time: expired pending versions are discarded. */
+/**
+ * Returns the states that can follow without a command, with one change each. For example, an expired pending version
+ * is discarded.
+ */
 export const byItself = (state: State): State[] =>
   state.versions.flatMap((version, index) => {
     if (version.status === "pending" && !version.open) {
@@ -102,7 +107,10 @@ export const byItself = (state: State): State[] =>
       : [];
   });
 
-/** Whether it is old, older than the current version, and no later rollback shares its bytes. */
+/**
+ * Returns whether retention may delete the version: it is old and older than the current version, and no later rollback
+ * shares its bytes.
+ */
 function isLetGo(state: State, version: Version, index: number): boolean {
   if (!state.letsGo || !version.old || index >= currentOf(state)) return false;
   if (version.status !== "finalized" && version.status !== "backing_data_soft_deleted")

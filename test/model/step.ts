@@ -22,11 +22,11 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
-/** The actions before the next inspection. */
+/** What happens before the next inspection: concurrent commands, or time that passes. */
 export type Step =
   | { commands: readonly { command: Command; afterMs: number }[]; fault?: Fault; faultMs?: number }
   | { pass: Time }
-  /** No client acts until the collector has run. */
+  /** Waits until the collector has run; no client acts meanwhile. */
   | { pass: "collection" };
 
 export type History = readonly Step[];
@@ -66,7 +66,7 @@ const finished: Step = {
   commands: [{ command: { do: "upload", of: newestOne, kind: "raw", bytes: "right" }, afterMs: 0 }],
 };
 
-/** Most histories begin with some objects. */
+/** The beginnings of histories; most of them create some versions. */
 const beginnings = fc.constantFrom<History>(
   [],
   [first],
@@ -75,7 +75,7 @@ const beginnings = fc.constantFrom<History>(
   [first, written(false), finished, written(true), written(false)],
 );
 
-/** A version waits for its bytes; another action happens to it during the upload. */
+/** Creates a pending version. Uploads of its bytes and another action then run concurrently. */
 const racing = fc
   .tuple(
     creation.map((choice) => ({ ...choice, inline: false })),
@@ -90,7 +90,7 @@ const racing = fc
     { commands: [...uploads, other] },
   ]);
 
-/** A policy makes all versions old during another action. */
+/** Sets a retention policy and makes all versions old. Another command then runs, followed by the collector. */
 const collected = fc
   .tuple(timed(retaining), timed(command))
   .map(([policy, other]): Step[] => [
@@ -100,7 +100,7 @@ const collected = fc
     { pass: "collection" },
   ]);
 
-/** Several clients unlock or lock concurrently. */
+/** Several clients lock or unlock concurrently. */
 const unlocking = fc
   .array(fc.tuple(locking, fc.constantFrom(0, 1, 3)), { minLength: 2, maxLength: 3 })
   .map((several): Step[] => [
@@ -124,7 +124,7 @@ const histories = (step: fc.Arbitrary<Step>, maxLength: number): fc.Arbitrary<Hi
     )
     .map(([beginning, steps]) => [...beginning, ...steps.flat()]);
 
-/** Sequential and concurrent commands, and passing time. */
+/** Histories of sequential and concurrent commands and of passing time. */
 export const undisturbed = histories(
   fc.oneof(
     { weight: 5, arbitrary: alone },
@@ -134,7 +134,7 @@ export const undisturbed = histories(
   14,
 );
 
-/** The same steps, with a fault in every third one. */
+/** The same histories, with a fault in about a third of the steps. */
 export const withFaults = histories(
   fc.oneof(
     { weight: 5, arbitrary: alone },

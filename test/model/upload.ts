@@ -3,7 +3,7 @@ import { isDeleted, type State, type Version, versionAt, withVersion } from "./s
 
 export type Kind = "raw" | "json";
 
-/** The response of the version to these bytes; undefined if it accepts them. */
+/** Returns the status with which the version refuses or repeats these bytes; undefined if it accepts them. */
 function refusal(version: Version, kind: Kind, content: string): number | undefined {
   if (isDeleted(version)) return 409;
   const stored = kind === "json" ? version.json : version.raw ? version.content : null;
@@ -13,7 +13,7 @@ function refusal(version: Version, kind: Kind, content: string): number | undefi
   return kind === "raw" && content !== version.content ? 409 : undefined;
 }
 
-/** The bytes are stored between two reads of the version. `memory` keeps a value for `then`. */
+/** Checks the version before and after the bytes are stored, as the service does. `memory` keeps a value for `then`. */
 export const upload = (
   memory: string,
   index: number,
