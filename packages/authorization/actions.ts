@@ -1,11 +1,13 @@
 import type { ProjectPermissions } from "./levels.ts";
 import type { OrganizationAccess } from "./organization-access.ts";
 
-/** The lowest value of a grant's permission that allows an action on a workspace or project. */
+/** For each permission, the lowest value that allows an action on a workspace or project. */
 type Need = { [P in keyof ProjectPermissions]?: ProjectPermissions[P] };
 
 interface ActionRule {
-  /** A grant must have all of these permissions. Null: no grant on a project or workspace is sufficient. */
+  /**
+   * A grant must have all of these permissions. Null: no permission of a project or workspace grant allows the action.
+   */
   needs: Need | null;
   /** Fixed project levels that allow the action, regardless of the permissions. */
   projectLevels?: readonly ("read" | "write" | "maintain" | "admin" | "custom")[];
@@ -13,7 +15,7 @@ interface ActionRule {
   workspaceLevels?: readonly ("read" | "plan" | "write" | "admin" | "custom")[];
   /** Organization-level permissions, each of which allows the action. Owners need none. */
   organization: readonly OrganizationAccess[];
-  /** Whether every member of the organization may do it. */
+  /** Whether every member of the organization may do the action. */
   member?: true;
   /** Types of principals that are refused regardless of their grants. */
   refusedTo?: readonly ["organization"];
@@ -28,7 +30,8 @@ const workspaceManagers = ["manage-workspaces", "manage-projects"] as const;
 const workspaceReaders = ["read-workspaces", ...workspaceManagers] as const;
 
 /**
- * Admin on the workspace: included in the project levels `maintain` and `admin`, and in the workspace level `admin`.
+ * Requires admin access to the workspace. The project levels `maintain` and `admin` and the workspace level `admin`
+ * include it.
  */
 const workspaceAdmin: ActionRule = {
   needs: null,
@@ -37,27 +40,27 @@ const workspaceAdmin: ActionRule = {
   organization: workspaceManagers,
 };
 
-/** Locks, runs and state belong to users and teams: an organization token cannot hold a lock. */
+/** Only users and teams hold locks, start runs and write state: an organization token cannot hold a lock. */
 const notForOrganizationTokens = { refusedTo: ["organization"] } as const;
 
-/** Every action of the product with its requirements; specification, "Authentication" and "Team project access". */
+/** Every action of the product, with its requirements. */
 export const actionRules = {
   "organization:read": { ...rule(null), member: true },
   "organization:update": rule(null),
   "organization:delete": rule(null),
   /** Create, change and delete teams, and their tokens. */
   "organization:manage-teams": rule(null, ["manage-teams"]),
-  /** Invite and remove members, add them to teams and remove them from teams. */
+  /** Invite and remove members of the organization, and add members to teams or remove them. */
   "organization:manage-membership": rule(null, ["manage-membership"]),
   /** Give teams organization-level permissions. */
   "organization:manage-access": rule(null, ["manage-organization-access"]),
   "organization:read-secret-teams": rule(null, ["access-secret-teams"]),
   "organization:manage-agent-pools": rule(null, ["manage-agent-pools"]),
-  /** SSH keys give access to version control. */
+  /** SSH keys give access to version control, so they require the permission to manage VCS settings. */
   "organization:manage-ssh-keys": rule(null, ["manage-vcs-settings"]),
-  /** Actions that concern all workspaces; specification, "Authentication", rule 6. */
+  /** Actions on all workspaces of the organization. */
   "organization:manage-workspaces": rule(null, workspaceManagers),
-  /** Usage-based billing: members see it only if they are owners. */
+  /** Usage-based billing is visible to owners only. */
   "organization:read-usage": { ...rule(null), ...notForOrganizationTokens },
   "project:list": { ...rule(null), member: true },
   "project:create": rule(null, ["manage-projects"]),
@@ -90,7 +93,7 @@ export const actionRules = {
     ...notForOrganizationTokens,
   },
   "workspace:force-unlock": workspaceAdmin,
-  /** Owners only, unless the organization permits workspace admins. */
+  /** Only owners may force-delete, unless the organization permits workspace admins to do so. */
   "workspace:force-delete": rule(null),
   "workspace:read-variables": rule({ "workspace-access.variables": "read" }, workspaceManagers),
   "workspace:write-variables": rule({ "workspace-access.variables": "write" }, workspaceManagers),
@@ -99,7 +102,7 @@ export const actionRules = {
     { "workspace-access.policy-mocks": "read" },
     workspaceManagers,
   ),
-  /** Decides who may give teams access to the workspace. */
+  /** Controls which teams have access to the workspace. */
   "workspace:manage-teams": workspaceAdmin,
   "state:read-outputs": rule(
     { "workspace-access.state-versions": "read-outputs" },
@@ -110,7 +113,7 @@ export const actionRules = {
     ...rule({ "workspace-access.state-versions": "write" }, workspaceManagers),
     ...notForOrganizationTokens,
   },
-  /** Soft delete, restore and permanent deletion; specification, "Authentication", rule 9. */
+  /** Soft deletion, restoration and permanent deletion of backing data. */
   "state:manage-backing-data": { ...rule(null), ...notForOrganizationTokens },
 } as const satisfies Record<string, ActionRule>;
 

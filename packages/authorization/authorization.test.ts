@@ -48,7 +48,7 @@ const level = (access: string, permissions = {}) =>
 const workspaceLevel = (access: string, permissions = {}) =>
   grantsWith({ workspaces: new Map([[workspaceId, [{ access, permissions }]]]) });
 
-/** Roles with one permission of a custom grant each, at each value above the default. */
+/** Returns roles that each have one permission of a custom grant, for every value above the default. */
 const single = (
   values: Readonly<Record<string, readonly unknown[]>>,
   defaults: object,
@@ -90,7 +90,8 @@ const roles: Record<string, Grants> = {
 };
 
 test("each role may perform exactly the actions in the golden table", async () => {
-  // A row for each role. The columns are numbered actions, because all names would not fit side by side.
+  // The table has a row for each role. Its columns are numbered, because the names of all actions do not fit side by
+  // side.
   const actions = Object.keys(actionRules) as Action[];
   const width = Math.max(...Object.keys(roles).map(({ length }) => length));
   const legend = actions.map((action, index) => `${String(index + 1).padStart(2)} ${action}`);

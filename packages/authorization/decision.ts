@@ -15,15 +15,14 @@ export interface Target {
 }
 
 /**
- * The target of an action. For a workspace all three members are required; otherwise its own grants would not count.
+ * The target of an action. For a workspace all three ids are required; without them, grants on its project or on the
+ * workspace itself would not count.
  */
 export type TargetOf<A extends Action> = A extends `workspace:${string}` | `state:${string}`
   ? Required<Target>
   : Target;
 
-/**
- * What a list may contain, in a form for its SQL: everything, or the contents of these projects and these workspaces.
- */
+/** The targets that a list may contain, in a form for SQL: everything, or only these projects and these workspaces. */
 export type Scope =
   | { all: true }
   | { all: false; projectIds: readonly string[]; workspaceIds: readonly string[] };
@@ -56,7 +55,7 @@ function workspaceAllows(grant: WorkspaceGrant, rule: ActionRule): boolean {
   if (rule.needs === null) return false;
   const permissions = ofWorkspace(grant);
   return Object.entries(rule.needs).every(([name, least]) => {
-    // All other permissions are granted on projects only.
+    // Other permissions have no counterpart on a workspace: only project grants can contain them.
     if (!Object.hasOwn(workspacePermissionValues, name)) return false;
     const permission = name as keyof WorkspacePermissions;
     return atLeast(workspacePermissionValues[permission], permissions[permission], least);
@@ -68,7 +67,10 @@ const organizationAllows = (organization: OrganizationGrants, rule: ActionRule):
   rule.member === true ||
   rule.organization.some((permission) => organization.organizationAccess.has(permission));
 
-/** The organization's grants, unless user tokens are refused there. */
+/**
+ * Returns the grants in the organization; undefined if it refuses user tokens, or if the action refuses this type of
+ * principal.
+ */
 function grantsIn(
   grants: Grants,
   rule: ActionRule,
@@ -80,8 +82,9 @@ function grantsIn(
 }
 
 /**
- * Whether the grants allow an action. Permissions are the union of all grants: the specification's sentence ("the more
- * restrictive") contradicts its own example, in which manage-projects takes precedence over a read grant.
+ * Returns whether the grants allow an action. Permissions are the union of all grants (ADR 4): the public documentation
+ * says that the more restrictive grant applies, but in its own example manage-projects takes precedence over a read
+ * grant.
  */
 export function allowed<A extends Action>(grants: Grants, action: A, target: TargetOf<A>): boolean {
   const rule: ActionRule = actionRules[action];
@@ -96,17 +99,19 @@ export function allowed<A extends Action>(grants: Grants, action: A, target: Tar
   return onWorkspace?.some((grant) => workspaceAllows(grant, rule)) ?? false;
 }
 
-/** The given actions that the grants allow on the target; documents show them as `permissions`. */
+/** Returns those of `actions` that the grants allow on the target; documents show them as `permissions`. */
 export const allowedActions = (
   grants: Grants,
   actions: readonly Action[],
   target: Target,
 ): Action[] => actions.filter((action) => allowed(grants, action, target));
 
-/** Cached together with the grants while their versions are current. */
+/** Scopes by action and organization, kept as long as the grants are cached. */
 const knownScopes = new WeakMap<Grants, Map<string, Scope>>();
 
-/** The targets of `action` in an organization that a list may show. */
+/**
+ * Returns the projects and workspaces of an organization on which `action` is allowed, so that a list shows only these.
+ */
 export function scope(grants: Grants, action: Action, organizationId: string): Scope {
   let known = knownScopes.get(grants);
   if (!known) {

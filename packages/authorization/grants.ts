@@ -9,16 +9,16 @@ export interface Principal {
   /** The id of the principal, or the name of a service. */
   id: string;
   /**
-   * The version vector under which its grants may be cached, with a mark on each organization that its token has no
-   * access to; empty for a service.
+   * The version vector under which the principal's grants may be cached. Organizations that the token has no access to
+   * are marked with `!`. Empty for a service.
    */
   versions: string;
 }
 
-/** The access of a team to one target with these `Permissions`. */
+/** A team's access to one target. */
 interface Grant<Permissions> {
   access: string;
-  /** Given only with access `custom`; absent permissions have the level's default. */
+  /** Set only if `access` is `custom`; omitted permissions have the default of that level. */
   permissions: Partial<Permissions>;
 }
 
@@ -35,15 +35,15 @@ export interface OrganizationGrants {
   projects: ReadonlyMap<string, readonly ProjectGrant[]>;
   /** Keyed by the workspace's id. */
   workspaces: ReadonlyMap<string, readonly WorkspaceGrant[]>;
-  /** The organization refuses user tokens, and this principal used one: nothing is allowed. */
+  /** True if the organization refuses user tokens and this principal used one: then no action is allowed. */
   refused: boolean;
 }
 
-/** All permissions of a principal at `versions`. */
+/** All permissions of a principal, as read at `versions`. */
 export interface Grants {
   principal: { type: Principal["type"]; id: string };
   versions: string;
-  /** Whether the principal is an administrator of the installation, which gives no permission in organizations. */
+  /** Whether the principal is an administrator of the installation. The flag gives no permission in organizations. */
   administrator: boolean;
   organizations: ReadonlyMap<string, OrganizationGrants>;
 }

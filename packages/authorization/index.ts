@@ -31,7 +31,10 @@ export { workspaceLevels, workspacePermissionValues } from "./workspace-levels.t
 
 const serviceCaller = () => forbidden("service_caller", "A service may not do this.");
 
-/** The action that must be allowed before a refusal may reveal that the target exists. */
+/**
+ * Returns the read action that belongs to `action`. A refusal reveals that the target exists only to callers who may
+ * read it.
+ */
 const readingOf = (action: Action): Action => {
   const [noun] = action.split(":");
   if (noun === "organization") return "organization:read";
@@ -71,8 +74,8 @@ export function authorize<A extends Action>(
 }
 
 /**
- * Throws notFound instead of forbidden: the target's existence must not leak. Throws `unauthenticated` if the
- * organization refuses user tokens and the caller used one.
+ * Throws `notFound` instead of `forbidden`, so that the response does not reveal whether the target exists. Throws
+ * `unauthenticated` if the organization refuses user tokens and the caller used one.
  */
 export function authorizeOrNotFound<A extends Action>(
   caller: Caller,
@@ -87,8 +90,8 @@ export function authorizeOrNotFound<A extends Action>(
 }
 
 /**
- * Like `authorize`, for methods that services also call: a service has no grants and may call the methods whose
- * `callers` option names it.
+ * Authorizes like `authorize`, for methods that services also call. Services have no grants: a method's `callers`
+ * option decides which services may call it.
  */
 export function authorizeUnlessService<A extends Action>(
   caller: Caller,
@@ -100,8 +103,8 @@ export function authorizeUnlessService<A extends Action>(
 }
 
 /**
- * Throws `notFound` if the caller is not an administrator of the installation: other callers must not learn that the
- * target exists.
+ * Throws `notFound` if the caller is not an administrator of the installation, so that the response does not reveal
+ * whether the target exists.
  */
 export function requireAdministrator(
   caller: Caller,
@@ -110,7 +113,7 @@ export function requireAdministrator(
   if (!caller.grants.administrator) throw notFound();
 }
 
-/** Like `requireAdministrator`, for methods that services also call. */
+/** Checks like `requireAdministrator`, for methods that services also call. */
 export function requireAdministratorUnlessService(caller: Caller): void {
   if (caller.kind !== "service") requireAdministrator(caller);
 }

@@ -1,4 +1,4 @@
-/** The permissions that a team can have on a project; specification, "Team project access". */
+/** The permissions that a team can have on a project. */
 export interface ProjectPermissions {
   "project-access.settings": "read" | "update" | "delete";
   "project-access.teams": "none" | "read" | "manage";
@@ -13,7 +13,9 @@ export interface ProjectPermissions {
   "workspace-access.run-tasks": boolean;
 }
 
-/** Weakest first: a permission is sufficient if the grant's value is at or after the required one. */
+/**
+ * The values of each permission, weakest first. A grant is sufficient if its value is at or after the required value.
+ */
 export const permissionValues = {
   "project-access.settings": ["read", "update", "delete"],
   "project-access.teams": ["none", "read", "manage"],
@@ -57,7 +59,8 @@ const permissions = (
 });
 
 /**
- * The permissions that each access level implies; `custom` has the defaults of permissions that a custom grant omits.
+ * The permissions that each access level implies. A custom grant has the values of `custom` for permissions that it
+ * omits.
  */
 // biome-ignore format: it is the specification's table, a row a level
 export const projectLevels = {

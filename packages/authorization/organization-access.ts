@@ -1,6 +1,6 @@
 /**
- * The organization-level permissions of a team, by their names in documents. Permissions for nouns that this product
- * does not have are stored only: no action requires them.
+ * The organization-level permissions of a team, by their names in documents. Permissions for features that this product
+ * does not have are stored but have no effect: no action requires them.
  */
 export const organizationAccessNames = [
   "manage-policies",

@@ -1,6 +1,6 @@
 import { type ProjectPermissions, permissionValues } from "./levels.ts";
 
-/** The permissions that a team can have on one workspace: those of its project that are about workspaces. */
+/** The permissions that a team can have on one workspace: the project permissions that concern workspaces. */
 export type WorkspacePermissions = Pick<
   ProjectPermissions,
   | "workspace-access.runs"
@@ -11,7 +11,7 @@ export type WorkspacePermissions = Pick<
   | "workspace-access.run-tasks"
 >;
 
-/** Weakest first, like `permissionValues`. */
+/** The values of each permission, weakest first, as in `permissionValues`. */
 export const workspacePermissionValues = {
   "workspace-access.runs": permissionValues["workspace-access.runs"],
   "workspace-access.variables": permissionValues["workspace-access.variables"],
@@ -40,7 +40,8 @@ const permissions = (
 });
 
 /**
- * The permissions that each access level implies; `custom` has the defaults of permissions that a custom grant omits.
+ * The permissions that each access level implies. A custom grant has the values of `custom` for permissions that it
+ * omits.
  */
 // biome-ignore format: a table, a row a level
 export const workspaceLevels = {
