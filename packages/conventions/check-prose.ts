@@ -4,9 +4,9 @@ import { lint } from "./lint.ts";
 import { trackedFiles } from "./tracked-files.ts";
 
 // npm run check:prose [-- <paths>]: reports each forbidden word of forbidden.json with its file and line; exits with 1
-// if there is any.
+// if there are any.
 
-/** Golden files and licences are quoted texts; entries of the changelog stay as they were released. */
+/** Excluded because their text must not change: golden files, licences, and released entries of the changelog. */
 const ignored = /^(LICENSE|CHANGELOG\.md)$|(^|\/)gen\/|\.golden\.txt$|package-lock/;
 
 const files = trackedFiles(...process.argv.slice(2)).filter((file) => !ignored.test(file));

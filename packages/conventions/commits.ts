@@ -1,4 +1,4 @@
-/** The rules of a commit subject that it breaks: CONTRIBUTING.md, "Commits and decisions". */
+/** Returns the rules that a commit subject breaks: CONTRIBUTING.md, "Commits and decisions". */
 export function subjectProblems(subject: string): string[] {
   const problems: string[] = [];
   if (subject.length > 72) problems.push(`it has ${subject.length} characters; at most 72`);

@@ -6,7 +6,7 @@ import { unified } from "unified";
 import { VFile } from "vfile";
 import { type Passage, passagesOf } from "./passages.ts";
 
-/** A row of forbidden.json: `pattern` is a regular expression over whole words, by default the word itself. */
+/** An entry of forbidden.json. `pattern` is a regular expression that matches whole words; the default is `word`. */
 export interface ForbiddenWord {
   word: string;
   pattern?: string;
@@ -15,10 +15,10 @@ export interface ForbiddenWord {
 }
 
 export interface Finding {
-  /** `file:line` with the path that the file was read by. */
+  /** `path:line`, with the path under which the file was read. */
   place: string;
   kind: Passage["kind"];
-  /** Text as it is in the file. */
+  /** The matched text as it is written in the file. */
   found: string;
   replacement: string;
   reason: string;
@@ -38,13 +38,13 @@ const forbidden = read<ForbiddenWord[]>("forbidden.json").map((row) => ({
   ),
 }));
 
-/** Messages that clients match verbatim; they must not change. */
+/** Messages that must not change, because clients match them verbatim. */
 const exempt = read<string[]>("exempt.json");
 
 const repeatedWords = unified().use(retextEnglish).use(retextRepeatedWords);
 
 function repetitions(text: string): { found: string; offset: number }[] {
-  // Parsing English is slow, so it is done only if two equal words follow each other.
+  // Parsing English is slow, so only text in which two equal words follow each other is parsed.
   if (!/(?<![\p{L}\p{N}])(\p{L}+)\s+\1(?![\p{L}\p{N}])/iu.test(text)) return [];
   const file = new VFile(text);
   repeatedWords.runSync(repeatedWords.parse(file), file);
@@ -60,7 +60,9 @@ function withoutExempt(text: string): string {
   return rest;
 }
 
-/** The language findings of one file. `file` selects the parser and appears in the findings. */
+/**
+ * Returns the language findings of one file. The type of `file` selects the parser; its path appears in the findings.
+ */
 export function lint(file: string, source: string): Finding[] {
   const lineOf = (offset: number) => source.slice(0, offset).split("\n").length;
   return passagesOf(file, source).flatMap(({ kind, text, start }) => {

@@ -1,11 +1,11 @@
 import { type ESTree, parseSync, Visitor } from "rolldown/utils";
 
-/** A piece of text for readers: a comment, a paragraph of a document, a message, the title of a test. */
+/** A piece of prose: a comment, a paragraph of a document, a message, or the title of a test. */
 export interface Passage {
   kind: "comment" | "document" | "message" | "title";
-  /** The source text in which everything except prose is replaced by blanks, so that offsets match. */
+  /** The source text with everything except the prose replaced by blanks, so that offsets stay the same. */
   text: string;
-  /** Offset of the text in the file. */
+  /** Offset of the prose in the file. */
   start: number;
 }
 
@@ -14,13 +14,13 @@ function blank(text: string, pattern: RegExp, filler = " "): string {
   return text.replace(pattern, (match) => match.replace(/[^\n]/g, filler));
 }
 
-/** Replaces code inside prose: the character separates words, and no rule matches it. */
+/** Replaces code inside prose. The character separates words, and no rule matches it. */
 const code = "\u25a1";
 
 const withoutCode = (text: string) =>
   blank(text, /`[^`\n]*`|\bhttps?:\/\/\S+|\b[\w.-]*\/[\w./-]+\.\w+|%[sdijo]\b/g, code);
 
-/** The passages of a file according to its type; none for an unknown type. */
+/** Returns the passages of a file according to its file type; empty for an unknown type. */
 export function passagesOf(path: string, source: string): Passage[] {
   if (/\.(ts|mts|mjs|js)$/.test(path)) return passagesOfScript(path, source);
   if (/\.proto$/.test(path)) return lineComments(source, "//");
@@ -48,7 +48,7 @@ function splitAt(text: string, separator: RegExp, kind: Passage["kind"]): Passag
   return passages;
 }
 
-/** Consecutive line comments are one passage. */
+/** Returns the line comments of a file. Consecutive lines are one passage. */
 function lineComments(source: string, marker: "//" | "#"): Passage[] {
   const comment = marker === "//" ? /(?<!:)\/\/[^\n]*/g : /(?:^|\s)#[^\n]*/g;
   return joined(
@@ -91,7 +91,10 @@ function passagesOfScript(path: string, source: string): Passage[] {
 
 const isTest = (path: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(path);
 
-/** The titles of tests and suites: the first argument of `test`, `it`, `describe` and what they return. */
+/**
+ * Returns the titles of tests and suites: the first argument of `test`, `it`, `describe` and of the functions that
+ * these return (`test.each(…)`).
+ */
 function titles(program: ESTree.Program, source: string): Passage[] {
   const found: Passage[] = [];
   new Visitor({
@@ -108,7 +111,10 @@ function titles(program: ESTree.Program, source: string): Passage[] {
 
 const isText = ({ value }: { value: unknown }) => typeof value === "string";
 
-/** In the product every text of several words is a message; in tests only texts of errors are. */
+/**
+ * Returns the messages of a script. In the product every string of several words is a message; in tests only the texts
+ * of errors are.
+ */
 function messages(program: ESTree.Program, source: string, test: boolean): Passage[] {
   const found = new Map<number, Passage>();
   const add = (node: { start: number; end: number }) => {

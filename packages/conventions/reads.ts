@@ -2,13 +2,13 @@ import { parseSync, Visitor } from "rolldown/utils";
 
 const isRead = (name: string) => /^reads$|Reads$|^reads[A-Z]/.test(name);
 
-/** Statements of SQL, Kysely and MikroORM that change rows. */
+/** Matches statements of SQL, Kysely and MikroORM that change rows. */
 const change =
   /\b(?:insert\s+into|update\s+\w+[\w\s.]*\bset\b|delete\s+from|for\s+(?:no\s+key\s+)?update)\b|\.(?:insertInto|updateTable|deleteFrom|insert|insertMany|nativeInsert|nativeUpdate|nativeDelete|upsert|persist|remove|flush)\(/i;
 
 /**
- * The statements that change rows in declarations named reads (`const reads`, `userReads`, `class Reads`), as `name:
- * text`.
+ * Returns, as `name: statement`, the statements that change rows although their declaration is named reads (`const
+ * reads`, `userReads`, `class Reads`).
  */
 export function changesInReads(file: string, source: string): string[] {
   const found: string[] = [];

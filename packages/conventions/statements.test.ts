@@ -13,18 +13,21 @@ const sources = (service: string, folder: string): Map<string, string> =>
     ]),
   );
 
-/** SQL whose plan cannot differ, by service: it reads a whole table, or a table of one or two rows. */
+/**
+ * SQL that needs no plan test, by service: its plan cannot differ, because it reads a whole table or a table with very
+ * few rows.
+ */
 const exempt: Record<string, string[]> = {
-  // Sends the statements `grantsOf…` one after another, each of which is examined.
+  // Only sends the statements named `grantsOf…`, each of which has a plan test.
   access: ["grants.ts: find"],
   state: [
-    // Commands of operators that compare all rows with the store.
+    // Operators' commands that compare all rows with the store.
     "blob.ts: count",
     "contents.ts: countVersions",
     "contents.ts: listMissing",
     "contents.ts: listMiscounted",
     "current-state.ts: count",
-    // One row, and a row for each recent interruption.
+    // The tables contain one row, and one row for each recent interruption.
     "database-heartbeat.ts: addInterruption",
     "database-heartbeat.ts: find",
     "database-heartbeat.ts: getIdentity",
@@ -33,10 +36,10 @@ const exempt: Record<string, string[]> = {
     "database-heartbeat.ts: listInterruptions",
     "database-heartbeat.ts: put",
     "database-heartbeat.ts: removeInterruptionsBefore",
-    // One row.
+    // The table contains one row.
     "retention.ts: getVersion",
     "retention.ts: raiseVersion",
-    // A row for each kind of scan.
+    // The table contains one row for each kind of scan.
     "scan.ts: claim",
     "scan.ts: renew",
     "scan.ts: release",

@@ -1,16 +1,16 @@
 import { parseSync, Visitor } from "rolldown/utils";
 
-/** A function, method or text of SQL of a store. */
+/** A function, method or SQL string of a store. */
 interface Unit {
   file: string;
   name: string;
-  /** The noun of a method: `tx.<noun>.<method>`. */
+  /** The noun of a method, as in `tx.<noun>.<method>`; undefined if the unit is not a method. */
   noun: string | undefined;
   text: string;
 }
 
 const sendsSql = /\bqueryIn\b[<(]|\.query\b[<(]/;
-/** The name of what is sent: `database.query<Row>(authenticate, …)`. */
+/** Captures the name of the SQL constant in `database.query<Row>(authenticate, …)`. */
 const sentNames = /(?:\.query|\bqueryIn)(?:<[^()]*>)?\(\s*(?:em,\s*)?(\w+)/g;
 
 const mentions = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(text);
@@ -34,7 +34,7 @@ function unitsOf(file: string, source: string): Unit[] {
     },
     VariableDeclarator({ id, init }) {
       if (id.type !== "Identifier" || !init || init.type === "AwaitExpression") return;
-      // These contain the methods.
+      // Objects of methods are skipped, because their methods are added separately.
       if (!/^(?:rows|reads|leases)$|Rows$/.test(id.name)) add(id.name, init);
     },
   }).visit(parseSync(file, source).program);
@@ -42,9 +42,9 @@ function unitsOf(file: string, source: string): Unit[] {
 }
 
 /**
- * The functions and methods of a service's store that send SQL and whose plan no test examines, as `file: name`. The
- * tests of plans examine a method that they call as `noun.method(…)`, a text of SQL or function that they name, and
- * what an examined one uses.
+ * Returns, as `file: name`, the functions and methods of a service's store that send SQL and have no plan test. A plan
+ * test covers the methods that it calls as `noun.method(…)`, the SQL strings and functions that it names, and
+ * everything that these use.
  */
 export function withoutPlanTest(store: ReadonlyMap<string, string>, plans: string): string[] {
   const units = [...store].flatMap(([file, source]) => unitsOf(file, source));

@@ -3,18 +3,18 @@ import { type ESTree, parseSync, Visitor } from "rolldown/utils";
 
 const isTest = (file: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(file);
 
-/** The workspace that contains the file: `packages/rpc`, `services/state`, `test`. */
+/** Returns the npm workspace that contains the file: `packages/rpc`, `services/state`, `test`. */
 const workspaceOf = (file: string) => /^(?:packages|services)\/[^/]+|^[^/]+/.exec(file)?.[0] ?? "";
 
-/** These compose the services; every other service reaches its siblings through gRPC. */
+/** These start several services in one process and may import them; all other services call each other through gRPC. */
 const composing = ["services/cli", "services/standalone"];
 
-/** The layers without casts; types of rpc and store come from messages and rows. */
+/** The layers in which casts are forbidden. Casts belong to rpc and store, where types come from messages and rows. */
 const withoutCasts = /^services\/[^/]+\/(?:domain|app|clients|consumers|workers)\//;
 
 /**
- * What a script does against the structure of the tree, as `line: problem`. `file` is relative to the root; `services`
- * are the names of the services.
+ * Returns the structure rules that a script breaks, as `line: problem`. `file` is relative to the root; `services` are
+ * the names of the services.
  */
 export function structureProblems(
   file: string,
@@ -28,7 +28,8 @@ export function structureProblems(
 
   const checkImport = (from: { start: number; value: unknown }) => {
     if (typeof from.value !== "string") return;
-    // vitest.config.ts at the root composes packages, which depend on nothing of the root.
+    // Files in the root folder are exempt: vitest.config.ts imports packages by relative paths, and no package imports
+    // it.
     if (from.value.startsWith(".") && file.includes("/")) {
       const target = workspaceOf(path.posix.join(path.posix.dirname(file), from.value));
       if (target !== own) {
@@ -74,7 +75,10 @@ const isConst = ({ typeAnnotation }: ESTree.TSAsExpression) =>
   typeAnnotation.typeName.type === "Identifier" &&
   typeAnnotation.typeName.name === "const";
 
-/** `Object.keys(table) as (keyof typeof table)[]`, which TypeScript types no other way. */
+/**
+ * Returns whether a cast is `Object.keys(table) as (keyof typeof table)[]`, which TypeScript cannot type without a
+ * cast.
+ */
 const isKeys = ({ expression }: ESTree.TSAsExpression) =>
   expression.type === "CallExpression" &&
   expression.callee.type === "MemberExpression" &&
@@ -83,13 +87,15 @@ const isKeys = ({ expression }: ESTree.TSAsExpression) =>
   expression.callee.property.type === "Identifier" &&
   expression.callee.property.name === "keys";
 
-/** The lines with a marker of an unresolved merge; a compiler accepts them in a block comment. */
+/**
+ * Returns the lines that contain a marker of an unresolved merge. Compilers do not report markers in block comments.
+ */
 export const mergeMarkers = (text: string): number[] =>
   text
     .split("\n")
     .flatMap((line, index) => (/^(?:<{7}|>{7}|\|{7}) |^={7}$/.test(line) ? [index + 1] : []));
 
-/** The files that every service with a database has: CONTRIBUTING.md, "One design for each role". */
+/** The files that every service with a database must have: CONTRIBUTING.md, "One design for each role". */
 const filesOfService = [
   "app/clients.ts",
   "config.ts",
@@ -102,7 +108,7 @@ const filesOfService = [
   "store/nouns.ts",
 ];
 
-/** Where files of services are missing, or stand in a folder that has no role. `files` are all tracked ones. */
+/** Reports missing files of services, and files whose folder has no role. `files` are all tracked files. */
 export function layoutProblems(files: readonly string[]): string[] {
   const all = new Set(files);
   const services = new Set(

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-/** The files of the repository below these paths, including new ones that are not ignored. */
+/** Returns the tracked files under these paths, and untracked files that are not ignored. */
 export const trackedFiles = (...paths: readonly string[]): string[] =>
   execFileSync(
     "git",
