@@ -1,4 +1,4 @@
-/** The kinds of errors that a caller distinguishes; architecture's table of errors. */
+/** The kinds of errors that a caller distinguishes. rpc/error.ts maps them to gRPC codes, http.ts to HTTP statuses. */
 export const errorKinds = [
   "badRequest",
   "unauthenticated",
@@ -14,11 +14,11 @@ export const errorKinds = [
 
 export type ErrorKind = (typeof errorKinds)[number];
 
-/** The problem of one field of a request. */
+/** A problem with one field of a request. */
 export interface FieldError {
   /**
-   * The path of the field in the request's message, as in AIP-193: `vcsRepo.identifier`, `tagBindings[2].key`,
-   * `organizationAccess[manage-runs]` for the entry of a map. The settings of a noun are not part of the path.
+   * The path of the field in the request's message, as in AIP-193: `vcsRepo.identifier`, `tagBindings[2].key`, or
+   * `organizationAccess[manage-runs]` for an entry of a map. Fields of a `settings` message have no `settings.` prefix.
    */
   field: string;
   detail: string;
@@ -31,7 +31,7 @@ interface AppErrorInit {
   cause?: unknown;
 }
 
-/** The only error whose text callers see; all other errors are internal. */
+/** The only error whose message callers receive; all other errors are reported as internal errors. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   /** Machine-readable, snake_case. */
@@ -55,14 +55,14 @@ export const badRequest = (reason: string, message: string) =>
 export const unauthenticated = (message = "The token is missing, unknown or no longer valid.") =>
   new AppError("unauthenticated", "unauthenticated", message);
 
-/** Also thrown if the caller may not learn that the target exists. */
+/** Creates the error for a target that does not exist, or whose existence the caller may not learn. */
 export const notFound = (what = "resource") =>
   new AppError("notFound", "not_found", `The ${what} was not found, or you may not see it.`);
 
 export const forbidden = (reason: string, message: string) =>
   new AppError("forbidden", reason, message);
 
-/** Carries all problems of a request. */
+/** Creates one error that contains all problems of a request. */
 export const invalid = (fields: readonly FieldError[]) =>
   new AppError("invalid", "invalid", fields.map(({ detail }) => detail).join("; "), { fields });
 
@@ -72,28 +72,31 @@ export const conflict = (reason: string, message: string) =>
 export const precondition = (reason: string, message: string) =>
   new AppError("precondition", reason, message);
 
-/** `retryAfterSeconds` in whole seconds. */
+/** `retryAfterSeconds` is in whole seconds. */
 export const rateLimited = (message: string, retryAfterSeconds: number) =>
   new AppError("rateLimited", "rate_limited", message, { retryAfterSeconds });
 
-/** A dependency does not respond, or work is still in progress; a later repeat can succeed. */
+/**
+ * Creates the error for a dependency that does not respond, or for work that is still in progress. A later retry can
+ * succeed.
+ */
 export const unavailable = (reason: string, message: string, cause?: unknown) =>
   new AppError("unavailable", reason, message, { cause });
 
-/** The caller's deadline has passed; the work may or may not have been done. */
+/** Creates the error for a call whose deadline has passed. It is unknown whether the work was done. */
 export const deadlineExceeded = (what = "The request", cause?: unknown) =>
   new AppError("deadlineExceeded", "deadline_exceeded", `${what} exceeded its time limit.`, {
     cause,
   });
 
-/** Whether a later repeat can succeed: the other side did not respond, or not in time. */
+/** Returns whether a later retry can succeed, because the other side did not respond in time. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof AppError && (error.kind === "unavailable" || error.kind === "deadlineExceeded");
 
-/** Whether the target does not exist or is hidden from the caller. */
+/** Returns whether the target does not exist or is hidden from the caller. */
 export const isNotFound = (error: unknown): boolean =>
   error instanceof AppError && error.kind === "notFound";
 
-/** Whether it is an error of the system or of a library that has one of these codes: "ENOENT", "42P01". */
+/** Returns whether `error` has one of these codes of the operating system or of a library: "ENOENT", "42P01". */
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && codes.includes(String(Reflect.get(error, "code")));

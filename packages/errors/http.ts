@@ -1,6 +1,8 @@
 import type { ErrorKind } from "./app-error.ts";
 
-/** Architecture's table of errors for HTTP. `forbidden` is 404 wherever 403 is not declared. */
+/**
+ * The HTTP status and title of each error kind. A `forbidden` error is sent as 404 on routes that do not declare 403.
+ */
 export const httpErrors = {
   badRequest: { status: 400, title: "bad request" },
   unauthenticated: { status: 401, title: "unauthorized" },
@@ -10,12 +12,12 @@ export const httpErrors = {
   conflict: { status: 409, title: "conflict" },
   precondition: { status: 412, title: "precondition failed" },
   rateLimited: { status: 429, title: "too many requests" },
-  // The CLI matches this title to retry outputs that are not extracted yet.
+  // The CLI matches this title when it retries outputs that are not extracted yet.
   unavailable: { status: 503, title: "service unavailable" },
   deadlineExceeded: { status: 504, title: "gateway timeout" },
 } as const satisfies Record<ErrorKind, { status: number; title: string }>;
 
-/** Refusals that exist in HTTP only. */
+/** An error that exists in HTTP only, such as an unknown address. */
 export class HttpProblem extends Error {
   readonly status: number;
   /** Machine-readable and stable, snake_case. */
@@ -39,7 +41,10 @@ export class HttpProblem extends Error {
   }
 }
 
-/** JSON, because clients retry responses in other formats. No path returns 501. */
+/**
+ * Creates the error for an unknown address. The response is JSON, because clients retry other formats, and is never
+ * 501, which clients also retry.
+ */
 export const unknownAddress = () => new HttpProblem(404, "not_found", "not found", "Not found.");
 
 export const methodNotAllowed = (allowed: readonly string[]) =>

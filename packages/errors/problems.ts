@@ -1,15 +1,18 @@
 import { type FieldError, invalid } from "./app-error.ts";
 
-/** Collects the problems of one request, so that its error lists all of them. */
+/** Collects all problems of one request, so that one error reports them together. */
 export class Problems {
   readonly #fields: FieldError[] = [];
 
-  /** `fieldPath`: the field of the request message, as `name`, `vcsRepo.identifier` or `tagBindings[2].key`. */
+  /**
+   * `fieldPath` is the path of the field in the request's message: `name`, `vcsRepo.identifier` or
+   * `tagBindings[2].key`.
+   */
   add(fieldPath: string, detail: string): void {
     this.#fields.push({ field: fieldPath, detail });
   }
 
-  /** Throws `invalid` with every problem added so far, if any. */
+  /** Throws `invalid` with all added problems, if there are any. */
   throwIfAny(): void {
     if (this.#fields.length > 0) throw invalid(this.#fields);
   }

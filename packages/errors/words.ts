@@ -1,9 +1,9 @@
-/** Longer than every field; only keys that a client chooses are cut. */
+/** Longer than the name of every field, so that only map keys that a client chooses are cut. */
 const MAX_FIELD = 80;
 
 /**
- * The words for a field at the start of an error's detail: `vcsRepo.oauthTokenId` gives `Oauth token id`,
- * `permissions[run-tasks]` gives `Run tasks`.
+ * Returns a field's words for the start of an error's detail: `vcsRepo.oauthTokenId` becomes `Oauth token id`, and
+ * `permissions[run-tasks]` becomes `Run tasks`.
  */
 export function inWords(fieldPath: string): string {
   const [name = fieldPath] = /[^.[\]/]+(?=\]?$)/.exec(fieldPath) ?? [];
@@ -16,12 +16,12 @@ export function inWords(fieldPath: string): string {
 const MAX_QUOTED = 40;
 
 /**
- * Formats a value for an error's detail: in quotes, cut at 40 characters, with control characters escaped. Not for
- * secrets.
+ * Formats a value for an error's detail: in quotes, cut at 40 characters, with control characters escaped. Must not be
+ * used for secrets.
  */
 export const quoted = (value: string): string => `'${shortened(value, MAX_QUOTED)}'`;
 
-/** The first `most` characters of a text, with control characters escaped. */
+/** Returns the first `most` characters of a string, with control characters escaped. */
 function shortened(text: string, most: number): string {
   const characters = [...text];
   const escaped = characters
