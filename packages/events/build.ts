@@ -3,8 +3,9 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path";
 import process from "node:process";
 
-// Builds the packages that other projects install to subscribe to events: JavaScript with types, because Node strips no
-// types under node_modules. Writes two archives to the folder `dist`, or to the given one.
+// Builds the packages that other projects install to subscribe to events. They contain JavaScript with type
+// declarations, because Node does not strip types under node_modules. Writes two archives to the given folder, by
+// default `dist`.
 
 const root = path.resolve(import.meta.dirname, "../..");
 const events = path.join(root, "packages/events");
@@ -22,7 +23,7 @@ interface Manifest {
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
 
-/** A separate package that does not depend on other packages of this repository. */
+/** Packs a folder as a package that does not depend on other packages of this repository. */
 function pack(folder: string, of: Manifest, dependencies: readonly string[], exports: object) {
   const { name, version, description, license } = of;
   const needed = dependencies.map((dependency) => {
@@ -36,7 +37,7 @@ function pack(folder: string, of: Manifest, dependencies: readonly string[], exp
   };
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   cpSync(path.join(root, "LICENSE"), path.join(folder, "LICENSE"));
-  // npm writes the archive and downloads nothing.
+  // npm only writes the archive here; it downloads nothing.
   const options = ["pack", folder, "--pack-destination", destination, "--offline", "--silent"];
   const archive = execFileSync("npm", options, { cwd: root, encoding: "utf8" }).trim();
   process.stdout.write(`${path.join(destination, archive)}\n`);

@@ -11,7 +11,7 @@ import { failed, type Outcome, receiveMessages } from "./receive.ts";
 
 /** A subscription of a service. */
 export interface Consumer {
-  /** The second part of the durable name `<service>-<name>`. */
+  /** The second part of the durable name, which is `<service>-<name>`. */
   name: string;
   projections: readonly Projection[];
 }
@@ -26,10 +26,10 @@ export interface ConsumerOptions extends Consumer {
 
 const durableName = (service: string, name: string): string => `${service}-${name}`;
 
-/** The most events whose objects are refreshed together. */
+/** The maximum number of events whose objects are refreshed together. */
 const BATCH = 100;
 
-/** A service's own subscription. Events that it cannot process become dead letters in the service's database. */
+/** Starts a service's subscription. Events that the service cannot process become dead letters in its database. */
 export function startConsumer({
   nats,
   database,
@@ -86,7 +86,10 @@ interface ReadHint {
   id: string;
 }
 
-/** The objects that the messages are about. A message about nothing is acknowledged: there is nothing to refresh. */
+/**
+ * Reads from each message the id of the object to refresh. Messages without one (unknown type or unreadable) are
+ * acknowledged and counted as ignored.
+ */
 function readHints(
   projections: readonly Projection[],
   messages: readonly JsMsg[],
@@ -112,7 +115,7 @@ function readHints(
   return { read, outcomes };
 }
 
-/** In the trace of the first of the events. */
+/** Runs `work` in the trace of the first event. */
 async function inTraceOf<T>(
   durable: string,
   hints: readonly ReadHint[],
@@ -133,11 +136,11 @@ export interface ReplayOptions {
   database: Database;
   service: string;
   consumers: readonly Consumer[];
-  /** Called with one line for each consumer and each event that still fails. */
+  /** Called with one line for each consumer and one for each event that still fails. */
   print: (line: string) => void;
 }
 
-/** Processes all dead letters of a service again; for the operator's command. Returns whether none remain. */
+/** Processes all dead letters of a service again, for the operator's command. Returns true if none remain. */
 export async function replayDeadLetters({
   database,
   service,

@@ -15,7 +15,7 @@ interface DeadLetterRow {
   time: Date;
 }
 
-/** Stores an event that could not be processed until it is replayed. */
+/** Stores an event that could not be processed; it stays stored until a replay succeeds. */
 export async function storeDeadLetter(
   database: Database,
   { event, consumer, failures, error }: FailedEvent,
@@ -54,7 +54,7 @@ export interface Replay {
   failures: { eventId: string; type: string; subject: string; error: string }[];
 }
 
-/** Processes the dead letters of `consumer` again, oldest first. Dead letters that succeed are deleted. */
+/** Processes the dead letters of `consumer` again, oldest first, and deletes those that succeed. */
 export async function replayConsumer({
   database,
   consumer,

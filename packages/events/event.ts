@@ -11,21 +11,21 @@ import { type as typeOption } from "@statehouse/proto/statehouse/events/v1/optio
 /** One change, in the form of CloudEvents 1.0. */
 export interface Event {
   id: string;
-  /** `statehouse.<service>.<noun>.<verb>.v1`; also the subject on the bus. */
+  /** The type and also the subject on the bus: `statehouse.<service>.<noun>.<verb>.v1`. */
   type: string;
-  /** The service that owns the changed object: `statehouse/workspaces`. */
+  /** The service that owns the changed object, for example `statehouse/workspaces`. */
   source: string;
   /** The id of the changed object. */
   subject: string;
-  /** Revision of the changed row. A consumer applies an event only if it has a lower revision. */
+  /** Revision of the changed row. A consumer applies the event only if its stored revision is lower. */
   revision: number;
   time: Date;
   traceparent: string | undefined;
-  /** The message as JSON; `decode` reads it. */
+  /** The message as JSON; `decode` parses it. */
   json: string;
 }
 
-/** The event type that a message declares, `option (statehouse.events.v1.type)`. */
+/** Returns the event type that a message declares with `option (statehouse.events.v1.type)`. */
 export function eventType(schema: DescMessage): string {
   if (!hasOption(schema, typeOption)) {
     throw new Error(`${schema.typeName} does not declare its event type`);
@@ -33,7 +33,7 @@ export function eventType(schema: DescMessage): string {
   return getOption(schema, typeOption);
 }
 
-/** The event's message. Unknown fields of later releases are ignored. */
+/** Decodes the event's message. Unknown fields, which later releases may add, are ignored. */
 export function decode<Schema extends DescMessage>(
   event: Pick<Event, "json">,
   schema: Schema,
@@ -41,7 +41,7 @@ export function decode<Schema extends DescMessage>(
   return fromJsonString(schema, event.json, { ignoreUnknownFields: true });
 }
 
-/** The headers of CloudEvents' binding for NATS. */
+/** Returns the NATS headers that CloudEvents defines for an event. */
 export function headersOf(event: Event): MsgHdrs {
   const result = headers();
   result.set("ce-specversion", "1.0");
@@ -56,7 +56,9 @@ export function headersOf(event: Event): MsgHdrs {
   return result;
 }
 
-/** Reads a message from the bus. Fields are empty if a foreign publisher omitted their headers. */
+/**
+ * Reads an event from a bus message. Fields are empty if the publisher was not Statehouse and omitted their headers.
+ */
 export function eventFrom(message: {
   headers: MsgHdrs | undefined;
   subject: string;

@@ -9,17 +9,17 @@ import { type Projection, refreshAll } from "./projection.ts";
 import { eventOf, type OutboxRow } from "./relay.ts";
 
 /**
- * Delivers events between the services of one process while no NATS server runs. The outbox keeps every event, and
- * the relay publishes them after a start that finds a server. Consumers then receive events twice, and refresh the
- * objects again.
+ * Delivers events between the services of one process if no NATS server runs. Every event stays in the outbox. If a
+ * later start finds a NATS server, the relay publishes all of them: consumers then receive these events a second time
+ * and only refresh the objects again.
  */
 export interface LocalBus {
   subscribe(consumer: Consumer, logger: Logger): Disposable;
-  /** Starts the delivery. Called when every service has subscribed. */
+  /** Starts the delivery. Called after every service has subscribed. */
   open(): void;
   /**
-   * Refreshes what the events are about, once for each object and subscription. Waits until the bus is open; resolves
-   * early when `stop` is aborted.
+   * Refreshes the objects that the events name, once for each object and subscription. Waits until the bus is open;
+   * resolves early when `stop` is aborted.
    */
   deliver(events: readonly Event[], stop: AbortSignal): Promise<void>;
 }
@@ -28,8 +28,8 @@ const ATTEMPTS = 5;
 const POLL_MS = 500;
 const BATCH = 100;
 /**
- * Longer than any transaction, because an event with a lower id can be committed until the last older transaction has
- * ended.
+ * A duration longer than any transaction. An event with a lower id can still be committed until all older transactions
+ * have ended.
  */
 const COMMIT_MS = 120_000;
 
@@ -70,7 +70,10 @@ export function createLocalBus(): LocalBus {
   };
 }
 
-/** Repeats what fails, with growing pauses. An object that still fails is refreshed again at the next start. */
+/**
+ * Refreshes the objects, and retries failed ones with growing pauses. An object that still fails is refreshed again at
+ * the next start.
+ */
 async function attempt(
   projection: Projection,
   ids: ReadonlySet<string>,
@@ -96,19 +99,19 @@ async function attempt(
 export interface LocalRelayOptions {
   database: Database;
   bus: LocalBus;
-  /** The service that owns the outbox; becomes `ce-source`. */
+  /** The service that owns the outbox; becomes the header `ce-source`. */
   service: string;
   logger: Logger;
 }
 
-/** Delivers each event of the outbox once during the life of this process, in order of ids, and deletes none. */
+/** Delivers every event of the outbox once while this process runs, in order of ids. Deletes no event. */
 export function startLocalRelay({
   database,
   bus,
   service,
   logger,
 }: LocalRelayOptions): AsyncDisposable {
-  /** Every event up to this id is delivered, and no lower id can be committed. */
+  /** All events up to this id are delivered, and no event with a lower id can still be committed. */
   let settled = 0;
   const delivered = new Map<number, Date>();
   const wake = createWake();

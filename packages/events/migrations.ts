@@ -1,5 +1,5 @@
 import path from "node:path";
 import { readMigrations } from "@statehouse/postgres";
 
-/** Migrations of the outbox and the dead letters, which every service has among its own. */
+/** Migrations of the outbox and the dead letters. Every service includes them in its own migrations. */
 export const eventMigrations = readMigrations(path.join(import.meta.dirname, "migrations"));

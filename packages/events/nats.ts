@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 
 export interface NatsOptions {
-  /** One address or several, separated by commas: `nats://127.0.0.1:4222`. */
+  /** One address, or several separated by commas: `nats://127.0.0.1:4222`. */
   url: string;
-  /** Name of the connection, which the server shows to operators. */
+  /** Name of the connection, which NATS shows to operators. */
   name: string;
   /** Number of copies of the stream in the cluster if this connection creates it: 3 in production. */
   streamReplicas?: number;
@@ -13,7 +13,7 @@ export interface NatsOptions {
 
 export interface Nats extends AsyncDisposable {
   readonly streamReplicas: number;
-  /** Returns the open connection; waits for it without limit. */
+  /** Returns the open connection; waits without a time limit until there is one. */
   connection(): Promise<NatsConnection>;
   /** Throws the reason if the server does not respond now. */
   ready(): Promise<void>;
@@ -22,14 +22,16 @@ export interface Nats extends AsyncDisposable {
 const RETRY_MS = 500;
 const TIMEOUT_MS = 2000;
 
-/** Connects in the background and reconnects without limit, so that a service starts and runs without its bus. */
+/**
+ * Connects in the background and reconnects without limit, so a service can start and run while its bus is unavailable.
+ */
 export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nats {
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let current: NatsConnection | undefined;
   let next = Promise.withResolvers<NatsConnection>();
   let failure = "not connected yet";
-  // The promise may be rejected at the end, when no caller awaits it.
+  // Disposal can reject the promise when no caller awaits it; an unhandled rejection would end the process.
   next.promise.catch(() => {});
 
   let away = false;
@@ -86,7 +88,8 @@ export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nat
       stop.resolve();
       next.reject(new Error("the connection to NATS was closed"));
       await running;
-      // Closes instead of draining: all messages were already awaited, and drain waits for an unavailable server.
+      // Closes instead of draining: all messages were already awaited, and draining would wait for an unavailable
+      // server.
       await current?.close();
     },
   };

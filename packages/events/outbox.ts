@@ -24,8 +24,8 @@ type OrmConfig = EntityManager["config"];
 const relays = new WeakMap<OrmConfig, Set<Wake>>();
 
 /**
- * Adds an event to the outbox in the transaction of `em`. Call it after locking the described row; otherwise ids
- * would not follow the order of the row's changes. Throws if the event is too large to publish.
+ * Adds an event to the outbox in the transaction of `em`. Lock the changed row before calling this; otherwise ids might
+ * not follow the order of the row's changes. Throws if the event is too large to publish.
  */
 export async function recordEvent<Schema extends DescMessage>(
   em: EntityManager,
@@ -48,7 +48,7 @@ export async function recordEvent<Schema extends DescMessage>(
   });
 }
 
-/** The relay that a commit with this ORM wakes. */
+/** Calls `wake` after every commit that recorded an event through this ORM. */
 export function wakeAfterCommits(config: OrmConfig, wake: Wake): Disposable {
   const wakes = relays.get(config) ?? new Set();
   relays.set(config, wakes.add(wake));

@@ -2,44 +2,46 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { isTransient } from "@statehouse/errors";
 import { decode, type Event, eventType } from "./event.ts";
 
-/** The id of the object that an event is about, by event type; undefined: the event is about nothing known. */
+/**
+ * Functions by event type that return the id of the object to refresh; undefined if the event names no known object.
+ */
 type Hints<Id extends string> = Readonly<Record<string, (event: Event) => Id | undefined>>;
 
 /**
- * Data that a service derives from another service's. Any client of the bus may have published an event, so that
- * it decides nothing: it is a hint to call the owner of the object, and only the owner's response is applied.
+ * Data that a service copies from another service. Any client of the bus can publish events, so an event's content is
+ * never applied. It is a hint to call the service that owns the object, and only that service's response is applied.
  */
 export interface Projection<Id extends string = string> {
   hints: Hints<Id>;
   /**
-   * Calls the owner once for all these objects and applies its responses. Throws `unavailable` if the owner does not
-   * respond; the events are then delivered again.
+   * Calls the owning service once for all these objects and applies its responses. Throws `unavailable` if the owner
+   * does not respond; the events are then delivered again.
    */
   refresh(ids: readonly Id[]): Promise<void>;
 }
 
-/** One entry of `hints`: `{ ...hint(WorkspaceUpdatedSchema, …) }`. */
+/** Creates one entry of `hints`: `{ ...hint(WorkspaceUpdatedSchema, …) }`. */
 export const hint = <Schema extends DescMessage, Id extends string>(
   schema: Schema,
   idOf: (message: MessageShape<Schema>) => Id | undefined,
 ): Hints<Id> => ({ [eventType(schema)]: (event) => idOf(decode(event, schema)) });
 
-/** Types the ids of a projection. */
+/** Returns its argument; infers the type of the projection's ids. */
 export const projection = <Id extends string>(of: Projection<Id>): Projection<Id> => of;
 
-/** The projection that an event type belongs to. */
+/** Returns the projection that handles this event type. */
 export const projectionOf = (
   projections: readonly Projection[],
   type: string,
 ): Projection | undefined => projections.find(({ hints }) => Object.hasOwn(hints, type));
 
-/** The event types of the projections. */
+/** Returns the event types that the projections handle. */
 export const typesOf = (projections: readonly Projection[]): string[] =>
   projections.flatMap(({ hints }) => Object.keys(hints));
 
 /**
- * Refreshes the objects together, or one by one if they fail together and the owner is available. Returns the error of
- * each object that failed.
+ * Refreshes the objects together. If that fails although the owner is available, refreshes them one by one. Returns the
+ * error of each object that failed.
  */
 export async function refreshAll(
   { refresh }: Pick<Projection, "refresh">,

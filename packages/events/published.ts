@@ -7,7 +7,7 @@ export interface Published {
   schema: DescMessage;
   /** Id of the changed row. */
   subject: string;
-  /** The fields of the message except the revision, which every event has. Never a secret. */
+  /** The fields of the message except the revision, which every event has. They never contain a secret. */
   fields: object;
 }
 
@@ -17,19 +17,19 @@ interface DomainEvent {
   revision: bigint;
 }
 
-/** The member of a union of events that has this type. */
+/** The member of the union `Event` whose type is `Type`. */
 type EventOfType<Event extends DomainEvent, Type extends Event["type"]> = Event extends DomainEvent
   ? Type extends Event["type"]
     ? Event
     : never
   : never;
 
-/** The message of every event of a service, by the event's type. */
+/** For each event type of a service, the function that creates the event's message. */
 export type PublishedEvents<Event extends DomainEvent> = {
   [Type in Event["type"]]: (event: EventOfType<Event, Type>) => Published;
 };
 
-/** An entry of the table, with its fields checked against the message. */
+/** Creates an entry of `PublishedEvents`, with its fields checked against the message. */
 export const published = <Schema extends DescMessage>(
   schema: Schema,
   subject: string,
@@ -42,7 +42,7 @@ type EventOfTable<Table> = Table extends unknown
     }[keyof Table]
   : never;
 
-/** Every event that the nouns of a service's store publish, from their `published` tables. */
+/** The union of all events that the nouns of a service's store publish, from their `published` tables. */
 export type EventOf<Nouns> = EventOfTable<
   Extract<Nouns[keyof Nouns], { published: object }>["published"]
 >;

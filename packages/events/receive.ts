@@ -7,7 +7,7 @@ import { ensureConsumer, ensureStream, STREAM } from "./stream.ts";
 
 type Log = (about: Record<string, unknown>, message: string) => void;
 
-/** The logger of a subscription; pino's loggers fit. */
+/** The logger of a subscription. A pino logger can be passed. */
 export interface Logger {
   info: Log;
   warn: Log;
@@ -19,25 +19,25 @@ export type Outcome = "handled" | "ignored" | "failed" | "dead_letter";
 export interface ReceiveOptions {
   nats: Nats;
   durable: string;
-  /** Subjects, including wildcards: `statehouse.state.>`. */
+  /** The subjects to receive, which can contain wildcards: `statehouse.state.>`. */
   filters: readonly string[];
-  /** The position at which a new subscription begins. */
+  /** The position in the stream at which a new subscription begins. */
   from?: "beginning" | "now";
-  /** The most messages that are received together and given to `receive` at once. */
+  /** The maximum number of messages that `receive` gets in one call. */
   batch: number;
-  /** Acknowledges each of the messages, or returns it to the stream; returns the outcomes in their order. */
+  /** Acknowledges each message or returns it to the stream. Returns one outcome for each message, in the same order. */
   receive(messages: readonly JsMsg[]): Promise<readonly Outcome[]>;
   logger: Logger;
 }
 
-/** Time after which an event of a killed replica is delivered to another one. */
+/** Time after which an event that a killed replica had received is delivered to another replica. */
 const ACK_WAIT_SECONDS = 15;
 const STILL_WORKING_MS = 5000;
 const RETRY_MS = 500;
 
 /**
- * Receives the stream's messages through a durable consumer, with explicit acknowledgement: each at least once. What
- * arrives while a batch is being processed is the next batch. Dispose it to stop after the current batch.
+ * Receives the stream's messages through a durable consumer with explicit acknowledgement, each at least once. Messages
+ * that arrive while a batch is being processed form the next batch. Disposal stops after the current batch.
  */
 export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
   const { nats, durable, logger } = options;
@@ -64,7 +64,7 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
         clearInterval(working);
       }
     }
-    // For another replica, immediately.
+    // Returns unprocessed messages to the stream, so that another replica receives them immediately.
     for (const message of queue.splice(0)) message.nak();
   };
 
@@ -74,7 +74,7 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
     try {
       for await (const message of from) {
         queue.push(message);
-        // Begins in the next turn: messages that arrived together are one batch.
+        // Processing begins in the next turn of the event loop, so that messages that arrived together form one batch.
         processing ??= new Promise<void>((resolve) => setImmediate(resolve))
           .then(() => process(queue))
           .finally(() => {
@@ -94,7 +94,7 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
         messages = await open(options, stop.promise);
         if (failing) logger.info({ consumer: durable }, "event subscription resumed");
         failing = false;
-        // The subscription may have been stopped in the meantime.
+        // Disposal may have happened while the subscription was being opened.
         if (stopped) messages?.stop();
         if (!messages || stopped) return;
         await receiveAll(messages);
@@ -133,11 +133,12 @@ async function open(
     ackWaitSeconds: ACK_WAIT_SECONDS,
   });
   const consumer = await jetstream(connection).consumers.get(STREAM, durable);
-  // If the bus was set up again, the consumer no longer exists: end this subscription and create it again.
+  // If the stream was deleted and created again, the durable consumer no longer exists: the subscription then ends and
+  // is created again.
   return consumer.consume({ max_messages: batch, abort_on_missing_resource: true });
 }
 
-/** An event that failed too often. */
+/** An event that has failed `maxFailures` times. */
 export interface FailedEvent {
   event: Event;
   consumer: string;
@@ -160,7 +161,7 @@ export interface FailureOptions {
 
 const DEFAULT_MAX_FAILURES = 8;
 
-/** Returns a failed message to the stream, with a growing delay, or makes it a dead letter. */
+/** Returns a failed message to the stream with a growing delay, or stores it as a dead letter. */
 export async function failed(
   { durable, deadLetter, isTransient = () => false, logger, ...options }: FailureOptions,
   message: JsMsg,

@@ -18,7 +18,7 @@ import { ensureStream, STREAM } from "./stream.ts";
 export interface RelayOptions {
   database: Database;
   nats: Nats;
-  /** The service that owns the outbox; becomes `ce-source`. */
+  /** The service that owns the outbox; becomes the header `ce-source`. */
   service: string;
   logger: Logger;
 }
@@ -37,17 +37,20 @@ export interface OutboxRow {
 const POLL_MS = 500;
 const BATCH = 100;
 /**
- * Including the last publication, well below the longest transaction and its longest idle time, so that acknowledged
- * events can still be deleted.
+ * Maximum duration of one batch, including its last publication. Well below the database's transaction and idle
+ * timeouts, so that the relay can still delete the acknowledged events.
  */
 const BATCH_MS = 10_000;
 const PUBLISH_TIMEOUT_MS = 5000;
-/** An arbitrary number. With any number of replicas, only one relay of a database publishes at a time. */
+/**
+ * An arbitrary number for an advisory lock. With any number of replicas, only one relay of a database publishes at a
+ * time.
+ */
 const LOCK = 7031406126;
 
 /**
- * Publishes the outbox in order of ids, one event at a time, deletes acknowledged events, and stops at the first one
- * without an acknowledgement. It waits while the database or the bus is unavailable.
+ * Publishes the outbox in order of ids, one event at a time, and deletes acknowledged events. Stops a batch at the
+ * first event without an acknowledgement. Waits while the database or the bus is unavailable.
  */
 export function startRelay(options: RelayOptions): AsyncDisposable {
   const { database, logger } = options;
@@ -115,7 +118,8 @@ async function publishBatch(
   { database, nats, service }: RelayOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  // Awaited before the transaction, which must not be idle while the bus is unavailable.
+  // Waits for the bus before the transaction begins: otherwise the transaction would be idle while the bus is
+  // unavailable.
   await nats.ready();
   const connection = await nats.connection();
   const outcome = await database.transaction(async (em) => {
@@ -137,13 +141,13 @@ async function publishBatch(
     return { count: sent.length, failure };
   });
   if (outcome.failure === undefined) return outcome.count;
-  // The bus may have been set up again and have no stream yet.
+  // The bus may have been set up again without a stream.
   await ensureStream(nats);
   if (outcome.count === 0) throw outcome.failure;
   return outcome.count;
 }
 
-/** The oldest events; none while another replica's relay holds the lock. */
+/** Returns the oldest events; empty while the relay of another replica holds the lock. */
 async function claim(em: EntityManager): Promise<OutboxRow[]> {
   const [lock] = await queryIn<{ held: boolean }>(
     em,
@@ -160,7 +164,7 @@ async function claim(em: EntityManager): Promise<OutboxRow[]> {
   );
 }
 
-/** The event in a row of the outbox. */
+/** Converts a row of the outbox into its event. */
 export const eventOf = (row: OutboxRow, service: string): Event => ({
   id: row.event_id,
   type: row.type,

@@ -9,7 +9,7 @@ import {
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Nats } from "./nats.ts";
 
-/** All events of the installation's services. */
+/** The stream that contains the events of all services. */
 export const STREAM = "STATEHOUSE";
 
 const SECOND = 1e9;
@@ -19,7 +19,9 @@ const STREAM_NAME_IN_USE = 10058;
 const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_EXISTS = 10148;
 
-/** Creates the stream if it is missing. The number of replicas of an existing stream only grows. */
+/**
+ * Creates the stream if it is missing. Increases the number of replicas of an existing stream, but never reduces it.
+ */
 export async function ensureStream(nats: Nats): Promise<void> {
   const replicas = nats.streamReplicas;
   const { streams } = await jetstreamManager(await nats.connection());
@@ -35,8 +37,8 @@ export async function ensureStream(nats: Nats): Promise<void> {
         storage: StorageType.File,
         retention: RetentionPolicy.Limits,
         num_replicas: replicas,
-        // A relay that crashed between publishing and deleting publishes an event again after its restart; within
-        // this time the stream discards the duplicate.
+        // A relay that crashed between publishing an event and deleting it publishes the event again after a restart.
+        // Within this time the stream discards such a duplicate.
         duplicate_window: 3600 * SECOND,
         max_age: 30 * DAY,
       });
@@ -51,12 +53,12 @@ export interface DurableOptions {
   durable: string;
   filters: readonly string[];
   description: string;
-  /** The position at which a new consumer begins. */
+  /** The position in the stream at which a new consumer begins. */
   from: "beginning" | "now";
   ackWaitSeconds: number;
 }
 
-/** Creates the durable consumer, or sets the filters of an existing one. */
+/** Creates the durable consumer, or updates the filters of an existing one. */
 export async function ensureConsumer(
   connection: NatsConnection,
   { durable, filters, description, from, ackWaitSeconds }: DurableOptions,
@@ -81,7 +83,7 @@ export async function ensureConsumer(
         deliver_policy: from === "now" ? DeliverPolicy.New : DeliverPolicy.All,
       });
     } catch (conflict) {
-      // Another replica was faster.
+      // Another replica created the consumer first.
       if (!isApiError(conflict, CONSUMER_EXISTS)) throw conflict;
     }
   }

@@ -1,5 +1,5 @@
 /**
- * The part of this package that needs no database. External services import it to subscribe to events. `import {
+ * The part of this package that needs no database. External services import it to subscribe to events: `import {
  * connectNats, on, subscribe } from "@statehouse/events/subscribe"`.
  */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
@@ -21,10 +21,12 @@ export type { FailedEvent, Logger } from "./receive.ts";
 /** Processes one event in a separate transaction. It must apply the event only if the stored revision is lower. */
 export type EventHandler = (event: Event) => Promise<void>;
 
-/** Handlers by event type. */
+/** Event handlers by event type. */
 export type EventHandlers = Readonly<Record<string, EventHandler>>;
 
-/** One entry of `handlers`, with the message decoded: `{ ...on(WorkspaceLockedSchema, …) }`. */
+/**
+ * Creates one entry of `handlers`, whose function receives the decoded message: `{ ...on(WorkspaceLockedSchema, …) }`.
+ */
 export function on<Schema extends DescMessage>(
   schema: Schema,
   handle: (message: MessageShape<Schema>, event: Event) => Promise<void>,
@@ -32,12 +34,15 @@ export function on<Schema extends DescMessage>(
   return { [eventType(schema)]: (event) => handle(decode(event, schema), event) };
 }
 
-/** `durable` is the durable name: replicas with the same name share the events. Letters, digits, `-` and `_`. */
+/**
+ * `durable` is the name of the durable consumer: replicas with the same name share the events. It may contain letters,
+ * digits, `-` and `_`.
+ */
 export interface SubscribeOptions
   extends Omit<ReceiveOptions, "batch" | "receive">,
     FailureOptions {
   handlers: EventHandlers;
-  /** How processing joins the event's trace. Default: the process's OpenTelemetry, if there is one. */
+  /** How processing joins the event's trace. Default: the OpenTelemetry of the process, if it has one. */
   inTrace?: InTrace;
 }
 

@@ -10,7 +10,7 @@ const root = path.resolve(import.meta.dirname, "../../..");
 const stack = new AsyncDisposableStack();
 let project: string;
 
-/** An external project: the two archives unpacked, with their dependencies. */
+/** Creates an external project: unpacks the two archives and adds their dependencies. */
 beforeAll(async () => {
   const archives = stack.use(await temporaryFolder()).path;
   project = stack.use(await temporaryFolder()).path;
@@ -29,7 +29,7 @@ beforeAll(async () => {
     const { dependencies } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
     for (const dependency of Object.keys(dependencies)) needed.add(dependency);
   }
-  // Like an npm installation; linked, so that nothing is downloaded.
+  // Dependencies are linked instead of installed with npm, so that nothing is downloaded.
   for (const dependency of needed) {
     if (dependency.startsWith("@statehouse/")) continue;
     mkdirSync(path.dirname(path.join(modules, dependency)), { recursive: true });

@@ -62,7 +62,7 @@ const consume = (refresh: Refresh, maxFailures = 3) =>
     }),
   );
 
-/** Records the revisions whose workspaces it is to refresh. */
+/** Returns a `refresh` function that records the revisions, which it reads from the ids of the workspaces. */
 function listener() {
   const heard: number[] = [];
   return {
@@ -132,7 +132,7 @@ test("events wait in the outbox while the bus is down and are published in order
   expect(await database.query("select from outbox")).toHaveLength(3);
   await server.start();
   await waitFor(() => heard.includes(4));
-  // At least once: the last event before the stop can be delivered again.
+  // Events are delivered at least once: the last event before the stop can be delivered again.
   expect(heard.filter((revision) => revision > 1)).toEqual([2, 3, 4]);
 });
 

@@ -16,10 +16,10 @@ test("the stream in a cluster has the configured number of replicas, which never
   const url = servers.map((server) => server.url).join(",");
   const copiesAfter = async (streamReplicas: number) => {
     await using nats = connectNats({ url, name: "test", streamReplicas });
-    // The servers must connect first.
+    // Waits until the servers of the cluster are connected.
     await waitFor(() => ensureStream(nats).then(() => true), { timeout: 30_000, interval: 200 });
     const { streams } = await jetstreamManager(await nats.connection());
-    // Does not hold during the election of a leader.
+    // Retried, because the stream does not respond while the cluster elects a leader.
     return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas);
   };
   expect(await copiesAfter(1)).toBe(1);
