@@ -1,6 +1,6 @@
 /**
- * The command with a limit on the size of each file that it writes, in bytes. Exceeding it fails like a full disk and
- * needs no privileges to set up. `exec` keeps the process id.
+ * Returns the command with a limit, in bytes, on the size of each file that it writes. A write beyond the limit fails
+ * as on a full disk, and the limit needs no privileges. `exec` keeps the process id.
  */
 export function withFileLimit(
   bytes: number | undefined,
@@ -9,7 +9,7 @@ export function withFileLimit(
 ): { command: string; args: string[] } {
   if (bytes === undefined) return { command, args: [...args] };
   const limited = 'ulimit -f "$1" && shift && exec "$@"';
-  // In blocks of 512 bytes, as defined by POSIX.
+  // The unit of `ulimit -f` is a block of 512 bytes, as POSIX defines it.
   const blocks = String(Math.ceil(bytes / 512));
   return { command: "/bin/sh", args: ["-c", limited, "sh", blocks, command, ...args] };
 }

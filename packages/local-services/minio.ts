@@ -16,7 +16,8 @@ export interface Minio extends AsyncDisposable {
   readonly secretKey: string;
   stop(): Promise<void>;
   /**
-   * Starts it again on the same port with the same credentials and objects, and with another limit if one is given.
+   * Starts the server again on the same port with the same credentials and objects. `limits`, if given, replace the
+   * earlier ones.
    */
   start(limits?: Pick<MinioOptions, "largestFile">): Promise<void>;
   kill(): Promise<void>;
@@ -25,15 +26,15 @@ export interface Minio extends AsyncDisposable {
 export interface MinioOptions {
   dataDirectory: string;
   port?: number;
-  /** Uses TLS, with a certificate for 127.0.0.1; all PEM. */
+  /** Serves TLS with a certificate for 127.0.0.1. All values are PEM. */
   tls?: { certificate: string; privateKey: string; authority: string };
-  /** Accepts `<bucket>.<domain>` as the address of a bucket, in addition to the path form. */
+  /** Also accepts bucket addresses of the form `<bucket>.<domain>`, in addition to the path form. */
   domain?: string;
   /** Maximum size of each file in bytes; a larger write fails like a write to a full disk. */
   largestFile?: number;
 }
 
-/** Starts MinIO on one folder with generated credentials; port 0 takes a free one. Throws StartError. */
+/** Starts MinIO on one folder with generated credentials; port 0 selects a free port. Throws StartError. */
 export async function startMinio(options: MinioOptions): Promise<Minio> {
   const { tls, domain } = options;
   const binary = await programPath("minio");
@@ -85,7 +86,10 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
   };
 }
 
-/** Not `live`, which succeeds before buckets can be created. */
+/**
+ * Returns whether the server can create buckets. The endpoint `/minio/health/live` is not used, because it succeeds
+ * earlier.
+ */
 async function serves(port: number): Promise<boolean> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}/minio/health/cluster`, {

@@ -10,7 +10,7 @@ export interface Nats extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   stop(): Promise<void>;
-  /** Starts it again on the same port with its stored data. */
+  /** Starts the server again on the same port with its stored data. */
   start(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -18,11 +18,13 @@ export interface Nats extends AsyncDisposable {
 export interface NatsOptions {
   dataDirectory: string;
   port?: number;
-  /** Makes the server a member of a cluster: its own cluster address and those of the other members. */
+  /**
+   * Makes the server a member of a cluster. `port` is its own cluster port, `routes` are those of the other members.
+   */
   cluster?: { port: number; routes: readonly number[] };
 }
 
-/** Starts NATS with JetStream in `dataDirectory`; port 0 takes a free one. Throws StartError. */
+/** Starts NATS with JetStream in `dataDirectory`; port 0 selects a free port. Throws StartError. */
 export async function startNats(options: NatsOptions): Promise<Nats> {
   const binary = await programPath("nats-server");
   mkdirSync(options.dataDirectory, { recursive: true, mode: 0o700 });
@@ -45,7 +47,7 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
         ...(options.cluster ? clustered(options.cluster) : []),
       ],
       logFile,
-      // SIGTERM, because with SIGINT the server also stops but exits with 1.
+      // SIGTERM, because with SIGINT the server stops but exits with 1.
       stopSignal: "SIGTERM",
       ready: () => greets(port, name),
     });
@@ -68,7 +70,10 @@ const clustered = ({ port, routes }: NonNullable<NatsOptions["cluster"]>): strin
   ...["--routes", routes.map((route) => `nats://127.0.0.1:${route}`).join(",")],
 ];
 
-/** NATS sends INFO as soon as it is ready; the name distinguishes it from another server on the same port. */
+/**
+ * Returns whether this server is ready. NATS sends INFO as soon as it is; the name distinguishes this server from
+ * another one on the same port.
+ */
 function greets(port: number, name: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");

@@ -4,7 +4,7 @@ import path from "node:path";
 import { StartError } from "@statehouse/runtime";
 import { alive, hasCode } from "./lock.mjs";
 
-/** The file in a folder that names its owner. */
+/** Returns the path of the file that names the owner of a folder. */
 const ownerFile = (folder: string) => path.join(folder, "owner");
 
 /** Records that this process uses `folder`, replacing any previous owner. */
@@ -13,8 +13,8 @@ export function claim(folder: string): void {
 }
 
 /**
- * Claims `folder` for this process until disposed; only one of several concurrent claims succeeds. The claim of an
- * exited process is taken over. Throws StartError if the owner runs.
+ * Claims `folder` for this process until disposal; only one of several concurrent claims succeeds. If the process that
+ * claimed it before has exited, its claim is taken over. Throws StartError if that process runs.
  */
 export function claimAlone(folder: string): Disposable {
   const file = ownerFile(folder);
@@ -27,23 +27,23 @@ export function claimAlone(folder: string): Disposable {
   return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
 }
 
-/** The process that claimed the folder, if it runs. */
+/** Returns the id of the process that claimed the folder; undefined if it no longer runs. */
 export const liveOwner = (folder: string): number | undefined => ifAlive(read(ownerFile(folder)));
 
 function ifAlive(claimed: string): number | undefined {
   const [pid, startTime] = claimed.split(/ (.*)/);
   const owner = Number(pid);
-  // Process ids are reused; a process id together with a start time is unique.
+  // The operating system reuses process ids, but a process id together with its start time is unique.
   return owner > 0 && alive(owner) && startTimeOf(owner) === startTime ? owner : undefined;
 }
 
-/** The folder is in use by another process. */
+/** Creates the error for a folder that another process uses. */
 export const inUse = (folder: string, owner: number) =>
   new StartError(
     `${folder} is in use by another Statehouse (process ${owner}); stop it, or set DATA_DIR to another folder.`,
   );
 
-/** Links a complete file: a claim must never be readable before it names its owner. */
+/** Creates the claim as a hard link to a complete file, so that a claim always names its owner when it can be read. */
 function take(file: string): boolean {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, thisProcess(), { mode: 0o600 });
@@ -59,8 +59,8 @@ function take(file: string): boolean {
 }
 
 /**
- * Removes the claim of an exited owner. If another process removed it first and claimed the folder, that claim is
- * restored.
+ * Removes the claim of an owner that has exited. If another process has claimed the folder in the meantime, restores
+ * the claim of that process.
  */
 function removeClaim(file: string, stale: string): void {
   const aside = `${file}.abandoned.${process.pid}`;
@@ -68,7 +68,7 @@ function removeClaim(file: string, stale: string): void {
     renameSync(file, aside);
     if (read(aside) !== stale) linkSync(aside, file);
   } catch {
-    // The file was deleted or claimed again: the next check decides.
+    // Another process deleted the file or claimed the folder; the caller checks again.
   }
   rmSync(aside, { force: true });
 }
@@ -78,7 +78,7 @@ const thisProcess = () => `${process.pid} ${startTimeOf(process.pid)}`;
 function startTimeOf(pid: number): string {
   if (process.platform === "linux") {
     const stat = read(`/proc/${pid}/stat`);
-    // Field 22; the name in field 2 can contain spaces and brackets.
+    // The start time is field 22 of the file. The process name in field 2 can contain spaces and brackets.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
   }
   if (process.platform === "win32") return "";

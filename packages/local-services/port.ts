@@ -2,10 +2,10 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import type { ServerProcess } from "./server-process.ts";
 
-/** Below the ephemeral ports, which outgoing connections could take while the service is stopped. */
+/** These ports are below the ephemeral ports: outgoing connections cannot take them while a service is stopped. */
 const PARTS = { first: 15_000, end: 25_000 };
 
-/** An unused TCP port of 127.0.0.1. The caller retries if another process takes it first. */
+/** Returns an unused TCP port of 127.0.0.1. Another process can take it first; the caller then retries. */
 export async function freePort({ first, end } = PARTS): Promise<number> {
   for (;;) {
     const port = randomInt(first, end);
@@ -21,7 +21,8 @@ const isFree = (port: number): Promise<boolean> =>
   });
 
 /**
- * Starts a local service on the given port or, for 0, on a free one; retries if another process takes the port first.
+ * Starts a local service on the given port, or on a free one for 0. Retries if another process takes the free port
+ * first.
  */
 export async function onFreePort(
   wanted: number,
@@ -32,7 +33,7 @@ export async function onFreePort(
     try {
       return { port, process: await run(port) };
     } catch (error) {
-      // The first is the message of MinIO and NATS, the second that of PostgreSQL.
+      // MinIO and NATS report the first text, PostgreSQL the second.
       const taken = error instanceof Error && /already in use|TCP\/IP sockets/i.test(error.message);
       if (!taken || wanted || attempt === 5) throw error;
     }

@@ -15,20 +15,20 @@ import path from "node:path";
 import { StartError } from "@statehouse/runtime";
 import { binariesFor, postgresUser, reaches, type User } from "./postgres-user.ts";
 
-/** A PostgreSQL data folder with the user and the programs to run it. */
+/** A PostgreSQL data folder, with the user and the programs that run it. */
 export interface Cluster {
   /** PostgreSQL's data directory. */
   folder: string;
   password: string;
   user: User | undefined;
-  /** The path of the data directory as PostgreSQL receives it. */
+  /** The path of the data directory as it is passed to PostgreSQL. */
   asSeen: string;
   binaries: ReturnType<typeof binariesFor>;
 }
 
 export const superuser = "statehouse";
 
-/** Opens the cluster in `dataDirectory`, created at the first call. Throws StartError. */
+/** Opens the cluster in `dataDirectory`; the first call creates it. Throws StartError. */
 export function openCluster(dataDirectory: string, fast: boolean): Cluster {
   const folder = path.join(dataDirectory, "cluster");
   mkdirOrSay(dataDirectory);
@@ -47,7 +47,8 @@ export function openCluster(dataDirectory: string, fast: boolean): Cluster {
 }
 
 /**
- * Created under another name and renamed, so that a folder called `cluster` is always complete, even after a crash.
+ * Creates the cluster under another name and renames it, so that a folder called `cluster` is always complete, even
+ * after a crash.
  */
 function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
   const draft = path.join(dataDirectory, "cluster.new");
@@ -58,17 +59,17 @@ function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
   if (cluster.user) {
     for (const file of [draft, passwordFile]) chownSync(file, cluster.user.uid, cluster.user.gid);
   }
-  // The password is passed on standard input, because the other user may not be able to read the file.
+  // The password is passed on standard input, because the user that runs PostgreSQL may not be able to read the file.
   const input = openSync(passwordFile, "r");
   const made = spawnSync(
     cluster.binaries.initdb,
     [
       ...["-D", seenAs(cluster, draft), "-U", superuser],
       ...["--auth=scram-sha-256", `--pwfile=${cluster.user ? "/dev/stdin" : passwordFile}`],
-      // A locale that is the same on every machine and does not change with its C library.
+      // This locale is the same on every machine and does not depend on the C library.
       ...["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
       ...["--set=timezone=UTC", "--set=log_timezone=UTC", "--no-instructions"],
-      // A login costs hashes of the password, thousands by default, on both sides.
+      // SCRAM hashes the password thousands of times by default, on both sides of each login; tests hash once.
       ...(fast ? ["--no-sync", "--set=scram_iterations=1"] : []),
     ],
     {
@@ -93,8 +94,9 @@ function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
 }
 
 /**
- * If a parent folder is closed to the user that PostgreSQL runs as (a clone under /root), Linux still permits access
- * through the working directory, which is entered as root and never left.
+ * Returns the path by which PostgreSQL can open the folder. A parent folder can be closed to PostgreSQL's user, as with
+ * a clone under /root. Linux then still permits access through the working directory, because root sets it before the
+ * process changes its user.
  */
 function seenAs({ user }: Cluster, folder: string): string {
   if (!user || reaches(user, folder)) return folder;

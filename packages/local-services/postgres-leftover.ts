@@ -6,9 +6,8 @@ import { alive } from "./lock.mjs";
 import { inUse, liveOwner } from "./owner.ts";
 
 /**
- * Removes the remains of a crashed process from the cluster: a running PostgreSQL is stopped, a `postmaster.pid` whose
- * process has exited (or whose id was reused) is deleted. Throws StartError if its owner runs: then the folder is in
- * use.
+ * Removes what a crashed process left in the cluster: stops its PostgreSQL if it still runs, and deletes
+ * `postmaster.pid`. Throws StartError if another live process uses the folder.
  */
 export async function clearLeftover(dataDirectory: string, cluster: string): Promise<void> {
   const file = path.join(cluster, "postmaster.pid");
@@ -16,7 +15,8 @@ export async function clearLeftover(dataDirectory: string, cluster: string): Pro
   const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
   const running = isPostmasterOf(pid, cluster);
   const owner = liveOwner(dataDirectory);
-  // The owner is this process's killed predecessor: this is a restart.
+  // A folder that this process owns without a running PostgreSQL is not an error: this is a restart after PostgreSQL
+  // was killed.
   if (owner !== undefined && (running || owner !== process.pid)) {
     throw inUse(dataDirectory, owner);
   }
@@ -24,7 +24,7 @@ export async function clearLeftover(dataDirectory: string, cluster: string): Pro
   rmSync(file, { force: true });
 }
 
-/** Fast shutdown, as at any stop; SIGKILL only if that does not help. */
+/** Stops PostgreSQL with a fast shutdown, then with SIGQUIT and SIGKILL if the process still runs after 20 s each. */
 async function stop(pid: number): Promise<void> {
   const signals: NodeJS.Signals[] = ["SIGINT", "SIGQUIT", "SIGKILL"];
   for (const signal of signals) {
@@ -44,7 +44,8 @@ function isPostmasterOf(pid: number, cluster: string): boolean {
   if (!(pid > 1) || !alive(pid)) return false;
   if (process.platform === "linux") {
     try {
-      // Not the command line, which can contain /proc/self/cwd.
+      // Compares the working directory. The command line is not suitable, because it can contain /proc/self/cwd instead
+      // of the path.
       return (
         readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster) &&
         /postgres/.test(read(`/proc/${pid}/comm`))

@@ -14,18 +14,21 @@ import path from "node:path";
 import { StartError } from "@statehouse/runtime";
 import { postgresBinaries } from "./postgres-binaries.mjs";
 
-/** An unprivileged account: PostgreSQL refuses to run as root. */
+/** An unprivileged account, needed because PostgreSQL refuses to run as root. */
 export interface User {
   name: string;
   uid: number;
   gid: number;
 }
 
-/** The user that PostgreSQL runs as: the current user or, for root, an unprivileged account. Throws StartError. */
+/**
+ * Returns the account that PostgreSQL runs as if this process is root; otherwise undefined, because PostgreSQL then
+ * runs as the current user. Throws StartError.
+ */
 export function postgresUser(cluster: string): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = accounts();
-  // A cluster keeps using the account that created it.
+  // An existing cluster keeps using the account that created it.
   const owner = existsSync(cluster) ? statSync(cluster).uid : 0;
   const user = owner
     ? users.find(({ uid }) => uid === owner)
@@ -43,14 +46,15 @@ function accounts(): User[] {
     .map(([name = "", , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }));
 }
 
-/** Whether `user` can access the folder by its path. */
+/** Returns whether `user` can access the folder by its path. */
 export function reaches(user: User, folder: string): boolean {
   const { uid, gid } = user;
   return spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", folder], { uid, gid, cwd: "/" }).status === 0;
 }
 
 /**
- * PostgreSQL's programs at a path where `user` can run them: in node_modules or, if that is in a closed folder, a copy.
+ * Returns PostgreSQL's programs at a path where `user` can run them: in node_modules or, if `user` cannot enter that
+ * folder, in a copy.
  */
 export function binariesFor(user: User | undefined): ReturnType<typeof postgresBinaries> {
   const packaged = postgresBinaries();
@@ -68,12 +72,14 @@ export function binariesFor(user: User | undefined): ReturnType<typeof postgresB
   );
 }
 
-/** Copies under another name and renames, so that a concurrent run never sees a partial copy. */
+/**
+ * Copies the folder under another name and renames the copy, so that a concurrent run never uses an incomplete copy.
+ */
 function copied(from: string, to: string): boolean {
   const base = path.dirname(to);
   try {
     mkdirSync(base, { recursive: true, mode: 0o755 });
-    // In a shared /tmp any user could have created the folder, and PostgreSQL would run that user's programs.
+    // In a shared /tmp any user could have created this folder, and PostgreSQL would then run that user's programs.
     const { uid, mode } = lstatSync(base);
     if (uid !== 0 || (mode & 0o022) !== 0) return false;
     if (existsSync(to)) return true;

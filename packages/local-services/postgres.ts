@@ -9,15 +9,15 @@ import { clearLeftover } from "./postgres-leftover.ts";
 import { type ServerProcess, startProcess } from "./server-process.ts";
 
 export interface PostgresOptions {
-  /** The folder contains the cluster, its password and its log. */
+  /** The folder that contains the cluster, its password and its log. */
   dataDirectory: string;
-  /** 0, the default: any free port. */
+  /** The port; 0, the default, selects a free port. */
   port?: number;
-  /** Path of PostgreSQL's log; the default is `postgres.log` in the data directory. */
+  /** Path of PostgreSQL's log; by default `postgres.log` in the data directory. */
   log?: string;
-  /** For tests: durability across a machine crash is not needed. */
+  /** For tests: faster, but a crash of the machine can lose data. */
   fast?: boolean;
-  /** Parameters of the server, which replace others. */
+  /** Server parameters, which override the defaults. */
   settings?: Record<string, string>;
 }
 
@@ -27,12 +27,12 @@ export interface Postgres extends AsyncDisposable {
   readonly pid: number;
   /** Resolves when the server has exited for any reason. */
   readonly exited: Promise<void>;
-  /** Address of one database, with user and password. */
+  /** Returns the URL of one database, with user and password. */
   url(database: string): string;
-  /** Creates those of the databases that are missing. */
+  /** Creates those of the named databases that do not exist. */
   createDatabases(names: readonly string[]): Promise<void>;
   stop(): Promise<void>;
-  /** Starts it again on the same port. */
+  /** Starts the server again on the same port. */
   start(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -40,14 +40,15 @@ export interface Postgres extends AsyncDisposable {
 const always = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  // Three services keep up to 20 connections each; the default of 100 is too few for two stacks, as in the bench.
+  // Three services keep up to 20 connections each. The default limit of 100 is too low for two sets of services, as in
+  // the benchmarks.
   max_connections: "200",
   logging_collector: "off",
   log_line_prefix: "%m [%p] %d ",
 };
 
-// A crash of the machine may lose data, but SIGKILL of the server may not: commits still wait for the write. The
-// number of connections is enough for several stacks of four services each.
+// With these settings a crash of the machine can lose data, but SIGKILL of the server cannot: commits still wait until
+// the data is written to the operating system. The connection limit suffices for several sets of four services.
 const fastSettings = {
   fsync: "off",
   full_page_writes: "off",
@@ -56,7 +57,7 @@ const fastSettings = {
   max_connections: "500",
 };
 
-/** Starts PostgreSQL on its own folder, created at the first start. Throws StartError. */
+/** Starts PostgreSQL on its own folder, which the first start creates. Throws StartError. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDirectory = path.resolve(options.dataDirectory);
   const cluster = openCluster(dataDirectory, options.fast ?? false);
@@ -108,23 +109,27 @@ function startServer(
     cwd: cluster.folder,
     user: cluster.user,
     logFile: log,
-    // Fast shutdown: sessions are ended and everything is written. SIGTERM would wait for the sessions.
+    // SIGINT is a fast shutdown: PostgreSQL ends sessions and writes all data. SIGTERM would wait for the sessions to
+    // end.
     stopSignal: "SIGINT",
     stopTimeoutMs: 60_000,
-    // Long enough to replay the log after a crash.
+    // Long enough to replay the write-ahead log after a crash.
     startTimeoutMs: 300_000,
     ready: (pid) => isReady(cluster.folder, pid),
   });
 }
 
-/** Sessions of a killed postmaster exit within moments; until then a new one cannot start. */
+/**
+ * Starts PostgreSQL and retries while sessions of a killed postmaster still run. They exit within moments, but block a
+ * new postmaster until then.
+ */
 async function afterOrphans(start: () => Promise<ServerProcess>): Promise<ServerProcess> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start();
     } catch (error) {
-      // The cause: the server's own error, or the last lines of a session that has just exited, which are in the same
-      // log.
+      // The message is either the server's own error or the last log lines of a session that has just exited: both
+      // write to the same log.
       const orphans =
         error instanceof Error &&
         /shared memory block|unexpected postmaster exit/.test(error.message);
@@ -134,7 +139,7 @@ async function afterOrphans(start: () => Promise<ServerProcess>): Promise<Server
   }
 }
 
-/** The eighth line of postmaster.pid, which pg_ctl also waits for. */
+/** Returns whether the server is ready according to the eighth line of postmaster.pid, which pg_ctl also checks. */
 function isReady(folder: string, pid: number): boolean {
   try {
     const lines = readFileSync(path.join(folder, "postmaster.pid"), "utf8").split("\n");

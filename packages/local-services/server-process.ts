@@ -12,16 +12,16 @@ export interface ServerCommand {
   args: string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Runs as this user (only root can set it). */
+  /** The user that runs the process; only root can set it. */
   user?: { uid: number; gid: number } | undefined;
-  /** Receives its complete output. */
+  /** The file that receives all output of the process. */
   logFile: string;
   /** The signal for a clean shutdown. */
   stopSignal: NodeJS.Signals;
   /** Called every few milliseconds until it returns true. */
   ready: (pid: number) => Promise<boolean> | boolean;
   startTimeoutMs?: number;
-  /** Killed after this time. */
+  /** Time for a clean shutdown; the process is killed afterwards. */
   stopTimeoutMs?: number;
 }
 
@@ -31,15 +31,15 @@ export interface ServerProcess {
   /** Resolves when the process has exited for any reason. */
   readonly exited: Promise<void>;
   readonly running: boolean;
-  /** Stops it cleanly; kills it if it does not react. */
+  /** Stops the process cleanly; kills it if it does not exit in time. */
   stop(): Promise<void>;
   /** Sends SIGKILL. */
   kill(): Promise<void>;
 }
 
 /**
- * Starts a local service in a separate process group (this process handles Ctrl-C) and waits until it serves. Throws
- * StartError.
+ * Starts a local service in a separate process group, because Ctrl-C must reach only this process, and waits until the
+ * service is ready. Throws StartError.
  */
 export async function startProcess(server: ServerCommand): Promise<ServerProcess> {
   const logged = existsSync(server.logFile) ? statSync(server.logFile).size : 0;
@@ -79,7 +79,7 @@ function spawnProcess(server: ServerCommand): ChildProcess {
       detached: true,
       windowsHide: true,
     });
-    // A child that was not stopped must not keep this process running; the watchdog then stops it.
+    // The child must not keep this process running if it was not stopped; the watchdog then stops the child.
     child.unref();
     return child;
   } finally {
@@ -113,7 +113,10 @@ function serverProcess(
   };
 }
 
-/** The child's own explanation: its last error since `from`, and the log file. */
+/**
+ * Returns the reason why the child failed: the last error in its log file since offset `from`, and the path of the log
+ * file.
+ */
 export function lastLogLine(logFile: string, from = 0): string {
   const lines = existsSync(logFile)
     ? readFileSync(logFile)
@@ -126,7 +129,7 @@ export function lastLogLine(logFile: string, from = 0): string {
   return line ? `: ${line.trim().slice(0, 300)} (log: ${logFile})` : ` (log: ${logFile})`;
 }
 
-/** The program of the local service. Throws StartError that says what to install. */
+/** Returns the path of the local service's program. Throws a StartError that says what to install. */
 export async function programPath(name: Parameters<typeof provideProgram>[0]): Promise<string> {
   try {
     return await provideProgram(name);

@@ -21,7 +21,7 @@ async function start(
   writeFileSync(file, script);
   const child = spawn(process.execPath, [run, file, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
-    // Starts a separate process group, as a shell does for its children.
+    // Runs in a separate process group, like a program started from a shell.
     detached: true,
   });
   onTestFinished(() => void child.kill("SIGKILL"));

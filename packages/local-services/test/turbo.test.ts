@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { root } from "../folders.mjs";
 
-// turbo reuses a result while the hash of its task is the same. Each test changes one input in a copy of the
+// turbo reuses the result of a task while the task's hash is the same. Each test changes one input in a copy of the
 // repository and compares the hashes before and after.
 
 const turboCommand = fileURLToPath(new URL("../turbo.mjs", import.meta.url));
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-/** The hash of every task, by its id: `@statehouse/state#types`. */
+/** Returns the hash of every task by its id, for example `@statehouse/state#types`. */
 function hashes(env: NodeJS.ProcessEnv = {}): Map<string, string> {
   const turbo = path.join(root, "node_modules/turbo/bin/turbo");
   const names = ["generate", "types", "lint", "test", "test:system"];
@@ -45,11 +45,11 @@ function hashes(env: NodeJS.ProcessEnv = {}): Map<string, string> {
   );
 }
 
-/** The tasks whose hash differs from that of the unchanged repository. */
+/** Returns the tasks whose hash differs from the hash in the unchanged repository. */
 const missed = (after: Map<string, string>): string[] =>
   [...after].filter(([task, hash]) => before.get(task) !== hash).map(([task]) => task);
 
-/** The tasks that miss the cache after `file` was changed. */
+/** Returns the tasks whose hash changes with `file`. */
 function missedAfterChange(file: string, change = (content: string) => `${content}\n`): string[] {
   const name = path.join(folder.path, file);
   const content = readFileSync(name, "utf8");
