@@ -22,7 +22,7 @@ export interface DatabaseOptions {
   entities: readonly EntitySchema[];
   migrations: readonly SqlMigration[];
   poolSize?: number;
-  /** Maximum duration of a transaction without an earlier deadline, in ms. */
+  /** Maximum duration of a transaction that has no earlier deadline, in ms. */
   transactionCeilingMs?: number;
   /** How long the server keeps an idle transaction open, in ms. */
   idleTransactionMs?: number;
@@ -34,11 +34,14 @@ export interface DatabaseOptions {
 export interface Database extends AsyncDisposable {
   readonly orm: MikroORM;
   /**
-   * Runs `work` in a transaction that ends with the caller's deadline, flushes and commits. Repeats it after a
-   * deadlock. Throws `unavailable` if the database does not respond, even to COMMIT.
+   * Runs `work` in a transaction, flushes and commits. The transaction ends at the caller's deadline and is repeated
+   * after a deadlock. Throws `unavailable` if the database does not respond, even to COMMIT.
    */
   transaction<T>(work: (em: EntityManager) => Promise<T>, mode?: TransactionMode): Promise<T>;
-  /** One statement with `$1` placeholders and a cached plan, outside any transaction. Returns dates and numbers. */
+  /**
+   * Runs one statement with `$1` placeholders and a cached plan, outside any transaction. Returns timestamps as `Date`
+   * and bigints as numbers.
+   */
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
   /** Throws the reason if the database does not respond or lacks migrations. */
   ready(): Promise<void>;
@@ -47,13 +50,13 @@ export interface Database extends AsyncDisposable {
 const DEFAULT_POOL_SIZE = 20;
 const DEFAULT_CEILING_MS = 60_000;
 /**
- * A connection that fell silent can hold row locks, and only the server detects it. Transactions wait only for the
- * database, except those of the relay, which wait up to about 15 s for the bus.
+ * If the connection of an idle transaction stops responding, it can still hold row locks, and only the server detects
+ * this. Transactions wait only for the database, except those of the relay, which wait up to about 15 s for the bus.
  */
 const DEFAULT_IDLE_TRANSACTION_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** Sets up the ORM and its pool. Connects at the first use, so that a service can start before its database. */
+/** Sets up the ORM and its pool. Connects at first use, so a service can start before its database. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { contextName, logger } = options;
   const ceilingMs = options.transactionCeilingMs ?? DEFAULT_CEILING_MS;
@@ -68,7 +71,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
       return rows;
     } catch (error) {
-      // The pool has closed that connection, so an unnamed statement is planned again.
+      // The pool has closed the connection with the stale plan. An unnamed statement is planned again.
       if (isStalePlan(error)) {
         const unnamed = { text: sql, values: [...params] };
         return (await pool.query(answeredWithin(left, unnamed))).rows;
@@ -92,7 +95,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
     async [Symbol.asyncDispose]() {
       await orm.close(true);
-      // The ORM ends the pool only if it has used it itself.
+      // The ORM ends the pool only if it has used it.
       if (!pool.ending) await pool.end();
     },
   };

@@ -9,7 +9,7 @@ interface TableColumn {
   filled: boolean;
 }
 
-/** PostgreSQL's names of types that the ORM names differently. */
+/** The ORM's names of types, by PostgreSQL's names, where they differ. */
 const ormNames: Readonly<Record<string, string>> = {
   "timestamp with time zone": "timestamptz",
   integer: "int",
@@ -17,8 +17,8 @@ const ormNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The differences between the entities and the migrated database, one per line; empty if they agree. The entity may
- * omit a column that is nullable or has a default.
+ * Returns the differences between the entities and the migrated database, one per line; empty if they agree. An entity
+ * may omit a column that is nullable or has a default.
  */
 export async function schemaDrift({ orm, query }: Database): Promise<string[]> {
   const found = await query<TableColumn>(

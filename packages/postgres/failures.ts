@@ -3,7 +3,10 @@ import { remainingMs } from "@statehouse/runtime";
 
 const TRANSACTION_TIMEOUT = "25P04";
 
-/** Codes of PostgreSQL and the driver that mean that there is no response and the caller can retry later. */
+/**
+ * Error codes of PostgreSQL and its driver that mean that the database is unavailable and that the caller can retry
+ * later.
+ */
 const UNAVAILABLE = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -25,11 +28,11 @@ const UNAVAILABLE = new Set([
   "57P05", // idle_session_timeout
 ]);
 
-/** The driver has no code for these. */
+/** Messages of driver errors that have no code. */
 const LOST =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
 
-/** The pool is closed or the server does not respond. It is unknown whether the statement ran. */
+/** Returns whether the pool is closed or the server does not respond. It is unknown whether the statement ran. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
@@ -37,43 +40,47 @@ export function isLost(error: unknown): boolean {
   return LOST.test(error.message) || (error instanceof AggregateError && error.errors.some(isLost));
 }
 
-/** The server rolled back and reports that the same transaction can succeed now. */
+/** Returns whether the server rolled back the transaction and the same transaction can succeed now. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   return code === "40001" || code === "40P01" || isStalePlan(error);
 }
 
-/** A migration changed what a prepared statement returns; only a new connection or another name helps. */
+/**
+ * Returns whether a migration changed the result columns of a prepared statement. Only a new connection or another
+ * statement name resolves this.
+ */
 export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === "0A000" && property(error, "routine") === "RevalidateCachedQuery";
 }
 
 /**
- * Text that PostgreSQL cannot store: it contains the NUL character, which UTF-8 allows and `text` and `jsonb` do not.
+ * The error codes for text that PostgreSQL cannot store because it contains NUL, which UTF-8 allows but `text` and
+ * `jsonb` do not.
  */
 const UNSTORABLE_TEXT = new Set([
   "22021", // character_not_in_repertoire
   "22P05", // untranslatable_character
 ]);
 
-/** The error for callers that sent such text in any field. */
+/** Creates the error for callers that sent a NUL character in any field. */
 export const unstorableText = (): AppError =>
   badRequest("unstorable_text", "The request contains a NUL character.");
 
-/** True when `error` is the violation of this unique constraint or index. */
+/** Returns whether `error` is a violation of this unique constraint or index. */
 export function uniqueViolation(error: unknown, constraintName: string): boolean {
   return codeOf(error) === "23505" && property(error, "constraint") === constraintName;
 }
 
 /**
- * Turns failures that are not caused by the request into `unavailable` or `deadlineExceeded`, and text that cannot be
- * stored into `badRequest`; other errors are returned unchanged.
+ * Converts failures that the request did not cause into `unavailable` or `deadlineExceeded`, and text that cannot be
+ * stored into `badRequest`. Other errors are returned unchanged.
  */
 export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (UNSTORABLE_TEXT.has(codeOf(error) ?? "")) return unstorableText();
   if (isLost(error)) {
-    // Both the server and the driver end late statements; either can be first.
+    // Both the server and the driver end statements that exceed their limit; either can be first.
     const late = codeOf(error) === TRANSACTION_TIMEOUT || remainingMs() === 0;
     return late ? deadlineExceeded("The database", error) : databaseUnavailable(error);
   }

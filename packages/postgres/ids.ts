@@ -1,18 +1,21 @@
 import { randomBytes } from "node:crypto";
 
-// Without 0, O, I and l, which are easily confused when users read or type ids.
+// Omits 0, O, I and l, which users easily confuse when they read or type ids.
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789";
 const LENGTH = 16;
 /**
- * The largest multiple of the alphabet's size in a byte. Bytes above it would favour the first letters of the
- * alphabet.
+ * The largest multiple of the alphabet's size in a byte. Random bytes at or above it are skipped, because they would
+ * favour the first characters of the alphabet.
  */
 const UNBIASED = 256 - (256 % ALPHABET.length);
 
-/** Ids of other systems (runs, OAuth tokens) can be shorter or longer than those of `newId`. */
+/** The pattern of ids. Ids of other systems (runs, OAuth tokens) can be shorter or longer than those of `newId`. */
 const FORM = /^[a-z]+-[A-Za-z0-9]{1,64}$/;
 
-/** A new id such as `ws-` and 16 random letters and digits: at least 93 bits, never reused. */
+/**
+ * Returns a new id: the prefix and 16 random letters and digits, for example `ws-…`. With at least 93 random bits, ids
+ * do not collide.
+ */
 export function newId<Prefix extends string>(prefix: Prefix): `${Prefix}-${string}` {
   let id = "";
   while (id.length < LENGTH) {
@@ -23,7 +26,7 @@ export function newId<Prefix extends string>(prefix: Prefix): `${Prefix}-${strin
   return `${prefix}-${id}`;
 }
 
-/** True if `text` has the form of an id with this prefix. Any other text cannot identify a row. */
+/** Returns whether `text` has the form of an id with this prefix. Text of any other form cannot identify a row. */
 export const isId = <Prefix extends string>(
   prefix: Prefix,
   text: string,

@@ -6,13 +6,16 @@ import { queryIn } from "./transaction.ts";
 export interface SealedColumn {
   table: string;
   column: string;
-  /** The associated data to which the value of a row is bound. */
+  /** Returns the associated data to which the value of a row is bound. */
   placeOf(rowId: string): SealedPlace;
 }
 
 const BATCH = 500;
 
-/** Encrypts values of older keys with the first key; returns the number of values. Safe to repeat. */
+/**
+ * Re-encrypts values of older keys with the first key; returns the number of re-encrypted values. Can be repeated
+ * safely.
+ */
 export async function rotateColumnKeys(
   database: Database,
   sealer: Sealer,

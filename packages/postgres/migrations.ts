@@ -6,12 +6,13 @@ import { Client } from "pg";
 import { isRetryable } from "./failures.ts";
 
 /**
- * One step forward that is safe beside the previous release: a migration expands first, and a later one contracts.
+ * One forward step. It must be safe while the previous release still runs: a migration only expands the schema, and a
+ * migration of a later release contracts it.
  */
 export interface SqlMigration {
   /**
-   * The name of the migration, for example `0001_init`, by which migrations are ordered. It is never renamed, and a
-   * released migration is never edited.
+   * The migration's name, for example `0001_init`. Migrations are applied in the order of their names. A released
+   * migration is never renamed or edited.
    */
   name: string;
   up: string;
@@ -19,24 +20,24 @@ export interface SqlMigration {
 
 export interface MigrateOptions {
   url: string;
-  /** The owner of the database, for messages. */
+  /** The service that owns the database, for messages. */
   contextName: string;
   migrations: readonly SqlMigration[];
 }
 
-/** An arbitrary number that is the same in every release. Advisory locks are per database. */
+/** An arbitrary number for the advisory lock, the same in every release. Advisory locks are per database. */
 const LOCK = "7031406125";
 const LOCK_TIMEOUT_MS = 3000;
 const ATTEMPTS = 10;
 
 /**
- * Applies missing migrations in order, in one transaction each. A second run waits for the first. A migration that does
- * not get its table lock within seconds releases its place in the queue, so that other transactions are not blocked
- * behind it, and retries.
+ * Applies missing migrations in order, each in its own transaction. A concurrent run waits for the first one. A
+ * migration that does not get its table lock within seconds gives up its place in the lock queue and retries, so that
+ * it does not block other transactions.
  */
 export async function migrate({ url, contextName, migrations }: MigrateOptions): Promise<string[]> {
   const client = new Client({ connectionString: url, application_name: `${contextName} migrate` });
-  // A dropped connection also fails its current query. Without a listener the 'error' event would end the process.
+  // A lost connection also fails the current query. Without a listener, the 'error' event would end the process.
   client.on("error", () => {});
   await client.connect();
   try {
@@ -58,8 +59,8 @@ export async function migrate({ url, contextName, migrations }: MigrateOptions):
 }
 
 /**
- * The migrations of a folder of `.sql` files, in the order of their names. A file's name without `.sql` is the
- * migration's name, which the database records, so a released file is never renamed.
+ * Returns the migrations of a folder of `.sql` files, ordered by name. The file name without `.sql` is the migration's
+ * name. The database records the name, so a released file is never renamed.
  */
 export const readMigrations = (folder: string): SqlMigration[] =>
   readdirSync(folder)
@@ -70,7 +71,7 @@ export const readMigrations = (folder: string): SqlMigration[] =>
       up: readFileSync(path.join(folder, file), "utf8"),
     }));
 
-/** The names of the `migrations` that are not in `applied`. */
+/** Returns the names of those `migrations` that are not in `applied`. */
 export function missingMigrations(
   migrations: readonly SqlMigration[],
   applied: Iterable<string>,
@@ -102,7 +103,7 @@ async function apply(client: Client, contextName: string, migration: SqlMigratio
 }
 
 function isRepeatable(error: unknown): boolean {
-  // lock_not_available: the lock_timeout has passed.
+  // lock_not_available: the migration waited longer than lock_timeout.
   return hasCode(error, "55P03") || isRetryable(error);
 }
 

@@ -4,8 +4,8 @@ import type { Database } from "./database.ts";
 import { afterCommit, type TransactionMode } from "./transaction.ts";
 
 /**
- * The nouns of a service's store that have this part, with what the part creates: `tx.<noun>` of `rows`,
- * `app.reads.<noun>` of `reads`.
+ * The nouns of a service's store that have this part, with the type that the part creates: `rows` creates `tx.<noun>`,
+ * and `reads` creates `app.reads.<noun>`.
  */
 export type PartsOf<Nouns, Part extends string> = {
   [Name in keyof Nouns as Nouns[Name] extends Record<Part, unknown>
@@ -15,7 +15,9 @@ export type PartsOf<Nouns, Part extends string> = {
     : never;
 };
 
-/** Creates one part of every noun that has it. The hub of a store, `store/nouns.ts`, consists of such folds. */
+/**
+ * Creates one part of every noun that has it. The hub of a store, `store/nouns.ts`, calls this function for each part.
+ */
 export const partsOf = <Nouns extends Record<string, object>, Part extends string>(
   nouns: Nouns,
   part: Part,
@@ -33,26 +35,32 @@ interface Mapped {
   entities?: readonly EntitySchema[];
 }
 
-/** The ORM schemas of all nouns: of each its `entity` or `entities`. */
+/** Returns the ORM schemas of all nouns, from the member `entity` or `entities` of each. */
 export const entitiesOf = (nouns: Readonly<Record<string, object>>): readonly EntitySchema[] =>
   Object.values<Mapped>(nouns).flatMap(({ entity, entities = [] }) =>
     entity ? [entity] : entities,
   );
 
-/** The tables whose rows are deleted with their organization, `deletedWithOrganization`, in the order of the nouns. */
+/**
+ * Returns the tables whose rows are deleted with their organization, in the order of the nouns: each noun's
+ * `deletedWithOrganization`.
+ */
 export const tablesOfOrganization = (nouns: Readonly<Record<string, object>>): readonly string[] =>
   Object.values<{ deletedWithOrganization?: string }>(nouns).flatMap(
     ({ deletedWithOrganization: table }) => (table === undefined ? [] : [table]),
   );
 
-/** The rows of one transaction, `tx.<noun>`, and the events and hooks that take effect with its commit. */
+/**
+ * The rows of one transaction as `tx.<noun>`, and functions to record events and hooks that take effect with its
+ * commit.
+ */
 export type TxOf<Nouns, Event> = PartsOf<Nouns, "rows"> & {
   record(event: Event): Promise<void>;
   /** Runs `hook` once the transaction is committed. */
   afterCommit(hook: () => void): void;
 };
 
-/** Runs use cases in transactions of the database; see `Database.transaction`. */
+/** Creates the function that runs use cases in transactions of the database; see `Database.transaction`. */
 export const createTransactions =
   <Nouns extends Record<string, object>, Event>(
     database: Database,

@@ -1,11 +1,11 @@
 /** A requested page. */
 export interface PageInput {
-  /** From 1. */
+  /** The page number, from 1. */
   number: number;
   size: number;
 }
 
-/** The rows of one page and the number of rows of the whole list. */
+/** The rows of one page, and the total number of rows of the list. */
 export interface Page<Row> {
   rows: Row[];
   total: number;
@@ -14,7 +14,7 @@ export interface Page<Row> {
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
 
-/** The page that a request message names; 0 means absent and selects the default. */
+/** Returns the page that a request message names. 0 means absent and selects the default. */
 export const pageOf = ({
   pageNumber,
   pageSize,
@@ -26,5 +26,5 @@ export const pageOf = ({
   size: Math.min(pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
 });
 
-/** Number of rows before the page, for SQL's OFFSET. */
+/** Returns the number of rows before the page, for SQL's OFFSET. */
 export const offsetOf = ({ number, size }: PageInput): number => (number - 1) * size;

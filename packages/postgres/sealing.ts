@@ -1,6 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
-/** The place of a sealed value. The value is bound to it and cannot be decrypted for another place. */
+/**
+ * The column and row that contain a sealed value. The value is bound to this place and cannot be decrypted for another
+ * one.
+ */
 export interface SealedPlace {
   table: string;
   column: string;
@@ -8,11 +11,14 @@ export interface SealedPlace {
 }
 
 export interface Sealer {
-  /** Encrypts a value for this place: `id:` followed by nonce, tag and ciphertext in base64. */
+  /**
+   * Encrypts a value for this place. Returns `id:` followed by nonce, tag and ciphertext in base64, where `id` is that
+   * of the key.
+   */
   seal(plain: string, place: SealedPlace): string;
   /** Decrypts a value. Throws if the key is unknown or the value was altered or moved. */
   unseal(sealed: string, place: SealedPlace): string;
-  /** True if the value was encrypted with an older key and should be encrypted with the current one. */
+  /** Returns whether the value was encrypted with an older key and should be re-encrypted with the current one. */
   isStale(sealed: string): boolean;
 }
 
@@ -20,7 +26,10 @@ const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** `keys` is `id:base64key,…`, 32 bytes each; the first encrypts, all decrypt. Throws if malformed. */
+/**
+ * Creates a sealer from `id:base64key,…`. Each key has 32 bytes; the first encrypts, all decrypt. Throws if `keys` is
+ * malformed.
+ */
 export function createSealer({ keys }: { keys: string }): Sealer {
   const ring = parseKeys(keys);
   const [current] = ring;
@@ -57,7 +66,7 @@ function parseKeys(keys: string): Map<string, Buffer> {
   for (const entry of keys.split(",").filter((part) => part.trim() !== "")) {
     const [, id, encoded] = /^\s*([A-Za-z0-9_-]+):([A-Za-z0-9+/=]+)\s*$/.exec(entry) ?? [];
     const key = Buffer.from(encoded ?? "", "base64");
-    // The entry itself is never quoted, because it is a key.
+    // The message never quotes the entry, because the entry contains a key.
     if (!id || key.length !== 32) {
       throw new Error("sealing keys: each must be id:base64, of 32 bytes, separated by commas");
     }
@@ -72,6 +81,6 @@ function keyIdOf(sealed: string): string {
 }
 
 function associatedData(keyId: string, { table, column, rowId }: SealedPlace): Buffer {
-  // JSON, so that two places never result in the same bytes.
+  // Encoded as JSON, so that two different places never have the same bytes.
   return Buffer.from(JSON.stringify([keyId, table, column, rowId]), "utf8");
 }

@@ -2,36 +2,39 @@ import { metrics } from "@opentelemetry/api";
 import { remainingMs, withClientSpan } from "@statehouse/runtime";
 import { type CustomTypesConfig, type PoolClient, type QueryConfig, types } from "pg";
 
-/** bigint: the values are counters, revisions and µs since 1970, all far below 2^53. */
+/**
+ * The type id of bigint. It is read as a number, because the values are counters, revisions and µs since 1970, all far
+ * below 2^53.
+ */
 const INT8 = 20;
 
-/** For hand-written SQL: timestamps as `Date`, bigint as number, everything else as in pg. */
+/** Result types of hand-written SQL: timestamps are `Date`, bigints are numbers, and all other types are as in pg. */
 const resultTypes: CustomTypesConfig = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
     oid === INT8 ? Number : types.getTypeParser(oid, format as "text"),
 };
 
 /**
- * With more than this number of texts, a statement is probably assembled from values; naming it would only leak
- * memory.
+ * Maximum number of named statements. Beyond it, SQL was probably assembled from values, and further names would only
+ * leak memory.
  */
 const MAX_NAMED = 500;
 const names = new Map<string, string>();
 
-/** How much longer than the server's limit the client waits for a response. */
+/** How much longer than the server's time limit the client waits for a response. */
 const SILENCE_MS = 1000;
 
 /**
- * The query with a client-side time limit: the server enforces its limits, but a connection that fell silent would
- * otherwise never return to its pool. The connection is discarded.
+ * Returns the query with a client-side time limit. The server enforces its own limits, but a connection that stops
+ * responding would otherwise never return to its pool. After the limit the connection is discarded.
  */
 export const answeredWithin = (ms: number, query: QueryConfig): QueryConfig => ({
   ...query,
-  // Part of the driver, but missing in its types.
+  // `query_timeout` is part of the driver but missing from its types.
   ...{ query_timeout: Math.ceil(ms) + SILENCE_MS },
 });
 
-/** A query whose plan PostgreSQL caches: the same text has the same name on every connection. */
+/** Returns a query whose plan PostgreSQL caches: the same SQL has the same statement name on every connection. */
 export function prepared(sql: string, params: readonly unknown[]): QueryConfig {
   let name = names.get(sql);
   if (name === undefined && names.size < MAX_NAMED) {
@@ -46,17 +49,17 @@ let statements = 0;
 let awaited = 0;
 
 /**
- * Number of statements that a caller waited for: sent by this process under a deadline, which relays and loops do not
- * have.
+ * Returns the number of statements that a caller waited for. These were sent under a deadline; relays and loops have
+ * none.
  */
 export const awaitedStatementCount = (): number => awaited;
 
-/** Number of statements that this process sent. */
+/** Returns the number of statements that this process has sent. */
 export const statementCount = (): number => statements;
 
 export type StatementListener = (sql: string) => void;
 
-/** Counts and reports every statement that any code sends on this connection. */
+/** Counts every statement on this connection and passes it to `listener`, regardless of the code that sends it. */
 export function observeStatements(client: PoolClient, listener?: StatementListener): void {
   const send: (...args: unknown[]) => unknown = client.query.bind(client);
   const observed = (...args: unknown[]): unknown => {
@@ -68,7 +71,7 @@ export function observeStatements(client: PoolClient, listener?: StatementListen
   Reflect.set(client, "query", observed);
 }
 
-/** Exposes the counter to Prometheus. */
+/** Exposes the number of statements to Prometheus. */
 export function exposeStatementCount(): void {
   metrics
     .getMeter("statehouse/postgres")
@@ -79,8 +82,8 @@ export function exposeStatementCount(): void {
 }
 
 /**
- * A span around one statement. Only SQL with placeholders is recorded completely: the ORM writes values into its text,
- * which can be token hashes or sealed columns.
+ * Runs a statement in a span. Only SQL with placeholders is recorded completely, because the ORM writes values into its
+ * SQL, which can be token hashes or sealed columns.
  */
 export function traced<T>(sql: string, placeholders: boolean, run: () => Promise<T>): Promise<T> {
   const summary = summaryOf(sql);

@@ -14,15 +14,15 @@ interface OpenTransaction {
 }
 
 export interface TransactionMode {
-  /** Rolls back instead of committing, so that `work` validates a request and changes nothing; no hook runs. */
+  /** Validates a request without changing anything: rolls back instead of committing, and runs no hook. */
   validateOnly?: boolean;
 }
 
 export interface TransactionOptions extends TransactionMode {
   pool: Pool;
-  /** A new entity manager that is not bound to a transaction. */
+  /** Returns a new entity manager that is not bound to a transaction. */
   fork(): EntityManager;
-  /** Maximum duration of a transaction if the caller's deadline allows more, in ms. */
+  /** Maximum duration of a transaction in ms. An earlier deadline of the caller takes precedence. */
   ceilingMs: number;
   logger: Logger;
 }
@@ -31,8 +31,8 @@ const transactions = new WeakMap<EntityManager, OpenTransaction>();
 const ATTEMPTS = 5;
 
 /**
- * Runs `work` in a transaction on a separate connection instead of one of the ORM's. The ORM's driver never returns a
- * connection whose BEGIN or ROLLBACK failed, so each restart of PostgreSQL would shrink the pool. A separate
+ * Runs `work` in a transaction on a separate connection instead of a connection of the ORM. The ORM's driver never
+ * returns a connection whose BEGIN or ROLLBACK failed, so each restart of PostgreSQL would shrink its pool. A separate
  * connection also allows BEGIN and the time limit to be one message. After a deadlock or a serialization failure
  * everything is repeated, so `work` must not change anything except through `em`.
  */
@@ -66,7 +66,7 @@ async function attemptTransaction<T>(
     await em.flush();
     const end = validateOnly ? "rollback" : "commit";
     const { command } = await client.query(inTime(transaction, { text: end }));
-    // PostgreSQL responds to COMMIT with ROLLBACK after an error that was swallowed.
+    // If an earlier error in the transaction was caught and ignored, PostgreSQL responds to COMMIT with ROLLBACK.
     if (command !== end.toUpperCase())
       throw new Error("The transaction had failed and was rolled back");
   } catch (error) {
@@ -88,8 +88,8 @@ async function attemptTransaction<T>(
 }
 
 /**
- * Begins at most twice: the first connection may have been lost while it was idle in the pool, and nothing has
- * happened yet.
+ * Begins a transaction with at most two attempts: the first connection may have been lost while it was idle in the
+ * pool. Repeating BEGIN is safe, because nothing has been changed yet.
  */
 const begin = (pool: Pool, ceilingMs: number) =>
   withRetry({ attempts: 2, isRetryable: isLost }, async () => {
@@ -119,14 +119,14 @@ async function rolledBack(transaction: OpenTransaction): Promise<boolean> {
 }
 
 /**
- * The interface that the ORM's driver needs from a transaction: run one statement whose text already contains the
+ * Creates the interface that the ORM's driver needs from a transaction: it runs one statement that already contains its
  * values.
  */
 function ormContext(transaction: OpenTransaction) {
   return {
     async executeQuery({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
       const client = clientOf(transaction);
-      // The ORM writes values into the text, and a NUL would end the statement and break the message.
+      // The ORM writes values into its SQL, and a NUL would end the statement early.
       if (sql.includes("\0")) throw unstorableText();
       const send = () => client.query(sql, [...parameters]);
       const { command, rowCount, rows } = await (spansAreRecorded()
@@ -149,7 +149,7 @@ function transactionOf(em: EntityManager): OpenTransaction {
   return transaction;
 }
 
-/** SQL with `$1` placeholders inside the transaction of `em`; it does not see the ORM's unflushed changes. */
+/** Runs SQL with `$1` placeholders in the transaction of `em`. The SQL does not see the ORM's unflushed changes. */
 export async function queryIn<Row>(
   em: EntityManager,
   sql: string,
@@ -162,7 +162,7 @@ export async function queryIn<Row>(
   return rows;
 }
 
-/** Calls `hook` after the transaction of `em` has committed; not called after a rollback. */
+/** Calls `hook` after the transaction of `em` has committed. The hook is not called after a rollback. */
 export function afterCommit(em: EntityManager, hook: () => void): void {
   transactionOf(em).hooks.push(hook);
 }

@@ -5,25 +5,25 @@ export type RowWithTotal<Row> = { total: number } & (Row | { id: null });
 
 export interface ListStatement {
   /**
-   * Selects one row with the column `total`: `select count(*) as total from teams where …`. Further columns are part of
-   * every row, and `select` can use them as `counted.…`.
+   * Selects one row with the column `total`: `select count(*) as total from teams where …`. Other columns of this row
+   * are added to every row of the page; `select` can use them as `counted.…`.
    */
   count: string;
-  /** The statement that selects the page's rows; their columns include `id`. */
+  /** Selects the page's rows, including the column `id`. */
   select: string;
-  /** The sort order, repeated over the rows as `listed`: `listed.name`. */
+  /** The sort order of the page. It is applied to the rows again under the alias `listed`: `listed.name`. */
   order: string;
 }
 
 /**
- * One statement for a page and its total, so that both come from one snapshot. The total is also
- * correct for a page past the end.
+ * Builds one statement that returns a page and its total from the same snapshot. The total is also correct for a page
+ * past the end of the list.
  */
 export const withTotal = ({ count, select, order }: ListStatement): string => `
    select counted.*, listed.*
    from (${count}) counted left join lateral (${select}) listed on true order by ${order}`;
 
-/** The page that a `withTotal` statement returned. */
+/** Converts the rows of a `withTotal` statement into a page. */
 export const pageWithTotal = <Row extends { id: string }>(
   rows: readonly RowWithTotal<Row>[],
 ): Page<Row> => ({

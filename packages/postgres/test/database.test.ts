@@ -217,7 +217,7 @@ describe("a transaction", () => {
         await queryIn(em, sql, [ids[1]]);
       });
     await Promise.all([bump(["a", "b"]), bump(["b", "a"])]);
-    // The repeated transaction can lock its first row before the other one continues, and conflict again.
+    // After the retry, the transaction can lock its first row before the other one continues, and conflict again.
     expect(holding).toBeGreaterThan(2);
     expect(await database.query("select epoch from cups")).toEqual([{ epoch: 3 }, { epoch: 3 }]);
   });
@@ -293,7 +293,7 @@ test("a connection closed by PostgreSQL causes unavailable, and the pool keeps i
     killed.resolve();
     await expect(victim).rejects.toMatchObject({ kind: "unavailable", reason: "database" });
   }
-  // More transactions than the pool has connections: none of its connections was lost.
+  // Runs more transactions than the pool has connections, which shows that no connection was lost.
   await Promise.all(Array.from({ length: 12 }, (_, index) => addCup(`cup-${index}`)));
 });
 

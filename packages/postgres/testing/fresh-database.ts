@@ -6,11 +6,11 @@ import { migrate, type SqlMigration } from "../index.ts";
 export interface FreshDatabase extends AsyncDisposable {
   readonly url: string;
   readonly name: string;
-  /** Direct access to the tables, for tests of values that no other interface shows. */
+  /** Queries the tables directly, for tests of values that no other interface shows. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** An empty database with these migrations applied, for one test file; dropped on disposal. */
+/** Creates an empty database with these migrations applied, for one test file; disposal drops it. */
 export async function freshDatabase(options: {
   contextName: string;
   migrations: readonly SqlMigration[];
@@ -27,7 +27,7 @@ export async function freshDatabase(options: {
       await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
     });
   const pool = new Pool({ connectionString: urlOf(name) });
-  // Errors of an idle connection, or of one that is closed because its database is dropped, are expected.
+  // Errors of idle connections, and of connections that are closed because their database is dropped, are expected.
   pool.on("error", () => {});
   return {
     name,
@@ -42,8 +42,8 @@ export async function freshDatabase(options: {
 }
 
 /**
- * Migrated once per run, then copied. It is renamed once it is complete, so that an existing template is always
- * complete.
+ * Returns the name of a migrated template, which is created once per run and then copied. The template is renamed when
+ * it is complete, so that an existing template is always complete.
  */
 async function migratedTemplate(
   client: Client,

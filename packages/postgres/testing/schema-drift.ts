@@ -4,7 +4,7 @@ import { freshDatabase } from "./fresh-database.ts";
 
 type Entities = Parameters<typeof openDatabase>[0]["entities"];
 
-/** The differences between a service's entities and its migrated database, one per line. */
+/** Returns the differences between a service's entities and its migrated database, one per line. */
 export async function migratedSchemaDrift(service: {
   contextName: string;
   entities: Entities;
