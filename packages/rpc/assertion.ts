@@ -13,30 +13,33 @@ import {
 } from "jose";
 import { LRUCache } from "lru-cache";
 
-/** Lifetime of an assertion, in seconds; a replayed assertion expires with the original. */
+/** Lifetime of an assertion in seconds. A replayed assertion expires with the original. */
 const LIFETIME_S = 300;
-/** Renewed this long before it expires, so that it does not expire in transit or through clock skew. */
+/**
+ * A cached assertion is renewed this long before it expires, so that it does not expire in transit or because of clock
+ * skew.
+ */
 const RENEW_MS = 60_000;
-/** The only issuer that may assert other principals. */
+/** The only service that may assert other principals. */
 const GATEWAY = "gateway";
 
-/** The principal of a call. */
+/** The principal of a call, as a source of signed assertions. */
 export interface CallOptions {
   /** Returns the signed assertion for the service `audience`. */
   assertion(audience: string): Promise<string>;
 }
 
-/** A service's own name and key. Its calls carry an assertion of the service itself. */
+/** A service's name and signing key. Its calls assert the service itself. */
 export interface ServiceIdentity extends CallOptions {
   readonly name: string;
-  /** Asserts another principal; services accept this from the gateway only. */
+  /** Returns call options that assert another principal. Services accept such assertions from the gateway only. */
   on(principal: Principal): CallOptions;
 }
 
-/** Public keys by the name of the signing service; a service has several while its key is rotated. */
+/** Public keys by the name of the signing service. A service has several keys while its key is being rotated. */
 export type AssertionKeys = Readonly<Record<string, readonly JWK[]>>;
 
-/** A new key pair for assertions, for installations that have none yet. */
+/** Generates a key pair for assertions, for installations that do not have one yet. */
 export async function generateAssertionKey(): Promise<{ privateJwk: JWK; publicJwk: JWK }> {
   const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
   const kid = crypto.randomUUID();
@@ -46,7 +49,7 @@ export async function generateAssertionKey(): Promise<{ privateJwk: JWK; publicJ
   };
 }
 
-/** Signs for the service `name`; a signed assertion is cached until shortly before it expires. */
+/** Creates the identity of the service `name`. Signed assertions are cached until shortly before they expire. */
 export async function createIdentity(name: string, privateJwk: JWK): Promise<ServiceIdentity> {
   const key = await importJWK(privateJwk, "EdDSA");
   const kid = privateJwk.kid ?? "";
@@ -75,12 +78,12 @@ export async function createIdentity(name: string, privateJwk: JWK): Promise<Ser
   return { name, on, ...on({ type: "service", id: name, versions: "" }) };
 }
 
-/** Reads the caller from an assertion. */
+/** Verifies an assertion and returns the principal that it asserts. */
 export type AssertionVerifier = (assertion: string) => Promise<Principal>;
 
 /**
- * Verifies assertions made for `audience`. Throws `unauthenticated` if one is missing, forged, altered, expired or made
- * for another audience, or if a service other than the gateway asserts another principal.
+ * Creates a verifier of assertions made for `audience`. It throws `unauthenticated` if an assertion is missing, forged,
+ * altered, expired or made for another audience, and if a service other than the gateway asserts another principal.
  */
 export function createVerifier(audience: string, keys: AssertionKeys): AssertionVerifier {
   const imported = new Map<string, Promise<CryptoKey | Uint8Array>>();

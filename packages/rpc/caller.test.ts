@@ -15,7 +15,7 @@ const of = (organizationId: string): [string, OrganizationGrants] => [
   },
 ];
 
-/** Callers of a user in two organizations, whose current versions are `current`. */
+/** Creates callers of a user in two organizations, whose grants are loaded at the versions `current`. */
 function callers(current: () => string) {
   const loads: string[] = [];
   const callerOf = createCallers(async ({ versions }): Promise<Grants> => {
@@ -46,7 +46,7 @@ test("tokens of one principal share its grants, each without the organizations t
 test("grants that were read at later versions are not cached under earlier ones", async () => {
   let current = "u:1;org-a:1;org-b:2";
   const { loads, organizationsOf } = callers(() => current);
-  // A change between the token's authentication and the reading of its grants.
+  // Simulates a change after the token was authenticated and before its grants were read.
   expect(await organizationsOf("u:1;org-a:1;org-b:1!")).toEqual(["org-a"]);
   expect(await organizationsOf("u:1;org-a:1;org-b:2")).toEqual(["org-a", "org-b"]);
   expect(await organizationsOf("u:1;org-a:1!;org-b:2")).toEqual(["org-b"]);

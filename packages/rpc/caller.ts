@@ -7,7 +7,7 @@ import {
 } from "@statehouse/authorization";
 import { LRUCache } from "lru-cache";
 
-/** The context of a method, in addition to its request. */
+/** The context that a method receives in addition to its request. */
 export interface CallContext {
   caller: Caller;
 }
@@ -16,7 +16,7 @@ export interface CallContext {
 export type GrantsLoader = (principal: Principal) => Promise<Grants>;
 
 export interface CallerOptions {
-  /** Loads the grants even if those of the principal's versions are cached. */
+  /** Loads the grants again, even if grants for the principal's versions are cached. */
   currentGrants?: boolean;
 }
 
@@ -24,9 +24,9 @@ export interface CallerOptions {
 export type CallerFactory = (principal: Principal, options?: CallerOptions) => Promise<Caller>;
 
 /**
- * Creates callers from principals. Grants are cached under the versions at which they were read, so that they are as
- * current as the principal's authentication: after any change the principal has other versions. Grants of a token that
- * some organizations do not accept are cached beside those of its principal.
+ * Creates callers from principals. Grants are cached under the versions at which they were read. They are as current as
+ * the principal's authentication, because every change gives the principal new versions. If some organizations do not
+ * accept a token, the token's grants are cached separately from its principal's.
  */
 export function createCallers(load: GrantsLoader): CallerFactory {
   const kept = new LRUCache<string, Grants>({ max: 10_000 });
@@ -44,7 +44,7 @@ export function createCallers(load: GrantsLoader): CallerFactory {
     }
     if (own === versions) return { kind: "principal", principal, grants };
     const ofToken = grantsOfToken(grants, versions);
-    // Of later versions than the token's: right for this request only.
+    // Grants that were read at other versions than the token's are valid for this request only and must not be cached.
     if (grants.versions === own) kept.set(`${type} ${id} ${versions}`, ofToken);
     return { kind: "principal", principal, grants: ofToken };
   };

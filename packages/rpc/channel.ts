@@ -4,11 +4,11 @@ import type { DescMethod } from "@bufbuild/protobuf";
 export interface CallMetadata {
   assertion: string;
   traceparent: string | undefined;
-  /** Epoch, ms. */
+  /** Milliseconds since 1970. */
   deadline: number;
 }
 
-/** A connection to one service. Both implementations transfer protobuf bytes, never shared objects. */
+/** A connection to one service. Both implementations transfer protobuf bytes and never share objects. */
 export interface Channel extends AsyncDisposable {
   /** The service at the other end, which is the audience of assertions. */
   readonly audience: string;

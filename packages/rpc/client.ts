@@ -14,10 +14,10 @@ import type { Channel } from "./channel.ts";
 import { countCall } from "./counter.ts";
 import { methodPath } from "./service.ts";
 
-/** Time limit of calls outside any request, in ms. */
+/** Time limit of calls that are made outside any request, in ms. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** One function for each method. Throws the service's AppError. */
+/** One function for each method of the service. Each throws the service's AppError. */
 export type Client<S extends DescService> = {
   [M in keyof S["method"]]: (
     request: MessageInitShape<S["method"][M]["input"]>,
@@ -26,8 +26,8 @@ export type Client<S extends DescService> = {
 };
 
 /**
- * A client of `desc` over `channel`. Calls are made as `identity` unless the call specifies another one, and end with
- * the deadline of the request that they serve.
+ * Creates a client of `desc` over `channel`. Calls are made as `identity` unless the call specifies another identity,
+ * and end at the deadline of the request during which they are made.
  */
 export function createClient<S extends DescService>(
   desc: S,

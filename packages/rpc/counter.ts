@@ -2,14 +2,14 @@ import { metrics } from "@opentelemetry/api";
 
 let calls = 0;
 
-/** Number of calls of this process to other services, including in-process ones. */
+/** Returns the number of calls from this process to other services, including calls in the same process. */
 export const callCount = (): number => calls;
 
 export const countCall = (): void => {
   calls++;
 };
 
-/** Exposes the counter to Prometheus. */
+/** Exposes the number of calls to Prometheus. */
 export function exposeCallCount(): void {
   metrics
     .getMeter("statehouse/rpc")

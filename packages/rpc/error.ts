@@ -9,10 +9,10 @@ import {
 } from "@statehouse/errors";
 import { ErrorDetailSchema } from "@statehouse/proto/statehouse/rpc/v1/error";
 
-/** The trailer that carries the detail; gRPC sends names that end in -bin as bytes. */
+/** The trailer that carries the encoded AppError. gRPC sends trailers whose names end in -bin as bytes. */
 export const detailTrailer = "statehouse-error-bin";
 
-/** Architecture's table of errors. */
+/** The gRPC status code of each error kind. */
 const codes = {
   badRequest: status.FAILED_PRECONDITION,
   unauthenticated: status.UNAUTHENTICATED,
@@ -28,7 +28,7 @@ const codes = {
 
 export const codeOf = (error: AppError): status => codes[error.kind];
 
-/** The format of an error between processes. */
+/** Encodes an error for transfer between processes. */
 export const errorToBytes = (error: AppError): Uint8Array =>
   toBinary(
     ErrorDetailSchema,
@@ -43,7 +43,7 @@ export const errorToBytes = (error: AppError): Uint8Array =>
 
 const isKind = (kind: string): kind is ErrorKind => errorKinds.some((known) => known === kind);
 
-/** The error that the bytes encode; undefined if they are not an error. */
+/** Decodes an error. Returns undefined if the error kind is unknown. */
 export function errorFromBytes(bytes: Uint8Array): AppError | undefined {
   const { kind, reason, message, fields, retryAfterSeconds } = fromBinary(ErrorDetailSchema, bytes);
   if (!isKind(kind)) return undefined;
@@ -57,12 +57,15 @@ export function errorFromBytes(bytes: Uint8Array): AppError | undefined {
   });
 }
 
-/** A request or a response that exceeds the size of one message. */
+/** Thrown for a request or a response that exceeds the size of one message. */
 export class MessageTooLarge extends Error {
   override readonly name = "MessageTooLarge";
 }
 
-/** The error for a call that ended without a detail: there was no response, or the service failed internally. */
+/**
+ * Returns the error for a call that ended without an encoded AppError: there was no response, or the service failed
+ * internally.
+ */
 export function errorFromStatus(code: status, details: string, audience: string): Error {
   if (code === status.UNAVAILABLE) {
     return unavailable("service_unavailable", `The service ${audience} does not answer.`);

@@ -15,7 +15,7 @@ import type { GrantsLoader } from "./caller.ts";
 import type { Channel } from "./channel.ts";
 import { createClient } from "./client.ts";
 
-/** Loads grants from the service access. */
+/** Creates a loader that reads grants from the access service. */
 export function grantsFromAccess(access: Channel, identity: CallOptions): GrantsLoader {
   const client = createClient(GrantsService, access, identity);
   return async ({ type, id }) => {
@@ -33,7 +33,10 @@ const principalType = (type: string): Grants["principal"]["type"] => {
 type Values = Readonly<Record<string, readonly unknown[]>>;
 type Permissions<Of extends Values> = { [P in keyof Of]?: Of[P][number] };
 
-/** Permissions and values that a newer release of access sends and that are unknown here have no effect. */
+/**
+ * Returns the known permissions. A newer release of the access service can send permissions and values that are unknown
+ * here; they have no effect.
+ */
 const knownPermissions = <Of extends Values>(values: Of, permissions: JsonObject = {}) =>
   Object.fromEntries(
     Object.entries(permissions).filter(
@@ -41,7 +44,7 @@ const knownPermissions = <Of extends Values>(values: Of, permissions: JsonObject
     ),
   ) as Permissions<Of>;
 
-/** The grants of one organization, by the id of their target. */
+/** Groups the grants of one organization by the id of their target. */
 const byTarget = <Of extends Values>(values: Of, grants: readonly TargetGrant[]) => {
   const found = new Map<string, { access: string; permissions: Permissions<Of> }[]>();
   for (const { targetId, access, permissions } of grants) {

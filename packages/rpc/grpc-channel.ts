@@ -16,11 +16,11 @@ import { isIdempotent, methodPath } from "./service.ts";
 /** The longest pause between two attempts to connect. */
 const MAX_RECONNECT_PAUSE_MS = 500;
 /**
- * How long any call waits for a connection, in ms. It is longer than the pause above, so that a restarted service is
- * found.
+ * How long any call waits for a connection, in ms. Longer than MAX_RECONNECT_PAUSE_MS, so that calls find a restarted
+ * service.
  */
 const CONNECT_MS = 1500;
-/** Pauses between the attempts of an idempotent call without a response, in ms. */
+/** Pauses before an idempotent call without a response is sent again, in ms. */
 const RETRY_PAUSES_MS = [50, 150, 400];
 const ATTEMPTS = RETRY_PAUSES_MS.length + 1;
 const pauseMs = (attempt: number): number => RETRY_PAUSES_MS[attempt - 1] ?? 0;
@@ -30,10 +30,10 @@ const asBuffer = (bytes: Uint8Array): Buffer =>
 const asBytes = (bytes: Buffer): Uint8Array => bytes;
 
 /**
- * A channel over the network to the service `audience` at `address` (host:port; a name with several addresses is
- * balanced round-robin). Every call waits briefly for a connection before it sends anything. Only methods marked
- * idempotent are repeated, and only if there was no response. The retries of grpc-js itself see only the status and
- * would also repeat an UNAVAILABLE that the service returned.
+ * Opens a network channel to the service `audience` at `address` (host:port; calls are distributed round-robin if the
+ * name has several addresses). Every call waits briefly for a connection before it sends anything. Only idempotent
+ * methods are retried, and only if there was no response. The retries of grpc-js are not used: they see only the
+ * status, so they would also repeat an UNAVAILABLE that the service returned.
  */
 export function grpcChannel({ address, audience }: { address: string; audience: string }): Channel {
   const client = new Client(address, credentials.createInsecure(), {
@@ -47,7 +47,10 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
     "grpc.keepalive_time_ms": 30_000,
   });
 
-  /** Resolves once there is a connection, or when the time is over; in that case the call fails with the reason. */
+  /**
+   * Resolves when there is a connection or when the time is over. In the second case the call fails and reports the
+   * reason.
+   */
   const connected = (deadline: number) =>
     new Promise<void>((resolve) => {
       if (client.getChannel().getConnectivityState(true) === connectivityState.READY) resolve();
@@ -89,7 +92,7 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
   };
 }
 
-/** The error that the service threw; undefined if there was no response. */
+/** Returns the error that the service threw; undefined if there was no response. */
 function thrownBy(failure: ServiceError): AppError | undefined {
   const [detail] = failure.metadata?.get(detailTrailer) ?? [];
   return Buffer.isBuffer(detail) ? errorFromBytes(detail) : undefined;

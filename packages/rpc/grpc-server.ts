@@ -23,7 +23,7 @@ import { methodPath } from "./service.ts";
 
 export interface GrpcListener {
   port: number;
-  /** Waits for calls in progress, for at most `drainMs`. */
+  /** Waits for calls in progress, at most for `drainMs`, and closes the port. */
   close(drainMs: number): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const DEFAULT_DEADLINE_MS = 60_000;
 const asBytes = (message: Uint8Array): Buffer =>
   Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
-/** Passes bytes through: only the handler decodes the messages. */
+/** Returns a method definition that passes bytes unchanged: only the handler decodes messages. */
 const definitionOf = (path: string): MethodDefinition<Uint8Array, Uint8Array> => ({
   path,
   requestStream: false,
@@ -55,13 +55,13 @@ const definitionOf = (path: string): MethodDefinition<Uint8Array, Uint8Array> =>
 /** Opens a gRPC port for the methods. Throws StartError if the port is in use. */
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { host, port, methods, handlers, health } = options;
-  // Failures are thrown; without this, grpc-js would also write them to the console.
+  // Startup failures are thrown; without this setting grpc-js would also write them to the console.
   if (!process.env.GRPC_VERBOSITY) setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
     "grpc.enable_channelz": 0,
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": maxMessageBytes,
-    // Makes clients that balance over several addresses find new replicas.
+    // Connections are closed after this age, so that clients that balance over several addresses find new replicas.
     "grpc.max_connection_age_ms": 300_000,
     "grpc.max_connection_age_grace_ms": 30_000,
   });
@@ -128,6 +128,6 @@ function toResponse(error: unknown): Partial<ServerErrorResponse> {
   }
   const metadata = new Metadata();
   metadata.set(detailTrailer, Buffer.from(errorToBytes(error)));
-  // The message is part of the detail, because header text would lose non-ASCII characters.
+  // The message is sent in the encoded detail, because header text would lose non-ASCII characters.
   return { code: codeOf(error), details: error.reason, metadata };
 }

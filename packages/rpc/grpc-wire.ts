@@ -1,6 +1,6 @@
-/** Metadata that carries the caller's assertion. */
+/** Metadata key of the caller's assertion. */
 export const assertionKey = "statehouse-assertion";
-/** W3C trace context. */
+/** Metadata key of the W3C trace context. */
 export const traceparentKey = "traceparent";
-/** The largest request or response (ADR 48). State bytes are never sent through gRPC. */
+/** The maximum size of a request or a response (ADR 48). State bytes are never sent through gRPC. */
 export const maxMessageBytes = 128 * 1024 * 1024;

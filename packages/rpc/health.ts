@@ -17,14 +17,14 @@ import { withTimeout } from "@statehouse/runtime";
 import { methodPath } from "./service.ts";
 
 export interface HealthOptions {
-  /** Resolves if the service can do its work, otherwise throws. */
+  /** Resolves if the service can handle calls, otherwise throws the reason. */
   ready: () => Promise<void>;
   closing: () => boolean;
-  /** Full names of the services on this port; all have the readiness of the process. */
+  /** Full names of the gRPC services on this port. All have the readiness of the process. */
   services: ReadonlySet<string>;
 }
 
-/** Health services in addition to "" and the services' names. */
+/** Names that health checks accept in addition to "" and the names of the gRPC services. */
 const LIVENESS = "liveness";
 const READINESS = "readiness";
 const READY_TIMEOUT_MS = 2000;
@@ -32,7 +32,7 @@ const READY_TIMEOUT_MS = 2000;
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
 const asBytes = (bytes: Buffer): Uint8Array => bytes;
 
-/** `grpc.health.v1.Health/Check`. Probes have no assertion, so this service is separate from the other methods. */
+/** The method `grpc.health.v1.Health/Check`. It is separate from the other methods because probes have no assertion. */
 export const healthDefinition: ServiceDefinition = {
   check: {
     path: methodPath(Health.method.check),
@@ -45,7 +45,7 @@ export const healthDefinition: ServiceDefinition = {
   },
 };
 
-/** Serves health: "", `readiness` and each service report readiness, `liveness` reports the process. */
+/** Implements health checks: `liveness` reports the process; "", `readiness` and each service name report readiness. */
 export const healthImplementation = (options: HealthOptions): UntypedServiceImplementation => ({
   check: (
     { request }: ServerUnaryCall<Uint8Array, Uint8Array>,

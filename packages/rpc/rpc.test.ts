@@ -64,7 +64,7 @@ const binding = implement<typeof WorkspaceLockService, { principal: Principal }>
     batchGetPlacements: async () => ({}),
     getPlacement: async ({ workspaceId }) => {
       calls++;
-      // The id of the request contains the requested size.
+      // The id in the request contains the size of the response to create.
       return { placement: { organizationId: "ö".repeat(Number(workspaceId) / 2) } };
     },
   },

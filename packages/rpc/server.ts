@@ -17,28 +17,30 @@ import type { CallHandler } from "./handler.ts";
 import { mayCall, methodPath, type ServiceBinding } from "./service.ts";
 
 export interface RpcServerOptions<Ctx> {
-  /** The service's name: the audience of accepted assertions. */
+  /** The service's name, which is the audience of accepted assertions. */
   name: string;
   bindings: readonly ServiceBinding<Ctx>[];
   keys: AssertionKeys;
-  /** Creates the context of a call from its principal and method, and loads the principal's grants. */
+  /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
-  /** For probes of the gRPC port: resolves if the service can do its work. */
+  /** Called by probes of the gRPC port. Resolves if the service can handle calls. */
   ready?: () => Promise<void>;
   logger: Logger;
 }
 
 export interface RpcServer extends AsyncDisposable {
-  /** Opens a gRPC port (0: any free one). */
+  /** Opens a gRPC port; 0 selects a free one. */
   listen(address: { host: string; port: number }): Promise<{ port: number }>;
-  /** A channel for callers in this process, with the same messages, metadata, deadlines and errors as over gRPC. */
+  /**
+   * Returns a channel for callers in this process, with the same messages, metadata, deadlines and errors as over gRPC.
+   */
   inProcess(): Channel;
 }
 
-/** How long calls in progress may take to end when the server closes, in ms. */
+/** How long calls in progress may continue after the server begins to close, in ms. */
 const DRAIN_MS = 10_000;
 
-/** Serves the bindings over gRPC, in process, or both. Checks assertion and caller before the method runs. */
+/** Serves the bindings over gRPC, in process, or both. Verifies the assertion and the caller before the method runs. */
 export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
   const { name, bindings, keys, context, ready = async () => {}, logger } = options;
   exposeCallCount();
@@ -81,7 +83,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
           runWithDeadline(metadata.deadline, async () => {
             try {
               const bytes = await answer(method, implementation, request, metadata);
-              // Connects a request's line at the gateway with the services that it passed through.
+              // With the trace id, this line connects a request in the gateway's log with the services that handled it.
               logger.debug({ method: path }, "call");
               return bytes;
             } catch (error) {
@@ -140,6 +142,9 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   };
 }
 
-/** The cause is in this service's log under this trace; the caller does not receive it. */
+/**
+ * Creates the error that the caller receives. The cause is only in the service's log, under the trace id in the
+ * message.
+ */
 const internalError = (name: string) =>
   new Error(`${name} failed with an internal error, trace ${traceId() ?? "unknown"}`);

@@ -32,22 +32,25 @@ export const implement = <S extends DescService, Ctx>(
   impl: ServiceImpl<S, Ctx>,
 ): ServiceBinding<Ctx> => ({ desc, methods: impl as Record<string, AnyMethod<Ctx>> });
 
-/** `/package.Service/Method`, as gRPC addresses it. */
+/** Returns `/package.Service/Method`, the form in which gRPC addresses a method. */
 export const methodPath = (method: DescMethod): string =>
   `/${method.parent.typeName}/${method.name}`;
 
-/** Whether a call changes nothing. */
+/** Returns whether the method is declared free of side effects. */
 export const isRead = (method: DescMethod): boolean =>
   method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 
-/** Whether a call without a response may be repeated. */
+/** Returns whether a call that had no response may be repeated. */
 export const isIdempotent = (method: DescMethod): boolean =>
   method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
 
-/** Reading an option decodes it: once for each method, not for each call. */
+/**
+ * Declared callers by method. Reading the option decodes it, so it is read once for each method instead of for each
+ * call.
+ */
 const declaredCallers = new WeakMap<DescMethod, Callers>();
 
-/** Whether the method declares the principal as a caller. A method without the option has no callers. */
+/** Returns whether the method's `callers` option allows the principal. A method without the option has no callers. */
 export function mayCall(method: DescMethod, principal: Principal): boolean {
   let declared = declaredCallers.get(method);
   if (!declared) {
@@ -58,5 +61,5 @@ export function mayCall(method: DescMethod, principal: Principal): boolean {
   return declared.services.includes(principal.id) || (declared.runners && isRunner(principal.id));
 }
 
-/** Whether a service of this name executes runs; an installation can have any number of them. */
+/** Returns whether a service of this name executes runs. An installation can have any number of such services. */
 const isRunner = (name: string): boolean => name === "runner" || name.startsWith("runner-");

@@ -13,22 +13,22 @@ import { createClient } from "./client.ts";
 
 type Report<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeName">;
 
-/** An external runner: it executes runs elsewhere and reports them. */
+/** An external runner, which executes runs outside Statehouse and reports them. */
 export interface Runner {
-  /** Returns the run's id. */
+  /** Reports a run and returns its id. */
   run(report: Report<typeof RunReportSchema>): Promise<string>;
-  /** Returns the configuration version's id. */
+  /** Reports a configuration version and returns its id. */
   configurationVersion(report: Report<typeof ConfigurationVersionReportSchema>): Promise<string>;
   readme(report: Report<typeof ReadmeReportSchema>): Promise<void>;
 }
 
-/** Whole seconds since the start of the runners. */
+/** Returns the time that is `seconds` whole seconds after a fixed date. */
 export const moment = (seconds: number): Timestamp =>
   timestampFromDate(new Date(Date.UTC(2026, 0, 1) + seconds * 1000));
 
 const newId = (prefix: string) => `${prefix}-${randomBytes(8).toString("hex")}`;
 
-/** A runner that reports to the service workspaces behind `workspaces`, as docs/runs.md says. */
+/** Creates a runner that reports to the workspaces service over the channel `workspaces`, as docs/runs.md describes. */
 export function createRunner(workspaces: Channel, identity: CallOptions): Runner {
   const reports = createClient(RunReportService, workspaces, identity);
   return {
