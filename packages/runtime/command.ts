@@ -2,8 +2,8 @@ import { ConfigError } from "./config.ts";
 import { StartError } from "./lifecycle.ts";
 
 /**
- * Runs an operator's command and prints its lines. A failure prints one line without a stack and exits with 1; `what`
- * is the command as the start of a sentence, for example "Migrating".
+ * Runs an operator's command and prints its lines. A failure prints one line without a stack and exits with 1. `what`
+ * names the command at the start of that line, for example "Migrating".
  */
 export async function runCommand(
   what: string,

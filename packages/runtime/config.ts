@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** The configuration is invalid; the message lists every problem, one per line. */
+/** Thrown for invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -21,16 +21,16 @@ export function readConfig<Schema extends z.ZodObject>(
   const problems = (result.error?.issues ?? []).map((issue) => {
     const [name = "configuration", ...within] = issue.path.map(String);
     if (within.length === 0 && !(name in input)) return `${name}: is required but not set`;
-    // The value itself is never quoted, because it can be a secret.
+    // The message never quotes the value, because it can be a secret.
     return `${name}: ${within.length > 0 ? `${within.join(".")}: ` : ""}${issue.message}`;
   });
   throw new ConfigError([...new Set([...problems, ...missing])].join("\n"));
 }
 
-/** Declares an optional setting that is required if another setting has a certain value. */
+/** Marks an optional setting as required if another setting has a certain value. */
 export const neededWith = (setting: string, value: string) => ({ neededWith: { setting, value } });
 
-/** One line for each missing setting that the value of another one requires. */
+/** Returns a line for each missing setting that the value of another setting requires. */
 function missingWith(schema: z.ZodObject, input: Readonly<Record<string, string>>): string[] {
   return Object.entries(schema.shape).flatMap(([name, field]) => {
     const needed = (field as z.ZodType).meta()?.neededWith as
@@ -44,7 +44,7 @@ function missingWith(schema: z.ZodObject, input: Readonly<Record<string, string>
   });
 }
 
-/** The lines of `--help`: each variable with its default and its description. */
+/** Returns the lines of `--help`: each variable with its default and its description. */
 export function describeConfig(schema: z.ZodObject): string[] {
   const names = Object.keys(schema.shape);
   const width = Math.max(0, ...names.map((name) => name.length));

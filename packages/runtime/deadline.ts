@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const deadlines = new AsyncLocalStorage<number>();
 
-/** Runs `work` with a deadline (epoch, ms). A later deadline never extends the current one. */
+/** Runs `work` with a deadline in ms since 1970. A deadline that is later than the current one has no effect. */
 export function runWithDeadline<T>(epochMs: number, work: () => T): T {
   const outer = deadlines.getStore();
   return deadlines.run(outer === undefined ? epochMs : Math.min(outer, epochMs), work);
 }
 
-/** Milliseconds left for the current call, 0 after the deadline, `undefined` without one. */
+/** Returns the milliseconds until the current deadline; 0 after it, `undefined` if there is none. */
 export function remainingMs(): number | undefined {
   const deadline = deadlines.getStore();
   return deadline === undefined ? undefined : Math.max(0, deadline - Date.now());

@@ -1,6 +1,9 @@
 export type EditionName = "self-hosted" | "hosted";
 
-/** The features of an edition. Every difference is a row here, and code reads the row by its name. */
+/**
+ * The editions that have each feature. Every difference between editions is a row of this table; code refers to the row
+ * by its name.
+ */
 export const editionTable = {
   "header.snapshot-interval": ["hosted"],
   "state-versions.intermediate": ["hosted"],
@@ -13,7 +16,7 @@ export const editionTable = {
 
 /** Values that differ by edition. */
 export const editionValues = {
-  /** The `TFP-AppName` header, which changes the behaviour of clients. */
+  /** The value of the `TFP-AppName` header, which changes the behaviour of clients. */
   "app-name": { "self-hosted": "Terraform Enterprise", hosted: "HCP Terraform" },
 } as const satisfies Record<string, Record<EditionName, string>>;
 
@@ -25,7 +28,7 @@ export interface Edition {
   value(of: keyof typeof editionValues): string;
 }
 
-/** The edition called `name`, with one member for each feature. */
+/** Returns the edition called `name`, with one member for each feature. */
 export function edition(name: EditionName): Edition {
   return {
     name,

@@ -1,4 +1,4 @@
-// Part of ES2026; TypeScript's library does not contain them yet.
+// These functions are part of ES2026, but TypeScript's library does not contain them yet.
 declare global {
   interface JSON {
     rawJSON(text: string): object;
@@ -12,7 +12,7 @@ declare global {
 
 /**
  * Parses JSON without loss: numbers that JavaScript would round or write differently (twenty digits, 1.0) keep their
- * text. Throws `SyntaxError`.
+ * source text. Throws `SyntaxError`.
  */
 export const parseExactJson = (text: string): unknown =>
   JSON.parse(text, (_key: string, value: unknown, context: { source?: string }) =>
@@ -21,12 +21,15 @@ export const parseExactJson = (text: string): unknown =>
       : value,
   );
 
-/** The number of a JSON text; its text if JavaScript would round it or write it differently. */
+/**
+ * Returns the number that the JSON text contains, or a raw JSON number if JavaScript would round it or write it
+ * differently.
+ */
 export function exactNumber(text: string): number {
   const value = Number(text);
-  // A raw number has the type of a number: check it with `isExactNumber`.
+  // A raw JSON number has the type `number` here; check for it with `isExactNumber`.
   return String(value) === text ? value : (JSON.rawJSON(text) as unknown as number);
 }
 
-/** True for numbers that were kept as text. */
+/** Returns whether the value is a raw JSON number, which keeps its source text. */
 export const isExactNumber = (value: unknown): boolean => JSON.isRawJSON(value);

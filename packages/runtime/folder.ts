@@ -3,8 +3,8 @@ import path from "node:path";
 import { hasCode } from "@statehouse/errors";
 
 /**
- * Creates a folder and its parents, unless they exist. Node's own `recursive` retries without end on file systems that
- * report a missing parent which cannot be created, such as /proc.
+ * Creates a folder and its parents if they do not exist. Node's own `recursive` option retries endlessly on file
+ * systems such as /proc, which report a missing parent that cannot be created.
  */
 export async function makeFolder(folder: string, mode: number): Promise<void> {
   try {

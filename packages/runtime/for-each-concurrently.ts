@@ -1,6 +1,7 @@
 /**
- * Runs `work` for each item, `count` of them concurrently, from one queue, so that a slow item delays no other.
- * Throws the first error; no further work starts after it, and all work in progress has ended.
+ * Runs `work` for each item, at most `count` at the same time. All take items from one queue, so a slow item does not
+ * delay the others. After the first error no further work starts; the error is thrown when all work in progress has
+ * ended.
  */
 export async function forEachConcurrently<Item>(
   count: number,

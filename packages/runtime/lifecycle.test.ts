@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const runtime = new URL("./index.ts", import.meta.url).href;
 
-/** A service of a few lines in a separate process: signals and exit codes are under test. */
+/** Starts a minimal service in a separate process, because signals and exit codes are under test. */
 function service(start: string, options = "{}"): ChildProcess {
   const program = `
     import { ConfigError, runService, StartError } from ${JSON.stringify(runtime)};

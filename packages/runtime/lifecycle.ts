@@ -1,17 +1,17 @@
 import { ConfigError } from "./config.ts";
 
-/** Startup failed for a reason that the operator can resolve; the message is one clear sentence. */
+/** Thrown if startup failed for a reason that the operator can resolve; the message is one clear sentence. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** Within the 30 s that orchestrators wait before SIGKILL. */
+/** Shorter than the 30 s that orchestrators wait before they send SIGKILL. */
 const DRAIN_MS = 25_000;
 
 /**
- * Runs a service until SIGTERM or SIGINT, then disposes it once and exits with 0; a second signal, or the end of
- * `drainMs`, exits with 1 immediately. A `ConfigError` or `StartError` at start is printed without a stack, exit code
- * 1.
+ * Runs a service until SIGTERM or SIGINT, then disposes it and exits with 0. A second signal, or a disposal that takes
+ * longer than `drainMs`, exits with 1 immediately. A `ConfigError` or `StartError` at startup is printed without a
+ * stack, and the exit code is 1.
  */
 export async function runService(
   start: () => Promise<AsyncDisposable>,

@@ -39,7 +39,10 @@ export function createHttpServer(
 /** The reason why a port could not be opened, as one sentence. */
 type Explain = (error: Error) => string;
 
-/** Opens `port` (0: any free one) and returns its number. Throws `StartError` with the text of `explain`. */
+/**
+ * Opens `port` (0 selects a free one) and returns its number. Throws a `StartError` with the text that `explain`
+ * returns.
+ */
 export function listenOn(
   server: Server,
   { host, port }: { host: string; port: number },
@@ -54,7 +57,10 @@ export function listenOn(
   });
 }
 
-/** Accepts no new request, lets requests in progress end, and closes those that last longer than `drainMs`. */
+/**
+ * Stops accepting requests, waits until requests in progress end, and after `drainMs` closes the connections of those
+ * that remain.
+ */
 export function drain(server: Server, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
     const late = setTimeout(() => server.closeAllConnections(), drainMs);

@@ -10,7 +10,7 @@ export interface LoggerOptions {
   destination?: DestinationStream;
 }
 
-/** Keys that must never appear in a log, at the nesting depths that the product's lines have. */
+/** Keys whose values must never appear in a log, with the nesting depths at which log lines contain them. */
 const secrets = [
   "authorization",
   "token",
@@ -21,7 +21,7 @@ const secrets = [
   "assertion",
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** A JSON logger whose lines contain the current trace id and never contain a token or state. */
+/** Creates a JSON logger whose lines contain the current trace id and never contain a token or state. */
 export function createLogger({ service, level = "info", destination }: LoggerOptions): Logger {
   const options = {
     name: service,

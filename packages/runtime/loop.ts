@@ -5,17 +5,18 @@ import { withServerSpan } from "./tracing.ts";
 import { createWake, type Wake } from "./wake.ts";
 
 export interface LoopOptions {
-  /** For spans and logs. */
+  /** The name in spans and logs. */
   name: string;
   intervalMs: number;
   wake?: Wake;
-  /** Runs one step; returns true if more work may be ready. A long step checks `stop` between its parts. */
+  /** Runs one step; returns true if more work may be ready. A long step must check `stop` between its parts. */
   work: (stop: AbortSignal) => Promise<boolean>;
   logger: Logger;
 }
 
 /**
- * Repeats a step while the service runs. A failure is logged and retried later; disposal waits for the current step.
+ * Repeats a step while the service runs. A failure is logged and the step is retried later. Disposal waits for the
+ * current step.
  */
 export function startLoop(options: LoopOptions): AsyncDisposable {
   const { name, intervalMs, wake = createWake(), work, logger } = options;
@@ -27,7 +28,8 @@ export function startLoop(options: LoopOptions): AsyncDisposable {
       try {
         more = await withServerSpan(name, undefined, {}, () => work(stop.signal));
       } catch (error) {
-        // The pause after a failure: the database can be unavailable for a while, and readiness reports it.
+        // Temporary failures are logged at debug level only: the database can be unavailable for a while, and readiness
+        // reports that.
         const level = isTransient(error) ? "debug" : "error";
         logger[level]({ err: error, work: name }, "background work failed; retry scheduled");
       }

@@ -1,11 +1,14 @@
 let source: (() => Promise<string>) | undefined;
 
-/** Sets the source of `metricsText`. startTelemetry calls it, and its disposal passes undefined. */
+/**
+ * Sets the function that `metricsText` calls. startTelemetry calls this with the function; its disposal calls it with
+ * undefined.
+ */
 export function serveMetricsFrom(read: (() => Promise<string>) | undefined): void {
   source = read;
 }
 
-/** The process's metrics in Prometheus' text format. Empty unless telemetry is started. */
+/** Returns the process's metrics in Prometheus' text format; empty unless telemetry is started. */
 export async function metricsText(): Promise<string> {
   return source ? source() : "";
 }

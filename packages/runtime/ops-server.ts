@@ -3,12 +3,12 @@ import { listenOn } from "./listener.ts";
 import { metricsText } from "./metrics.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** Resolves if the dependency responds, throws the reason if it does not. */
+/** Resolves if the dependency responds; throws the reason if it does not. */
 export type Check = () => Promise<void>;
 
 export interface OpsOptions {
   checks: Readonly<Record<string, Check>>;
-  /** The checks that readiness requires; all others are only reported. */
+  /** The checks that readiness requires. All other checks are only reported. */
   required: readonly string[];
 }
 

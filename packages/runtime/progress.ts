@@ -4,12 +4,12 @@ export interface Progress {
   advance(steps?: number): void;
   /** Sets the total, which can become known or grow during the work. */
   expect(total: number): void;
-  /** Prints the last figure and ends the line. */
+  /** Prints the final count and ends the line. */
   end(): void;
 }
 
 export interface ProgressOptions {
-  /** The counted objects, in the plural: "blobs". */
+  /** The counted objects in the plural, for example "blobs". */
   what: string;
   /** Default: standard error, so that a command's own output stays separate. */
   stream?: { isTTY?: boolean; write(text: string): unknown };
@@ -17,10 +17,12 @@ export interface ProgressOptions {
 
 const WIDTH = 30;
 const BAR_MS = 100;
-/** Without a terminal, occasional lines are more useful in a log. */
+/**
+ * The interval of progress lines if the output is not a terminal, where occasional lines are more useful than a bar.
+ */
 const LINE_MS = 10_000;
 
-/** A bar on a terminal, a line every ten seconds elsewhere. */
+/** Shows a bar on a terminal; otherwise prints a line every ten seconds. */
 export function startProgress({ what, stream = process.stderr }: ProgressOptions): Progress {
   const startedAt = performance.now();
   const isBar = stream.isTTY === true;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ConnectionDeadlines } from "./listener.ts";
 
-/** A JSON object in a variable. */
+/** A setting that contains a JSON value. */
 const json = z.string().transform((text, context): unknown => {
   try {
     return JSON.parse(text);
@@ -11,7 +11,7 @@ const json = z.string().transform((text, context): unknown => {
   }
 });
 
-/** 32 bytes, as an Ed25519 JWK contains them. */
+/** A part of an Ed25519 JWK: 32 bytes in base64url. */
 const keyPart = z
   .string("is missing")
   .regex(/^[A-Za-z0-9_-]{43}$/, "must be part of an Ed25519 key: 32 bytes in base64url");
@@ -29,7 +29,7 @@ const jwk = z.looseObject(
 const address = (service: string, byDefault: string) =>
   z.string().default(byDefault).describe(`host:port of ${service}'s gRPC.`);
 
-/** A TCP port. */
+/** Declares the setting for a TCP port. */
 export const portSetting = (byDefault: number, what: string) =>
   z.coerce
     .number()
@@ -43,8 +43,8 @@ export const portSetting = (byDefault: number, what: string) =>
 export const secondsSetting = z.coerce.number().int().min(1);
 
 /**
- * `id:base64,id:base64`; the first key is used for new values, all keys for existing ones. Each key has exactly
- * `bytes`, or at least `atLeast` bytes.
+ * Declares a list of keys, `id:base64,id:base64`. New values use the first key; existing values can use any of them.
+ * Each key has exactly `bytes` or at least `atLeast` bytes.
  */
 export const keyRingSetting = (length: { bytes: number } | { atLeast: number }) =>
   z
@@ -58,7 +58,7 @@ export const keyRingSetting = (length: { bytes: number } | { atLeast: number }) 
       if (problem) issues.push({ code: "custom", message: problem, input: undefined });
     });
 
-/** The text names a key by its id, never by its value. */
+/** Describes a problem of a key list. The message names a key by its id and never quotes its value. */
 function ringProblem(
   ring: string,
   length: { bytes: number } | { atLeast: number },
@@ -77,7 +77,10 @@ function ringProblem(
   return undefined;
 }
 
-/** Settings that several services have, so that each has one name, one rule and one text. */
+/**
+ * Settings that several services have. Declaring them here gives each the same name, rule and description in all
+ * services.
+ */
 export const settings = {
   LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])

@@ -6,14 +6,14 @@ import { serveMetricsFrom } from "./metrics.ts";
 import { recordSpans } from "./tracing.ts";
 
 export interface TelemetryOptions {
-  /** The name of spans and metrics, e.g. "gateway". */
+  /** The name of the service in spans and metrics, for example "gateway". */
   service: string;
   env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Starts metrics, and traces if OTEL_EXPORTER_OTLP_ENDPOINT is set. Called first by main.ts: instruments created
- * earlier stay inactive permanently. Dispose it last; it flushes.
+ * Starts metrics, and also traces if OTEL_EXPORTER_OTLP_ENDPOINT is set. main.ts must call this first, because
+ * instruments that were created earlier never record anything. Disposal flushes, so it must come last.
  */
 export async function startTelemetry({
   service,
@@ -34,7 +34,7 @@ export async function startTelemetry({
     await meterProvider.shutdown();
   });
   if (env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) {
-    // Loaded only here: the exporter and its SDK cost startup time that most runs do not need.
+    // Loaded only if needed, because the exporter and its SDK cost startup time that most processes can avoid.
     const [sdk, { OTLPTraceExporter }] = await Promise.all([
       import("@opentelemetry/sdk-trace"),
       import("@opentelemetry/exporter-trace-otlp-http"),

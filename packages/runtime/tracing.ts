@@ -14,23 +14,26 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 
 export type { Attributes, Span } from "@opentelemetry/api";
 
-// Installed on import instead of by startTelemetry, because logs and error responses need a trace id even if nothing
-// is exported.
+// Installed on import instead of by startTelemetry, because logs and error responses need a trace id even if nothing is
+// exported.
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
 const tracer = trace.getTracer("statehouse");
 const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 let recording = false;
 
-/** Set by startTelemetry if spans are exported; otherwise spans cost nothing. */
+/**
+ * Turns the recording of spans on or off. startTelemetry calls this if spans are exported; otherwise spans cost
+ * nothing.
+ */
 export function recordSpans(on: boolean): void {
   recording = on;
 }
 
-/** True if spans are exported; callers can skip building a description otherwise. */
+/** Returns whether spans are exported. If not, callers can skip building a description. */
 export const spansAreRecorded = (): boolean => recording;
 
-/** Runs `work` inside a span; without export this only calls `work`. */
+/** Runs `work` inside a span. If spans are not exported, only calls `work`. */
 export function withSpan<T>(
   name: string,
   attributes: Attributes,
@@ -41,7 +44,7 @@ export function withSpan<T>(
   return tracer.startActiveSpan(name, { attributes, kind }, (span) => settle(span, work));
 }
 
-/** Like `withSpan`, for calls that leave the process. */
+/** Works like `withSpan`, for calls to other processes. */
 export function withClientSpan<T>(
   name: string,
   attributes: Attributes,
@@ -51,8 +54,8 @@ export function withClientSpan<T>(
 }
 
 /**
- * The outermost span of a request or an event: continues the trace of `parent` (a W3C traceparent) or starts one.
- * `name` is a route or a method, never a path: paths contain tokens.
+ * Runs `work` in the outermost span of a request or an event. The span continues the trace of `parent` (a W3C
+ * traceparent) or starts a new trace. `name` is a route or a method and never a path, because paths contain tokens.
  */
 export function withServerSpan<T>(
   name: string,
@@ -63,7 +66,8 @@ export function withServerSpan<T>(
 ): T {
   const remote = parseTraceparent(parent);
   if (!recording) {
-    // Spans are not exported, so an existing trace is passed on unchanged. Within one process it is already set.
+    // Spans are not exported, so an existing trace is passed on unchanged. If the caller is in the same process, the
+    // trace is already set.
     const active = trace.getSpanContext(context.active());
     if (remote && active?.traceId === remote.traceId) return work(noSpan);
     const own: SpanContext = remote ?? {
@@ -78,12 +82,12 @@ export function withServerSpan<T>(
   return tracer.startActiveSpan(name, { attributes, kind }, base, (span) => settle(span, work));
 }
 
-/** The trace id of the current request, for logs and error responses. */
+/** Returns the trace id of the current request, for logs and error responses. */
 export function traceId(): string | undefined {
   return trace.getSpanContext(context.active())?.traceId;
 }
 
-/** The W3C traceparent to send with an outgoing call or to store with an event. */
+/** Returns the W3C traceparent to send with an outgoing call or to store with an event. */
 export function traceparent(): string | undefined {
   const active = trace.getSpanContext(context.active());
   if (!active) return undefined;
@@ -116,7 +120,7 @@ function settle<T>(span: Span, work: (span: Span) => T): T {
 }
 
 function fail(span: Span, error: unknown): void {
-  // Only the class of the error: messages can contain values (SQL, URLs).
+  // Only the class of the error is recorded: error messages can contain SQL values and URLs.
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute("error.type", error instanceof Error ? error.name : typeof error);
   span.end();

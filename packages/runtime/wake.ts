@@ -1,7 +1,7 @@
 /** Wakes a worker of this process before its next poll. */
 export interface Wake {
   wake(): void;
-  /** Resolves after `ms` or when woken; also immediately if it was woken since the last wait. */
+  /** Resolves after `ms` or when woken. Resolves immediately if it was woken since the previous wait. */
   next(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -3,16 +3,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface RetryOptions {
   /** Maximum number of attempts. */
   attempts: number;
-  /** False for failures that repeating cannot resolve. */
+  /** Returns false for failures that a retry cannot resolve. */
   isRetryable?: (error: unknown, attempt: number) => boolean;
-  /** Pause before the next attempt, in ms. Default: none. `attempt` is the failed one, from 1. */
+  /**
+   * Returns the pause before the next attempt, in ms. Default: no pause. `attempt` is the number of the failed attempt,
+   * from 1.
+   */
   pauseMs?: (attempt: number) => number;
   signal?: AbortSignal;
 }
 
 /**
- * Repeats `work` until it succeeds. Throws the last error after the last attempt, or an error that is not retryable
- * immediately.
+ * Retries `work` until it succeeds. Throws the error of the last attempt, or immediately an error that cannot be
+ * retried.
  */
 export async function withRetry<T>(
   { attempts, isRetryable = () => true, pauseMs = () => 0, signal }: RetryOptions,

@@ -1,6 +1,6 @@
 /**
- * Returns the result of `work`, or throws `late()` if it takes longer than `ms`. The work itself is not stopped; a
- * later failure of it is ignored.
+ * Returns the result of `work`, or throws `late()` if it takes longer than `ms`. The work is not stopped, and if it
+ * fails later the failure is ignored.
  */
 export async function withTimeout<T>(
   ms: number,
