@@ -1,14 +1,14 @@
 import { type Channel, grpcChannel } from "@statehouse/rpc";
 
-/** A service that others call. */
+/** The services that other services call. */
 export type Clients = "access" | "workspaces" | "state";
 
-/** The setting that names a service's address. */
+/** The setting that contains a service's address. */
 export type ServiceAddresses<Client extends Clients> = {
   [Name in Client as `${Uppercase<Name>}_ADDRESS`]: string;
 };
 
-/** gRPC channels to these services, at the addresses of the configuration. `stack` closes them. */
+/** Opens gRPC channels to these services at the configured addresses. `stack` closes them. */
 export function openChannels<Client extends Clients>(
   clients: readonly Client[],
   config: ServiceAddresses<NoInfer<Client>>,

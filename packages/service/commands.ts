@@ -42,7 +42,7 @@ interface Sealed {
   rotateKeys(database: Database, sealer: Sealer): Promise<number>;
 }
 
-/** Re-encrypts the sealed columns under the first of SEALING_KEYS; afterwards the other keys can be removed. */
+/** Re-encrypts the sealed columns with the first key of SEALING_KEYS. Afterwards the other keys can be removed. */
 export async function rotateKeys(service: Sealed, print: Print): Promise<void> {
   const { DATABASE_URL: url, SEALING_KEYS: keys } = readConfig(rotationSchema);
   const { name: contextName, entities, migrations } = service;
@@ -58,7 +58,7 @@ interface Consuming<Config, App> {
   consumers(app: App): Consumer[];
 }
 
-/** Processes the dead letters of a service again. Returns false if some still fail. */
+/** Processes the dead letters of a service again. Returns false if some of them still fail. */
 export async function replayDeadLetters<Config, App>(
   service: Consuming<Config, App>,
   print: Print,

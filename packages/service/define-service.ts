@@ -19,12 +19,12 @@ export interface Service<
   readonly config: Schema;
   readonly entities: Parameters<typeof openDatabase>[0]["entities"];
   readonly migrations: readonly SqlMigration[];
-  /** Starts the service. Does not wait for its database or dependencies: readiness reports them. */
+  /** Starts the service. Does not wait for its database or other dependencies: readiness reports them. */
   start(
     config: z.output<Schema>,
     dependencies?: Dependencies<Client> & Partial<Options>,
   ): Promise<RunningService<L>>;
-  /** The use cases without consumers, workers and ports, for a command that runs beside the service. */
+  /** Opens the use cases without consumers, workers and ports, for a command that runs beside the service. */
   openApp(
     config: z.output<Schema>,
     dependencies?: Pick<Dependencies<Client>, "channels" | "logger">,

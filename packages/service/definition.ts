@@ -27,19 +27,19 @@ export interface BaseConfig {
   ASSERTION_PUBLIC_KEYS: AssertionKeys;
 }
 
-/** The dependencies from which an App is created. */
+/** The dependencies that `app` receives to create an App. */
 export interface AppDependencies<Config, Client extends Clients, Options extends object = object> {
   config: Config;
   database: Database;
   channels: Record<Client, Channel>;
   identity: ServiceIdentity;
-  /** Creates the caller of a principal, with its grants. */
+  /** Creates the caller of a principal, including its grants. */
   callerOf: CallerFactory;
   logger: Logger;
   options: Partial<Options>;
 }
 
-/** A service that starts, for its workers, checks and listeners. */
+/** A started service, as `workers`, `checks` and `listeners` receive it. */
 export interface Running<Config, App, Resources, Options extends object> {
   app: App;
   resources: Resources;
@@ -48,7 +48,7 @@ export interface Running<Config, App, Resources, Options extends object> {
   options: Partial<Options>;
 }
 
-/** From which `defineService` creates a service. */
+/** The definition that `defineService` turns into a service. */
 export interface ServiceDefinition<
   Schema extends z.ZodObject,
   Client extends Clients,
@@ -58,29 +58,32 @@ export interface ServiceDefinition<
   L extends Listeners,
 > {
   name: Clients;
-  /** The environment. */
+  /** The schema of the service's environment variables. */
   config: Schema;
   entities: Parameters<typeof openDatabase>[0]["entities"];
   migrations: readonly SqlMigration[];
-  /** The clients of other services. */
+  /** The other services that this service calls. */
   clients: readonly Client[];
   app(dependencies: AppDependencies<z.output<Schema>, Client, Options>): App;
-  /** Loads a principal's grants, again for every write. Default: from access, once for each of its versions. */
+  /**
+   * Overrides how a principal's grants are loaded. The function is called again for every write. If omitted, grants are
+   * loaded from the access service and cached by the principal's version vector.
+   */
   grants?(app: App): GrantsLoader;
   bindings(app: App): ServiceBinding[];
   consumers(app: App): Consumer[];
-  /** Opened when the service starts, not by its commands. */
+  /** Opens resources when the service starts. Commands do not open them. */
   resources?(given: { config: z.output<Schema>; logger: Logger }): Promise<Resources>;
-  /** Background work, from start to stop. */
+  /** Starts background work, which runs until the service stops. */
   workers?(running: Running<z.output<Schema>, App, Resources, Options>): readonly AsyncDisposable[];
-  /** Dependencies in addition to `database` and `nats` that readiness reports. */
+  /** Returns checks of dependencies that readiness reports in addition to `database` and `nats`. */
   checks?(
     running: Running<z.output<Schema>, App, Resources, Options>,
   ): Readonly<Record<string, Check>>;
-  /** Ports in addition to those of gRPC and operations. */
+  /** Returns listeners for ports in addition to those of gRPC and operations. */
   listeners?(running: Running<z.output<Schema>, App, Resources, Options>): L;
   /** Runs at the end of the migrate command. */
   afterMigration?(print: (line: string) => void): Promise<void>;
-  /** Re-encrypts the sealed columns under the sealer's first key; returns the number of values. */
+  /** Re-encrypts the sealed columns with the sealer's first key; returns the number of re-encrypted values. */
   rotateKeys?(database: Database, sealer: Sealer): Promise<number>;
 }

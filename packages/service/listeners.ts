@@ -1,7 +1,7 @@
 import type { RpcServer } from "@statehouse/rpc";
 import { type Check, type Logger, startOpsServer } from "@statehouse/runtime";
 
-/** Requests that a service serves besides gRPC, on a separate port or inside a composition. */
+/** Handles requests that a service serves in addition to gRPC, either on a separate port or mounted by standalone. */
 export interface Listener<Handler> {
   handler: Handler;
   /** Opens the port. Throws `StartError` if it is in use. */
@@ -19,7 +19,7 @@ export interface ServeOptions<Name extends string> {
   /** The port of health, readiness and metrics. */
   opsPort: number;
   checks: Readonly<Record<string, Check>>;
-  /** The service is not ready without these; all other dependencies are only reported. */
+  /** The service is not ready if one of these checks fails. All other checks are only reported. */
   required: readonly string[];
   listeners: Readonly<Record<Name, Listener<unknown>["listen"]>>;
   logger: Logger;
@@ -39,7 +39,7 @@ export async function serve<Name extends string>(
   return ports as Ports<Name | "ops">;
 }
 
-/** The owner of the server closes it. */
+/** Returns a listener that opens the gRPC port. Disposal does nothing, because the owner of `rpc` closes the port. */
 export const listenGrpc = (rpc: RpcServer, port: number) => async (host: string) => ({
   port: (await rpc.listen({ host, port })).port,
   [Symbol.asyncDispose]: async () => {},

@@ -19,13 +19,13 @@ export interface OpenedApp<App> {
 }
 
 interface Given<Client extends Clients, Options extends object> {
-  /** Default: channels to the addresses of the configuration. */
+  /** Channels to use instead of those to the configured addresses. */
   channels: Record<Client, Channel> | undefined;
   logger: Logger;
   options: Partial<Options>;
 }
 
-/** Opens the database, the channels to other services and the use cases. `stack` closes them. */
+/** Opens the database, the channels to other services, and the use cases. `stack` closes them. */
 export async function openApp<
   Schema extends z.ZodObject,
   Client extends Clients,

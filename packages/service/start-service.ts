@@ -16,12 +16,12 @@ import {
 import { openApp } from "./open-app.ts";
 import { localTransport, natsTransport } from "./transport.ts";
 
-/** What a composition provides instead of the configuration. */
+/** Dependencies that standalone provides instead of the configuration. */
 export interface Dependencies<Client extends Clients> {
-  /** Opens no ports: the composition calls `rpc.inProcess()` and serves `handlers` and `checks` itself. */
+  /** Opens no ports: standalone calls `rpc.inProcess()` and serves `handlers` and `checks` itself. */
   embedded?: boolean;
   channels?: Record<Client, Channel>;
-  /** Set if no NATS server runs: delivers events inside the process. */
+  /** Set if no NATS server runs: the local bus then delivers events inside the process. */
   bus?: LocalBus;
   logger?: Logger;
 }
@@ -29,13 +29,16 @@ export interface Dependencies<Client extends Clients> {
 export interface RunningService<L extends Listeners = Listeners> extends AsyncDisposable {
   readonly rpc: RpcServer;
   readonly handlers: Handlers<L>;
-  /** Without `database` the service is not ready; all other dependencies are only reported. */
+  /** The service is not ready if the check `database` fails. All other checks are only reported. */
   readonly checks: Readonly<Record<string, Check>>;
-  /** Undefined if embedded. */
+  /** Undefined if `embedded` is set. */
   readonly ports: Ports<(keyof L & string) | "grpc" | "ops"> | undefined;
 }
 
-/** Starts everything of a service in the order of dependence; what has started is stopped if a later step fails. */
+/**
+ * Starts all parts of a service in the order of their dependencies. If a step fails, stops everything that has been
+ * started.
+ */
 export async function startService<
   Schema extends z.ZodObject,
   Client extends Clients,
@@ -74,7 +77,8 @@ export async function startService<
     createRpcServer({
       name,
       keys: settings.ASSERTION_PUBLIC_KEYS,
-      // Whatever makes credentials or grants is decided by the rights of that moment.
+      // A service that loads grants itself reads them again for every write, so that credentials and grants are created
+      // only with current permissions.
       context: async (principal, method) => ({
         caller: await callerOf(principal, {
           currentGrants: definition.grants !== undefined && !isRead(method),

@@ -10,7 +10,7 @@ import type { Database } from "@statehouse/postgres";
 import type { Logger } from "@statehouse/runtime";
 import type { BaseConfig } from "./definition.ts";
 
-/** How events leave a service and how it receives those of others. */
+/** Publishes the events of a service and delivers events of other services to it. */
 export interface Transport {
   consume(consumer: Consumer): void;
   ready(): Promise<void>;
