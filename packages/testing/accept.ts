@@ -5,12 +5,12 @@ import path from "node:path";
 import process from "node:process";
 import { countReport } from "./count-report.ts";
 
-// .ci/run: the checks and all tests, with their counts added. Missing dependencies and skipped suites are failures.
+// .ci/run: runs the checks and all tests and adds their counts. Missing dependencies and skipped suites are failures.
 // The last line is "N passed, N failed".
 
 const reports = mkdtempSync(path.join(tmpdir(), "statehouse-reports-"));
 
-/** Returns the exit code; signals to this process are forwarded to npm. */
+/** Runs npm and returns its exit code. Signals to this process are forwarded to npm. */
 function npm(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number | null> {
   const child = spawn("npm", args, {
     env: { ...process.env, CI: "true", ...env },

@@ -6,7 +6,10 @@ export interface FreshBucket extends MinioAddress, AsyncDisposable {
   readonly bucket: string;
 }
 
-/** An empty bucket in the shared MinIO, deleted with its contents on disposal. For suites under `needs("minio")`. */
+/**
+ * Creates an empty bucket in the shared MinIO; disposal deletes it with its contents. For suites under
+ * `needs("minio")`.
+ */
 export async function freshBucket(address: MinioAddress = sharedMinio()): Promise<FreshBucket> {
   const client = minioClient(address);
   const bucket = `test-${randomBytes(8).toString("hex")}`;
@@ -21,14 +24,14 @@ export async function freshBucket(address: MinioAddress = sharedMinio()): Promis
   };
 }
 
-/** The keys of the bucket, in order. */
+/** Returns the keys of the bucket, sorted. */
 export async function objectNames(client: Client, bucket: string): Promise<string[]> {
   const names: string[] = [];
   for await (const { name } of client.listObjectsV2(bucket, "", true)) if (name) names.push(name);
   return names;
 }
 
-/** A separate client for tests that inspect the bucket. */
+/** Creates a separate client, for tests that inspect the bucket. */
 export function minioClient({ endpoint, region, accessKey, secretKey }: MinioAddress): Client {
   const { hostname, port, protocol } = new URL(endpoint);
   return new Client({

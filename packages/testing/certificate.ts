@@ -2,17 +2,17 @@ import "reflect-metadata";
 import { KeyObject, webcrypto } from "node:crypto";
 import * as x509 from "@peculiar/x509";
 
-/** A certificate authority for one test. Everything is PEM. */
+/** A certificate authority for one test. All values are PEM. */
 export interface Authority {
   readonly certificate: string;
-  /** A server certificate for these names and addresses, with its key. */
+  /** Issues a server certificate for these names and addresses, with its key. */
   issue(...names: readonly string[]): Promise<{ certificate: string; privateKey: string }>;
 }
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const HOUR_MS = 3_600_000;
 
-/** Creates an authority that only configured clients trust; takes a few milliseconds. */
+/** Creates an authority that only clients configured with its certificate trust. Takes a few milliseconds. */
 export async function newAuthority(): Promise<Authority> {
   x509.cryptoProvider.set(webcrypto);
   const keys = await newKeys();

@@ -1,11 +1,11 @@
-/** Passed and failed tests of one run, with a line for each failure. */
+/** The passed and failed tests of one run, with one line for each failure. */
 export interface Count {
   passed: number;
   failed: number;
   problems: string[];
 }
 
-/** The part of vitest's JSON report that is counted. */
+/** The part of vitest's JSON report that this module counts. */
 interface Report {
   numPassedTests: number;
   testResults: {
@@ -16,8 +16,8 @@ interface Report {
 }
 
 /**
- * Counts a JSON report of vitest. A test that did not run is a failure, as are a file that does not load, a report that
- * is missing or counts nothing, and an exit code that the report does not explain.
+ * Counts the tests of a vitest JSON report. Each of these counts as a failure: a test that did not run, a file that
+ * does not load, a report that is missing or contains no tests, and an exit code that the report does not explain.
  */
 export function countReport(
   run: string,

@@ -1,13 +1,13 @@
 import { describe, inject } from "vitest";
 
-/** Addresses of the dependencies that all tests of a run share; passed to the workers by global-setup.ts. */
+/** Addresses of the dependencies that all tests of a run share. global-setup.ts passes them to the test workers. */
 export interface SharedDependencies {
   postgres: { url: string };
   nats: { url: string };
   minio: MinioAddress | undefined;
   /** Path of terraform or tofu. */
   commandLine: string | undefined;
-  /** Why a dependency is missing, by its name. */
+  /** The reason why a dependency is missing, by its name. */
   missing: Partial<Record<Dependency, string>>;
 }
 
@@ -29,14 +29,14 @@ declare module "vitest" {
 
 let provided: SharedDependencies | undefined;
 
-/** For programs that run stacks outside vitest: sets the shared dependencies of this process. */
+/** Sets the shared dependencies of this process, for programs that start Statehouse outside vitest. */
 export function shareDependencies(dependencies: SharedDependencies): void {
   provided = dependencies;
 }
 
-/** PostgreSQL, NATS and MinIO of this run. */
+/** Returns the addresses of PostgreSQL, NATS and MinIO of this run. */
 export function sharedDependencies(): SharedDependencies {
-  // Typed as always set, but undefined in projects without the global setup.
+  // The type says that the value is always set, but it is undefined in projects without the global setup.
   const dependencies: SharedDependencies | undefined = provided ?? inject("statehouseDependencies");
   if (!dependencies) {
     throw new Error(
@@ -47,8 +47,8 @@ export function sharedDependencies(): SharedDependencies {
 }
 
 /**
- * The shared NATS, for files that need one: they are skipped where nats-server is missing. Services that only need an
- * address take that of `sharedDependencies`.
+ * Returns the shared NATS, for test files that need one; these files are skipped if nats-server is missing. Services
+ * that only need an address use that of `sharedDependencies`.
  */
 export function sharedNats(): SharedDependencies["nats"] {
   const { nats, missing } = sharedDependencies();
@@ -56,14 +56,14 @@ export function sharedNats(): SharedDependencies["nats"] {
   return nats;
 }
 
-/** The shared MinIO, for suites under `needs("minio")`. */
+/** Returns the shared MinIO, for suites under `needs("minio")`. */
 export function sharedMinio(): MinioAddress {
   const { minio, missing } = sharedDependencies();
   if (!minio) throw new Error(missing.minio ?? "minio is missing");
   return minio;
 }
 
-/** Path of terraform or tofu, for suites under `needs("terraform")`. */
+/** Returns the path of terraform or tofu, for suites under `needs("terraform")`. */
 export function commandLine(): string {
   const { commandLine, missing } = sharedDependencies();
   if (!commandLine) throw new Error(missing.terraform ?? "terraform is missing");
@@ -71,7 +71,8 @@ export function commandLine(): string {
 }
 
 /**
- * `describe` for a suite that needs these dependencies: skipped if one is missing, and listed at the end of the run.
+ * Returns `describe` for a suite that needs these dependencies. If one is missing, the suite is skipped and listed at
+ * the end of the run.
  */
 export const needs =
   (...dependencies: Dependency[]) =>

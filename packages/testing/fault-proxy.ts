@@ -2,10 +2,10 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 
 type Direction = "requests" | "answers";
 
-/** A chunk of the transferred data, as TCP delivers it. */
+/** Returns whether a chunk of the transferred data, as TCP delivers it, is the expected one. */
 type Recognizes = (piece: Buffer) => boolean;
 
-/** Matches a chunk that contains all of these texts. PostgreSQL, NATS and protobuf do not encode them. */
+/** Matches a chunk that contains all of these strings. PostgreSQL, NATS and protobuf send strings unchanged. */
 export const mentions =
   (...texts: readonly string[]): Recognizes =>
   (piece) =>
@@ -14,34 +14,34 @@ export const mentions =
 export interface Moment {
   direction: Direction;
   when: Recognizes;
-  /** Only on a connection that has carried such a request before. */
+  /** Matches only on a connection that has already carried a chunk that `after` matches. */
   after?: Recognizes;
 }
 
-/** A proxy between two processes with which tests hold, delay and cut the connection, from outside the product. */
+/** A proxy between two processes. Tests use it to hold, delay or cut connections without changing the product. */
 export interface FaultProxy extends AsyncDisposable {
   readonly port: number;
   /**
-   * Forwards everything until this chunk; the chunk and all later data of its connection, in both directions, are held.
-   * Resolves when it has arrived.
+   * Forwards everything until a matching chunk arrives, then holds that chunk and all later data of its connection, in
+   * both directions. Resolves when the chunk has arrived.
    */
   hold(moment: Moment): Promise<void>;
-  /** Forwards nothing on any connection, including new ones: the server is reachable, and silent. */
+  /** Stops forwarding on all connections, including new ones: the server accepts connections but does not respond. */
   freeze(): void;
-  /** Existing connections carry nothing more, without being closed; new ones work. */
+  /** Stops forwarding on existing connections without closing them. New connections work. */
   blackhole(): void;
-  /** Delays every chunk towards the server, in ms. */
+  /** Delays every chunk to the server, in ms. */
   delay(ms: number): void;
-  /** Ends all connections and refuses new ones, until `heal`. */
+  /** Ends all connections and refuses new ones until `heal` is called. */
   partition(): void;
   heal(): void;
-  /** Forwards the held data, and holds no more. */
+  /** Forwards the held data and holds nothing more. */
   release(): void;
 }
 
 interface Trap extends Moment {
   sprung: () => void;
-  /** Connections that have carried `after`. */
+  /** Connections that have carried a chunk that `after` matches. */
   armed: WeakSet<Connection>;
 }
 
@@ -49,11 +49,11 @@ interface Connection {
   client: Socket;
   server: Socket;
   held: (() => void)[] | undefined;
-  /** Data in transit for the duration of `delay`. */
+  /** Chunks that are delayed by `delay` and not yet forwarded. */
   late: (() => void)[];
 }
 
-/** Listens on a free port and forwards to `port` of this machine. */
+/** Starts a proxy that listens on a free port and forwards to `port` of this machine. */
 export async function startFaultProxy(port: number): Promise<FaultProxy> {
   const connections = new Set<Connection>();
   let traps: Trap[] = [];
@@ -84,7 +84,7 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
     if (connection.held) connection.held.push(write);
     else if (direction === "requests" && (delayMs > 0 || connection.late.length > 0)) {
       connection.late.push(write);
-      // Forwards in order, regardless of the order in which timers fire.
+      // Each timer forwards the oldest chunk, so that chunks stay in order even if timers fire in another order.
       setTimeout(() => connection.late.shift()?.(), delayMs);
     } else write();
     trap?.sprung();

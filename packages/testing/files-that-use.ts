@@ -2,9 +2,9 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 /**
- * The test files, relative to `root`, that import one of `names` themselves or through files they import by a relative
- * path.
- * For dependencies that a machine lacks: a file that starts one while it loads or in a hook cannot skip its tests.
+ * Returns the test files, relative to `root`, that import one of `names` directly or through files that they import by
+ * a relative path. The run leaves these files out if a dependency is missing, because a file that starts the dependency
+ * while it loads or in a hook cannot skip its tests.
  */
 export function filesThatUse(
   names: readonly string[],
@@ -16,7 +16,7 @@ export function filesThatUse(
   const uses = (file: string): boolean => {
     const answer = known.get(file);
     if (answer !== undefined) return answer;
-    // Until it is known: files import each other in cycles of types.
+    // Set before the imports are followed, because type imports of files form cycles.
     known.set(file, false);
     const source = readFileSync(file, "utf8");
     const result =

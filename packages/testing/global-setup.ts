@@ -9,8 +9,8 @@ let started: Promise<StartedDependencies> | undefined;
 let users = 0;
 
 /**
- * Starts the dependencies that all test files share. Vitest calls it for each project of a run: the first call starts
- * them, the last teardown stops them. With CI=true a missing dependency fails the run.
+ * Starts the dependencies that all test files share. Vitest calls this for each project of a run: the first call starts
+ * them, and the last teardown stops them. With CI=true a missing dependency fails the run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const missing = Object.values(missingDependencies());

@@ -1,8 +1,8 @@
 import type { Reporter, TestModule, TestSuite } from "vitest/node";
 
 /**
- * Lists every skipped suite at the end of the run, so that a missing dependency is noticed; `files` are those that the
- * configuration leaves out because nats-server is missing.
+ * Lists every skipped suite at the end of the run, so that a missing dependency is noticed. `files` are the test files
+ * that the configuration leaves out because nats-server is missing.
  */
 export default class MissingDependenciesReporter implements Reporter {
   readonly #files: readonly string[];

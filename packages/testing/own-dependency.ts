@@ -11,15 +11,18 @@ import {
 } from "@statehouse/local-services";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** A separate NATS: the names of the stream and its subjects are fixed, so that two stacks cannot share one. 15 ms. */
+/**
+ * Starts a separate NATS in about 15 ms. Two sets of services cannot share a NATS, because the names of the stream and
+ * its subjects are fixed.
+ */
 export const ownNats = (options: Omit<NatsOptions, "dataDirectory"> = {}): Promise<Nats> =>
   inOwnFolder((folder) => startNats({ ...options, dataDirectory: path.join(folder, "nats") }));
 
-/** A separate MinIO, for tests that stop it or need other settings. Under a second. */
+/** Starts a separate MinIO in less than a second, for tests that stop it or need other settings. */
 export const ownMinio = (options: Omit<MinioOptions, "dataDirectory"> = {}): Promise<Minio> =>
   inOwnFolder((folder) => startMinio({ ...options, dataDirectory: path.join(folder, "minio") }));
 
-/** A separate PostgreSQL, for tests that stop it. Under a second. */
+/** Starts a separate PostgreSQL in less than a second, for tests that stop it. */
 export const ownPostgres = (): Promise<Postgres> =>
   inOwnFolder((folder) =>
     startPostgres({ dataDirectory: path.join(folder, "postgres"), fast: true }),

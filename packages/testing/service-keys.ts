@@ -5,15 +5,15 @@ type Identity = Awaited<ReturnType<typeof createIdentity>>;
 
 /** The keys of the services of one installation. */
 export interface ServiceKeys<Name extends string> {
-  /** The public keys of all, by service. */
+  /** The public keys of all services, by name. */
   readonly publicKeys: ReturnType<typeof publicKeysOf>;
-  /** Signs calls as one of them. */
+  /** The identities of the services by name, which sign calls. */
   readonly identities: Readonly<Record<Name, Identity>>;
-  /** Those of the settings that contain keys. */
+  /** Returns the settings of a service that contain keys. */
   settingsOf(name: Name): { ASSERTION_PRIVATE_KEY: string; ASSERTION_PUBLIC_KEYS: string };
 }
 
-/** New keys for these services and other callers. */
+/** Generates keys for these services and other callers. */
 export async function newServiceKeys<Name extends string>(
   ...names: readonly Name[]
 ): Promise<ServiceKeys<Name>> {
@@ -42,5 +42,5 @@ type KeyPair = Awaited<ReturnType<typeof generateAssertionKey>>;
 const publicKeysOf = (pairs: ReadonlyMap<string, KeyPair>) =>
   Object.fromEntries([...pairs].map(([name, { publicJwk }]) => [name, [publicJwk]]));
 
-/** A setting of one symmetric key of 32 bytes. */
+/** Generates a setting that contains one symmetric key of 32 bytes. */
 export const newKeyRing = (): string => `k1:${randomBytes(32).toString("base64")}`;

@@ -13,18 +13,18 @@ import {
 } from "@statehouse/local-services";
 import type { Dependency, MinioAddress, SharedDependencies } from "./dependencies.ts";
 
-/** The dependencies of one run, and their disposal. */
+/** The dependencies of one run. Disposal stops them. */
 export interface StartedDependencies extends AsyncDisposable {
   readonly shared: SharedDependencies;
   readonly postgres: Postgres;
 }
 
 export interface StartDependenciesOptions {
-  /** PostgreSQL does not wait for the disk. */
+  /** Whether PostgreSQL skips waiting for the disk. */
   fast: boolean;
 }
 
-/** Starts the dependencies that stacks share, in a separate folder. */
+/** Starts the dependencies that several sets of services share, in a separate folder. */
 export async function startDependencies({
   fast,
 }: StartDependenciesOptions): Promise<StartedDependencies> {
@@ -32,7 +32,7 @@ export async function startDependencies({
   const stack = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), "statehouse-tests-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
-  /** So that a started one is stopped even if another fails. */
+  /** Registers each dependency as soon as it has started, so that it is stopped even if another one fails to start. */
   const use = async <T extends AsyncDisposable>(starting: Promise<T>) => stack.use(await starting);
   const starting = [
     use(startPostgres({ dataDirectory: path.join(folder, "postgres"), fast })),
@@ -47,7 +47,7 @@ export async function startDependencies({
       postgres,
       shared: {
         postgres: { url: postgres.url("postgres") },
-        // A port where nothing listens: services run without their bus.
+        // Without nats-server, a port on which nothing listens: services then run without their bus.
         nats: { url: nats?.url ?? "nats://127.0.0.1:1" },
         minio: minio && addressOf(minio),
         commandLine: findCommandLine(),
@@ -69,7 +69,7 @@ const addressOf = ({ endpoint, region, accessKey, secretKey }: Minio): MinioAddr
   secretKey,
 });
 
-/** What is missing on this machine, and how to install it. */
+/** Returns the dependencies that are missing on this machine, each with instructions to install it. */
 export function missingDependencies(): Partial<Record<Dependency, string>> {
   return {
     ...(findProgram("nats-server") ? {} : { "nats-server": missingProgram("nats-server") }),

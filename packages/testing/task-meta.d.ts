@@ -2,9 +2,9 @@ import "vitest";
 
 declare module "vitest" {
   interface TaskMeta {
-    /** The rows of the specification that the test proves: test/golden/specification.ts. */
+    /** The rows of the specification that the test proves; see test/golden/specification.ts. */
     spec?: string[];
-    /** The dependencies whose absence makes the suite be skipped. */
+    /** The missing dependencies because of which the suite is skipped. */
     missing?: string[];
   }
 }

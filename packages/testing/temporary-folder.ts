@@ -6,7 +6,7 @@ export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-/** An empty folder, deleted with its contents on disposal. */
+/** Creates an empty folder; disposal deletes it with its contents. */
 export async function temporaryFolder(): Promise<TemporaryFolder> {
   const folder = await mkdtemp(path.join(tmpdir(), "statehouse-test-"));
   return {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Polls until the result is neither false, null nor undefined, and returns it. A condition that throws is called again.
- * Throws after `timeout` ms (60 s), with the last error as its cause.
+ * Polls `condition` until its result is not false, null or undefined, and returns the result. Errors that it throws are
+ * ignored until `timeout` ms (default 60 s) have passed; then throws with the last error as the cause.
  */
 export async function waitFor<T>(
   condition: () => Promise<T | false | null | undefined> | T | false | null | undefined,
