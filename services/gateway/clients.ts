@@ -8,16 +8,19 @@ export interface Channels {
   state: Channel;
 }
 
-/** The client of a service, for example `client(SshKeyService)`. */
+/** Returns the client of a gRPC service, for example `client(SshKeyService)`. */
 export type Clients = <Service extends DescService>(service: Service) => Client<Service>;
 
-/** The second part of a proto package names the channel: `statehouse.workspaces.v1`. Each client is created once. */
+/**
+ * Creates each client once. The second part of its proto package names the channel: `statehouse.workspaces.v1` uses
+ * `workspaces`.
+ */
 export function createClients(channels: Channels): Clients {
   const byName: ReadonlyMap<string, Channel> = new Map(Object.entries(channels));
   const clients = new Map<DescService, object>();
   return <Service extends DescService>(service: Service) => {
     const known = clients.get(service);
-    // The service for which `client` below creates the client.
+    // Safe cast: `client` below stored the client that it created for this service.
     if (known) return known as Client<Service>;
     const name = service.file.proto.package.split(".")[1] ?? "";
     const channel = byName.get(name);

@@ -2,7 +2,7 @@ import { deadlineSettings, portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 import { networkOf } from "./http/proxies.ts";
 
-/** The environment of the gateway. */
+/** The schema of the gateway's environment variables. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   EDITION: settings.EDITION,

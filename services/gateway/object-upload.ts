@@ -2,25 +2,29 @@ import { conflict, unavailable } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import { Agent, request } from "undici";
 
-/** Uploads bytes to the state service's object server as a client does. */
+/** Uploads bytes to the object server of the state service, as clients do. */
 export interface ObjectUpload extends AsyncDisposable {
-  /** `path` contains the capability and is never logged. Throws `conflict`, `unavailable`. */
+  /**
+   * Uploads bytes. `path` contains the signed authorization of the upload URL and is never logged. Throws `conflict` or
+   * `unavailable`.
+   */
   put(path: string, bytes: Uint8Array): Promise<void>;
 }
 
-/** For uploads outside a request's deadline, in ms. */
+/** Time limit of an upload that is made without a request's deadline, in ms. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 const refused = (cause?: unknown) =>
   unavailable("state_upload", "The state could not be stored; try again.", cause);
 
 /**
- * Other bytes were uploaded first, or the version was discarded in the meantime: repeating the upload cannot succeed.
+ * Creates the error for an upload that cannot succeed if repeated: other bytes were uploaded first, or the state
+ * version was discarded in the meantime.
  */
 const notTaken = () =>
   conflict("state_not_taken", "The state version no longer accepts this state.");
 
-/** Uploads to the object server at `baseUrl`. */
+/** Creates an upload client for the object server at `baseUrl`. */
 export function createObjectUpload(baseUrl: string): ObjectUpload {
   const dispatcher = new Agent({ connections: 32 });
   return {

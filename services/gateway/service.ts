@@ -27,9 +27,9 @@ import type { Route } from "./http/route.ts";
 import { createObjectUpload } from "./object-upload.ts";
 import { routes } from "./routes/routes.ts";
 
-/** What a composition provides instead of the configuration. */
+/** Dependencies that standalone provides instead of the configuration. */
 interface Dependencies {
-  /** Opens no listeners: the composition mounts `handler` and serves `checks` itself. */
+  /** Opens no listeners: standalone mounts `handler` and serves `checks` itself. */
   embedded?: boolean;
   channels?: Channels;
   logger?: Logger;
@@ -38,14 +38,14 @@ interface Dependencies {
 export interface RunningGateway extends AsyncDisposable {
   readonly handler: RequestListener;
   readonly routes: readonly Route[];
-  /** No service is required: the gateway responds in JSON even if its services are down. */
+  /** Readiness requires none of these checks: the gateway responds in JSON even if its services are unavailable. */
   readonly checks: Readonly<Record<keyof Channels, Check>>;
-  /** Undefined when embedded. */
+  /** Undefined if `embedded` is set. */
   readonly ports: Ports<"http" | "ops"> | undefined;
 }
 
 const SERVICE = "gateway";
-/** How long requests in progress may take to end when it stops, in ms. */
+/** How long requests in progress may continue after the gateway begins to stop, in ms. */
 const DRAIN_MS = 10_000;
 
 /** Starts the gateway. Throws `StartError` if a port is in use. */
@@ -102,13 +102,13 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   return { handler, routes, checks, ports, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** The public API: authentication, JSON:API documents and routes. */
+/** The public API: authentication, routes and JSON:API documents. */
 export const service = { name: SERVICE, config: configSchema, start } as const;
 
-/** How long a check waits, in ms; shorter than the limit of the operations server. */
+/** Time limit of a readiness check, in ms. Shorter than the limit of the operations server. */
 const CHECK_MS = 1500;
 
-/** A service that refuses a call has responded, which is enough for this check. */
+/** Resolves if the service responds, even with a refusal. */
 async function answers(call: () => Promise<unknown>): Promise<void> {
   try {
     await runWithDeadline(Date.now() + CHECK_MS, call);
@@ -118,7 +118,9 @@ async function answers(call: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Calls that change nothing and that each service refuses; the gateway makes them as itself, not as a user. */
+/**
+ * Returns checks that call each service as the gateway itself. The calls change nothing, and the services refuse them.
+ */
 const checksOf = (client: Clients, identity: ServiceIdentity): RunningGateway["checks"] => ({
   access: () =>
     answers(() => client(AuthenticationService).authenticate({ token: "readiness" }, identity)),

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { type ChangelogEntry, changelogEntries } from "./entries.ts";
 
-/** An entry with an id that is stable while its date and text are. */
+/** An entry with an id, which stays the same while its date and text do not change. */
 export type IdentifiedEntry = ChangelogEntry & { id: string };
 
 export interface ChangelogFilter {
-  /** Both inclusive, YYYY-MM-DD. */
+  /** The first and the last day to include, as YYYY-MM-DD. */
   from: string | undefined;
   to: string | undefined;
-  /** Entries of this edition. */
+  /** The edition that the entries concern. */
   edition: string | undefined;
 }
 
@@ -20,7 +20,7 @@ const entries: readonly IdentifiedEntry[] = changelogEntries.map((entry) => ({
   id: idOf(entry),
 }));
 
-/** The entries that match the filter, newest first. */
+/** Returns the entries that match the filter, newest first. */
 export const changelog = ({ from, to, edition }: ChangelogFilter): IdentifiedEntry[] =>
   entries.filter(
     ({ date, since = date, editions }) =>
@@ -35,7 +35,7 @@ const escaped = (text: string): string =>
 const marks = ({ editions, breaking }: ChangelogEntry): string =>
   [...(editions ?? []), ...(breaking ? ["breaking"] : [])].map((mark) => ` (${mark})`).join("");
 
-/** The HTML page. */
+/** Renders the changelog as an HTML page. */
 export function changelogPage(): string {
   const days = Map.groupBy(
     changelog({ from: undefined, to: undefined, edition: undefined }),
@@ -58,7 +58,7 @@ ${sections.join("\n")}
 `;
 }
 
-/** The same as an Atom feed; `address` is that of the page. */
+/** Renders the changelog as an Atom feed. `address` is the address of the HTML page. */
 export function changelogFeed(address: string): string {
   const all = changelog({ from: undefined, to: undefined, edition: undefined });
   const moment = (date: string) => `${date}T00:00:00Z`;

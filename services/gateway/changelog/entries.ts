@@ -1,17 +1,17 @@
-/** One change of the interface. */
+/** One change of the public API. */
 export interface ChangelogEntry {
-  /** Date of the change, as YYYY-MM-DD; of several dates the last. */
+  /** Date of the change as YYYY-MM-DD. If the change was made on several dates, the last one. */
   date: string;
-  /** The first of several dates. */
+  /** The first date of a change that was made on several dates. */
   since?: string;
   text: string;
-  /** The editions it concerns; all if omitted. */
+  /** The editions that the change concerns; if omitted, all of them. */
   editions?: readonly ("self-hosted" | "hosted")[];
-  /** Existing clients may fail. */
+  /** True if the change can break existing clients. */
   breaking?: true;
 }
 
-/** Every change of the interface, newest first. A change of the interface adds a line on top. */
+/** Every change of the public API, newest first. New entries are added at the top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
   { date: "2026-11-22", text: "State versions show at most 10,000 `resources`, in lists and includes 100; `resource-count` is the number of all if some are omitted." },

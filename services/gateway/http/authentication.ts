@@ -8,12 +8,12 @@ import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
 import { spansAreRecorded } from "@statehouse/runtime";
 import { batchPerTick } from "./batch-per-tick.ts";
 
-/** The principal of a request; asserted to the services with every call. */
+/** The principal of a request. The gateway asserts it in every call to a service. */
 export interface Caller extends CallOptions {
   readonly principal: Principal;
 }
 
-/** The kinds of credentials that a bearer token can be. */
+/** The kinds of credentials that can be sent as a bearer token. */
 export const credentialTypes = ["user", "team", "organization", "run"] as const;
 export type CredentialType = (typeof credentialTypes)[number];
 
@@ -26,8 +26,9 @@ const isCredential = (type: string): type is CredentialType =>
   credentialTypes.some((known) => known === type);
 
 /**
- * Turns an Authorization header into a caller. Calls access on every request, so that a revoked token fails on the next
- * one; only signed assertions are cached, by the identity, under the principal's versions. Throws `unauthenticated`.
+ * Creates the function that turns an Authorization header into a caller. It calls the access service for every request,
+ * so that a revoked token fails on its next use. Only signed assertions are cached, under the principal's versions.
+ * Throws `unauthenticated`.
  */
 export function createAuthentication(
   client: Client<typeof AuthenticationService>,
@@ -43,7 +44,8 @@ export function createAuthentication(
   return async (authorization: string | undefined): Promise<Caller> => {
     const token = BEARER.exec(authorization ?? "")?.[1];
     if (!token) throw unauthenticated();
-    // Without the trace context: a call that several requests share would appear in the trace of only one of them.
+    // Not batched while spans are recorded: a call that several requests share would appear in the trace of only one of
+    // them.
     const principal = await (spansAreRecorded() ? alone(token) : inBatch(token));
     if (!principal || !isCredential(principal.type)) throw unauthenticated();
     const known: Principal = {

@@ -1,17 +1,17 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 
-/** Further keys start a new batch. */
+/** Maximum number of keys in a batch. Further keys start a new batch. */
 const MAX_BATCH = 100;
 
 interface Batch<Key, Answer> {
-  /** Each key with its position. */
+  /** The position of each key in the batch. */
   places: Map<Key, number>;
   answers: Promise<readonly (Answer | undefined)[]>;
 }
 
 /**
- * Batches all keys of one turn of the event loop into one call, each key once. A caller never joins a batch that was
- * already sent, so results are never stale.
+ * Combines all keys that are requested in one turn of the event loop into one call, which contains each key once. A
+ * caller never joins a batch that was already sent, so results are never stale.
  */
 export function batchPerTick<Key, Answer>(
   ask: (keys: readonly Key[]) => Promise<readonly (Answer | undefined)[]>,

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { MAX_PROBLEMS } from "./errors.ts";
 import { parseLeniently } from "./lenient.ts";
 
-/** Escape sequences that can encode characters which the database does not accept. */
+/** Matches escape sequences that can encode characters that the database does not accept. */
 const SUSPECT = /\\u(?:0000|d[89a-f])/i;
 
 /** Parses JSON in UTF-8; undefined if there is only white space. Throws `badRequest` and `invalid`. */
@@ -37,7 +37,7 @@ function refuseUnstorable(body: unknown): void {
   }
 }
 
-/** Parses a body by its schema. Throws `invalid` with all problems, each with its pointer. */
+/** Parses a body by its schema. Throws `invalid` with all problems, each with its JSON pointer. */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
@@ -48,8 +48,8 @@ export function parseBody<Schema extends z.ZodType>(
 }
 
 /**
- * Like `parseBody`, for a service that validates the valid part of an invalid body: returns that part and the
- * problems of the rest.
+ * Parses like `parseBody`, but does not throw: returns the valid part of the body and the problems of the rest. A
+ * service can then validate the valid part as well.
  */
 export function parseBodyLeniently(
   schema: z.ZodType,
@@ -72,7 +72,7 @@ function problemsIn(issues: readonly z.core.$ZodIssue[]): FieldError[] {
   return [...problems.values()];
 }
 
-/** The last name of a path, without list indexes. */
+/** Returns the last name in a path, ignoring list indexes. */
 const nameIn = (path: readonly PropertyKey[]): string =>
   String(path.findLast((part) => typeof part === "string" && !/^\d+$/.test(part)) ?? "body");
 
@@ -85,7 +85,7 @@ const kinds: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** A schema's problem in the words that follow the field's name; undefined keeps the schema's own message. */
+/** Returns a schema's problem as the words that follow the field's name; undefined keeps the schema's own message. */
 function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":

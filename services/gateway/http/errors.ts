@@ -33,7 +33,7 @@ export const MAX_PROBLEMS = 20;
 
 /** One member of a JSON:API error document. */
 export interface ErrorObject {
-  /** A string, as JSON:API requires. */
+  /** The HTTP status as a string, as JSON:API requires. */
   status: string;
   /** Machine-readable and stable, snake_case. */
   code: string;
@@ -48,7 +48,7 @@ export interface ErrorAnswer {
   errors: readonly ErrorObject[];
 }
 
-/** `field` is a pointer here: see `withPointers`. */
+/** `field` is already a JSON pointer here; see `withPointers`. */
 const fieldError = ({ field, detail, title }: FieldError): ErrorObject => ({
   status: "422",
   code: "invalid",
@@ -95,8 +95,8 @@ function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnsw
 }
 
 /**
- * The response to a request that failed with `error` on a route that declares the failure statuses `declared`.
- * Unexpected errors are logged here, once, and shown as a trace id only.
+ * Creates the response to a request that failed with `error`. `declared` are the failure statuses of the route.
+ * Unexpected errors are logged once, here; the client receives only the trace id.
  */
 export function errorAnswer(
   error: unknown,

@@ -20,7 +20,7 @@ export interface GatewayOptions extends RespondOptions, BodyOptions {
   proxies: Proxies;
 }
 
-/** Serves HTTP requests according to the route declarations. The caller mounts it on a listener. */
+/** Creates the handler that serves the declared routes. The caller mounts it on a listener. */
 export function createGateway(options: GatewayOptions): RequestListener {
   const { routes, edition, logger, proxies, requestTimeoutMs } = options;
   const app = new Koa<RequestState>();

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The part of `value` that `schema` accepts: invalid members are omitted. A required text becomes empty, and the items
- * of a list keep their positions, so that a service can validate the others.
+ * Returns the part of `value` that `schema` accepts; invalid members are omitted. A required string becomes empty, and
+ * items of a list keep their positions, so that a service can validate the valid members.
  */
 export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown {
   const { success, data } = z.safeParse(schema, value);
@@ -26,7 +26,7 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
   if (schema instanceof z.ZodPipe) {
     return parseLeniently(schema.out, parseLeniently(schema.in, value));
   }
-  // A transformation that finds a problem returns its input unchanged.
+  // A transform with a problem is replaced by its input.
   if (schema instanceof z.ZodTransform) return value;
   return schema instanceof z.ZodString ? "" : undefined;
 }

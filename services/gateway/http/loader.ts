@@ -2,8 +2,8 @@
 export type Load<Item> = (ids: readonly string[]) => Promise<Item[]>;
 
 /**
- * A loader for one request: an id that was requested before is not requested again, even while its call is under way.
- * Unknown ids are omitted from the result.
+ * Creates a loader for one request. It requests each id only once, even if an earlier call for the id is still in
+ * progress. Unknown ids are omitted from the result.
  */
 export function loaderOf<Item extends { id: string }>(
   loadMany: (ids: string[]) => Promise<readonly Item[]>,

@@ -2,20 +2,20 @@ import { badRequest } from "@statehouse/errors";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@statehouse/postgres/paging";
 import type { Page } from "../jsonapi/pagination.ts";
 
-/** Page numbers are uint32 in messages. */
+/** Maximum page number. Messages contain page numbers as uint32. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
-/** The page that a query requests. Throws `badRequest` unless number and size are whole numbers above 0. */
+/** Reads the page that a query requests. Throws `badRequest` unless number and size are whole numbers above 0. */
 export const readPage = (query: URLSearchParams): Page => ({
   number: positive(query, "page[number]", 1, MAX_NUMBER),
   size: positive(query, "page[size]", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
 });
 
-/** Like `readPage`, but undefined if the query has no paging parameters. */
+/** Reads the page like `readPage`, but returns undefined if the query has no paging parameters. */
 export const readOptionalPage = (query: URLSearchParams): Page | undefined =>
   query.get("page[number]") || query.get("page[size]") ? readPage(query) : undefined;
 
-/** The only page of a list that was read completely. */
+/** Returns the only page of a list that was read completely. */
 export const wholePage = (totalCount: number): Page => ({
   number: 1,
   size: Math.max(1, totalCount),

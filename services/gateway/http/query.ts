@@ -1,8 +1,8 @@
 import { badRequest } from "@statehouse/errors";
 
 /**
- * A parameter's value; an empty one counts as absent. Throws `badRequest` for characters that the database does not
- * accept.
+ * Returns the value of a parameter; an empty value counts as absent. Throws `badRequest` for characters that the
+ * database does not accept.
  */
 export function parameter(query: URLSearchParams, name: string): string | undefined {
   const value = query.get(name) || undefined;
@@ -10,14 +10,14 @@ export function parameter(query: URLSearchParams, name: string): string | undefi
   return value;
 }
 
-/** A required parameter. Throws `badRequest`. */
+/** Returns the value of a required parameter. Throws `badRequest` if it is absent. */
 export function requiredParameter(query: URLSearchParams, name: string): string {
   const value = parameter(query, name);
   if (value === undefined) throw badRequest("filter", `${name} is required.`);
   return value;
 }
 
-/** The comma-separated values of a parameter. */
+/** Returns the comma-separated values of a parameter. */
 export const listParameter = (query: URLSearchParams, name: string): string[] =>
   (parameter(query, name) ?? "")
     .split(",")

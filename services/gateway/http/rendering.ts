@@ -28,7 +28,7 @@ export const oneOf = <Item>(
   },
 });
 
-/** A page of a list, or, without `page`, the complete list. */
+/** A page of a list; without `page`, the complete list. */
 export interface Listed<Item> {
   items: readonly Item[];
   page?: Page | undefined;
@@ -51,7 +51,7 @@ export const list = <Item>(
   },
 });
 
-/** Renders JSON other than JSON:API with the content type `application/json`, without parameters. */
+/** Renders JSON that is not a JSON:API document. The content type is `application/json` without parameters. */
 export const plainJson: Rendering<object> = {
   contentType: "application/json",
   render: (value) => JSON.stringify(value),
@@ -67,7 +67,7 @@ export const html: Rendering<string> = {
   render: (text) => text,
 };
 
-/** Renders an Atom feed, which contains the address of its page. */
+/** Renders an Atom feed, which contains the address of its HTML page. */
 export const atom = (feed: (address: string) => string): Rendering<unknown> => ({
   contentType: "application/atom+xml; charset=utf-8",
   render: (_, { url }) => feed(url().replace(/\.atom.*$/s, "")),

@@ -22,30 +22,30 @@ export interface Settings {
 export interface RequestContext {
   client: Clients;
   objects: ObjectUpload;
-  /** Loads runs once for each request: several resources of one document need the same run. */
+  /** Loads runs. Each run is loaded once in a request, because several resources of one document can need it. */
   runs: Load<Run>;
-  /** The principal of the request, asserted with every call to a service. */
+  /** The principal of the request, which the gateway asserts in every call to a service. */
   caller: Caller;
   edition: Edition;
   settings: Settings;
 }
 
-/** What rendering needs in addition to the handler's result. */
+/** The values that rendering needs in addition to the handler's result. */
 export interface Rendered {
   context: RequestContext;
   includes: IncludeTree | undefined;
-  /** Absolute URL of the request, from which the links of lists are made. */
+  /** Returns the absolute URL of the request, on which the links of lists are based. */
   url: () => string;
 }
 
-/** How a handler's result becomes the body of a response. */
+/** Turns a handler's result into the body of a response. */
 export interface Rendering<Result> {
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string>>;
   render(result: Result, rendered: Rendered): Promise<string> | string;
 }
 
-/** `:name` parts of a path. */
+/** The type of the `:name` parameters in a path. */
 export type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer Tail}`
   ? ParamsOf<Head> & ParamsOf<Tail>
   : Path extends `:${infer Name}`
@@ -55,48 +55,48 @@ export type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer 
 export interface RouteInput<Path extends string, Body> extends RequestContext {
   params: ParamsOf<Path>;
   body: Body;
-  /** The body is invalid: `body` is its valid part; the service only validates it and changes nothing. */
+  /** True if the body is invalid. Then `body` is its valid part; the service only validates it and changes nothing. */
   validateOnly: boolean;
   query: URLSearchParams;
 }
 
-/** The bases of route paths: the API, or the root for discovery. */
+/** The prefixes of route paths: the API, or the root for discovery. */
 const prefixes = { api: "/api/v2", root: "" } as const;
 
 export interface RouteDeclaration<Path extends string, Body extends z.ZodType, Result> {
   method: Method;
   path: Path;
   summary: string;
-  /** The base of `path`; `api` if omitted. */
+  /** The prefix of `path`; `api` if omitted. */
   under?: keyof typeof prefixes;
-  /** Schema of the JSON body; without it a body is ignored. */
+  /** Schema of the JSON body; if omitted, the body is ignored. */
   body?: Body;
   /** Largest body; 1 MiB if omitted. The installation's limit applies too. */
   maxBodyBytes?: number;
   /**
-   * Whether the service's method has `validate_only`, so that it also validates the valid part of an invalid body:
-   * the client then receives all problems of a request in one response.
+   * Whether the service's method supports `validate_only`. Then the service also validates the valid part of an invalid
+   * body, and the client receives all problems of a request in one response.
    */
   validatesOnly?: boolean;
-  /** Positions in the body of message fields that differ from the attribute of the same name. */
+  /** JSON pointers of message fields that are not in the attribute of the same name. */
   pointers?: Pointers;
-  /** Supported includes with their nested paths. */
+  /** Supported includes; nested includes are paths such as `run.plan`. */
   includes?: readonly string[];
   success: readonly [200 | 201, Rendering<Result>] | readonly [204];
-  /** Failure statuses in addition to those of every route: 401, 405, 500, 504. */
+  /** Failure statuses in addition to those that every route can return: 401, 405, 500 and 504. */
   failures: readonly FailureStatus[];
-  /** Permitted credentials; every token if omitted; `none`: no token is required. */
+  /** The kinds of tokens that the route accepts; if omitted, all of them. `none`: no token is required. */
   credentials?: "none" | readonly CredentialType[];
-  /** The route exists only in these editions. */
+  /** The route exists only in editions with this feature. */
   edition?: Feature;
   headers?: (edition: Edition) => Readonly<Record<string, string>>;
   handle(input: RouteInput<Path, z.infer<Body>>): Promise<Result> | Result;
 }
 
-/** A route in the form that the server and the coverage test use. */
+/** A route in the form that the router and the coverage test use. */
 export interface Route {
   readonly method: Method;
-  /** The complete path, with `:name` parts. */
+  /** The complete path, including its prefix, with `:name` parameters. */
   readonly path: string;
   readonly summary: string;
   readonly success: SuccessStatus;
@@ -142,7 +142,7 @@ export function route<Path extends string, Body extends z.ZodType, Result>(
     contentType: rendering?.contentType,
     headers: (edition) => ({ ...rendering?.headers, ...declaration.headers?.(edition) }),
     answer: async (input, rendered) => {
-      // `params` come from this path, and the body passed this schema or is its valid part.
+      // Safe cast: `params` were matched by this path, and the body is what this schema returned or its valid part.
       const result = await declaration.handle(input as RouteInput<Path, z.infer<Body>>);
       return rendering?.render(result, rendered);
     },

@@ -1,7 +1,7 @@
 import { AppError, type FieldError, invalid } from "@statehouse/errors";
 import { type Pointers, pointerOf } from "../jsonapi/pointers.ts";
 
-/** Runs `call`; the field paths of an `invalid` error become pointers into the body. */
+/** Runs `call`. If it throws `invalid`, its field paths are replaced by JSON pointers into the body. */
 export async function withPointers<Result>(
   pointers: Pointers | undefined,
   call: () => Promise<Result>,
@@ -15,8 +15,9 @@ export async function withPointers<Result>(
 }
 
 /**
- * Throws `invalid` with `problems` and those that `validate` finds. A problem at or below the position of one of
- * `problems` is a consequence and is omitted. Other errors of `validate`, such as `notFound`, take precedence.
+ * Throws `invalid` with `problems` and with the problems that `validate` throws. A problem at or below the position of
+ * one of `problems` is only a consequence of it and is omitted. Other errors that `validate` throws, such as
+ * `notFound`, take precedence.
  */
 export async function refuse(
   problems: readonly FieldError[],

@@ -25,26 +25,34 @@ export const mapOf = <Schema extends z.ZodType>(member: Schema) =>
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** A member that is an object; if absent it counts as empty, so that errors name its required members. */
+/**
+ * Declares a member that is an object. If it is absent it counts as an empty object, so that errors name its required
+ * members.
+ */
 export const section = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => value ?? {}, schema);
 
-/** The `type` of a body's document. */
+/** Declares the `type` member of a document. */
 export const typeOf = <Type extends string>(type: Type) => z.literal(type);
 
-/** A to-one linkage whose type is ignored; absent, null and a null `data` mean no linkage. */
+/**
+ * Declares a to-one linkage whose `type` is ignored. An absent or null linkage, or null as `data`, means no linkage.
+ */
 export const linkage = (type: string) =>
   optional(
     z.object({ data: optional(z.object({ id: optional(z.string()), type: z.literal(type) })) }),
   ).transform((relationship) => relationship?.data?.id);
 
-/** A required to-one linkage, with type and id. */
+/** Declares a required to-one linkage that must have a type and an id. */
 export const requiredLinkage = (type: string) =>
   z
     .object({ data: section(z.object({ type: z.literal(type), id: z.string() })) })
     .transform(({ data }) => data.id);
 
-/** A to-one linkage that can be removed: returns its id, "" for a null `data`, undefined if the body has none. */
+/**
+ * Declares a to-one linkage that clients can remove. Returns its id, "" if `data` is null, and undefined if the body
+ * does not contain the linkage.
+ */
 export const nullableLinkage = (type: string) =>
   z
     .object({ data: z.object({ type: z.literal(type), id: z.string() }).nullish() })
@@ -54,7 +62,7 @@ export const nullableLinkage = (type: string) =>
       return relationship.data?.id ?? "";
     });
 
-/** The ids of a to-many linkage; undefined if the body has none. */
+/** Declares a to-many linkage. Returns its ids; undefined if the body does not contain it. */
 export const linkages = (type: string) =>
   z
     .object({
@@ -63,7 +71,7 @@ export const linkages = (type: string) =>
     .nullish()
     .transform((relationship) => relationship?.data?.map(({ id }) => id));
 
-/** A JSON:API document around `data`. */
+/** Declares a JSON:API document with this `data`. */
 export const documentBody = <Schema extends z.ZodType>(data: Schema) =>
   z.object({ data: section(data) });
 

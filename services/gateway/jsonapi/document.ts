@@ -10,7 +10,7 @@ export interface Document {
   meta?: { pagination: PaginationMeta };
 }
 
-/** The document of one item. Makes no call unless includes are requested. */
+/** Renders the document of one item. Calls no service unless includes are requested. */
 export async function documentOf<Item, Context>(
   resource: CompiledResource<Item, Context>,
   item: Item,
@@ -22,7 +22,7 @@ export async function documentOf<Item, Context>(
   return { data: data[0] ?? resource.toObject(item, context), included };
 }
 
-/** The document of a list, in the order of `items`. */
+/** Renders the document of a list, in the order of `items`. */
 export async function listDocument<Item, Context>(
   resource: CompiledResource<Item, Context>,
   items: readonly Item[],

@@ -21,7 +21,7 @@ interface Named {
 interface Chapter extends Named {
   book: string;
 }
-/** Every call of a loader with its keys. */
+/** Records every call of a loader with its keys. */
 interface Calls {
   calls: [string, readonly string[]][];
 }

@@ -1,7 +1,7 @@
 import { badRequest, quoted } from "@statehouse/errors";
 import type { Group, ResourceObject } from "./resource.ts";
 
-/** The requested includes: a name maps to the includes of its resources. */
+/** The requested includes. Each name maps to the includes of the included resources. */
 export interface IncludeTree extends ReadonlyMap<string, IncludeTree> {}
 type MutableTree = Map<string, MutableTree>;
 
@@ -14,7 +14,7 @@ const unknownInclude = (name: string, allowed: readonly string[]) =>
   );
 
 /**
- * Reads `include=a,b.c`. Names are snake case; `-` counts as `_`. Throws `badRequest` for a name that is not in
+ * Parses `include=a,b.c`. Names are in snake case; `-` counts as `_`. Throws `badRequest` for a name that is not in
  * `allowed`.
  */
 export function parseInclude(value: string, allowed: readonly string[]): IncludeTree {
@@ -34,8 +34,8 @@ export function parseInclude(value: string, allowed: readonly string[]): Include
 }
 
 /**
- * Loads the includes level by level: one batched call for each name and target type of a level, for any number of
- * parents. Returns each resource once and omits those in `primary`.
+ * Loads the includes level by level, for any number of parents. Each level makes one batched call for each name and
+ * target type. Returns each resource once and omits those that are in `primary`.
  */
 export async function resolveIncludes<Context>(
   primary: Group<Context>,
@@ -60,7 +60,7 @@ export async function resolveIncludes<Context>(
   return found;
 }
 
-/** The documents of `groups`, each resource once, without those in `primary`. */
+/** Returns the resource objects of `groups`, each once, without those in `primary`. */
 export function distinct<Context>(
   primary: readonly ResourceObject[],
   groups: readonly Group<Context>[],

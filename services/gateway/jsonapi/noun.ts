@@ -4,36 +4,36 @@ import { documentBody, optional, section, typeOf } from "./body.ts";
 import type { Pointers } from "./pointers.ts";
 import { bothSpellings, type Spellings } from "./spelling.ts";
 
-/** The fields of a message in the form that its service accepts. */
+/** The fields of a message in the form that a client of the service accepts. */
 export type FieldsOf<Desc extends DescMessage> = Omit<
   Exclude<MessageInitShape<Desc>, { readonly $typeName: string }>,
   "$typeName"
 >;
 
-/** A member of a body that maps to one field of the service's message. */
+/** A member of a body that sets one field of the service's message. */
 interface FieldInput<Message, Field extends keyof Message> {
   field: Field;
-  /** The schema of the value; absent and null mean the same. */
+  /** The schema of the value; null and absent both mean that there is no value. */
   in: z.ZodType<Message[Field] | undefined>;
-  /** If set, null differs from absent: it removes the value, and `unset` names the field. */
+  /** If set, null differs from absent: null removes the value, and `unset` then contains the field. */
   removable?: true;
 }
 type AnyFieldInput<Message> = {
   [Field in keyof Message]-?: FieldInput<Message, Field>;
 }[keyof Message];
 
-/** A member of a body that maps to several fields: the result of `in`. */
+/** A member of a body that sets several fields: those that `in` returns. */
 interface GroupInput<Message> {
   field?: never;
   in: z.ZodType<Partial<Message>>;
 }
 
-/** How documents show a member that differs from the item's field of the same name. */
+/** Renders a member that documents show differently from the item's field of the same name. */
 type Output<Item, Context> =
   | { out: (item: Item, context: Context) => unknown; writeOnly?: never }
   | { out?: never; writeOnly: true };
 
-/** Without `out`, documents show the item's field, or null if it is absent. */
+/** An attribute. Without `out`, documents show the item's field, or null if it is absent. */
 type Attribute<Message, Item, Context> =
   | {
       [Field in keyof Message]-?: FieldInput<Message, Field> &
@@ -45,20 +45,20 @@ type Attribute<Message, Item, Context> =
   | (GroupInput<Message> & Output<Item, Context>);
 
 /**
- * The attributes that clients send for a noun, by their JSON:API names. Bodies, attributes and pointers are derived
- * from this table, so that a new field is one line here. Read-only attributes are in the resource.
+ * The attributes that clients send for a noun, by their JSON:API names. Parsing, rendering and JSON pointers are
+ * derived from this table, so a new field is one line here. Read-only attributes are declared in the resource instead.
  */
 export interface Noun<Message, Item, Context> {
   type: string;
   attributes: Readonly<Record<string, Attribute<Message, Item, Context>>>;
   relationships?: Readonly<Record<string, AnyFieldInput<Message>>>;
-  /** Members that have an alternative name. */
+  /** Attributes that have an alternative name. */
   spellings?: Spellings;
-  /** Positions of fields that are not a member themselves: parts of a member and items of a list. */
+  /** JSON pointers of fields that are only a part of a member or an item of a list. */
   pointers?: Pointers;
 }
 
-/** The fields of a body; `unset` names those that the body removes. */
+/** The message fields of a body; `unset` contains the fields that the body removes. */
 export type Parsed<Message> = Partial<Message> & { unset?: string[] };
 
 type Inputs = Readonly<
@@ -66,8 +66,8 @@ type Inputs = Readonly<
 >;
 
 /**
- * The body of a request that creates or updates a noun, and the position of each field. `required` are the required
- * attributes.
+ * Returns the schema of the body that creates or updates a noun, and the JSON pointers of its fields. `required` are
+ * the names of required attributes.
  */
 export function bodyOf<Message, Item, Context>(
   { type, attributes, relationships = {}, spellings = {}, pointers }: Noun<Message, Item, Context>,
@@ -90,7 +90,7 @@ export function bodyOf<Message, Item, Context>(
   };
 }
 
-/** The schema of an object with these members, converted to message fields. */
+/** Returns the schema of an object with these members, which converts them to message fields. */
 export const fieldsIn = <Message>(
   inputs: Readonly<Record<string, AnyFieldInput<Message> | GroupInput<Message>>>,
   required: readonly string[] = [],
@@ -106,7 +106,7 @@ export const fieldsIn = <Message>(
       else fields[field] = value;
     }
     if (unset.length > 0) fields.unset = unset;
-    // The types of `inputs` guarantee that each value belongs to its field.
+    // Safe cast: the types of `inputs` guarantee that each value belongs to its field.
     return fields as Parsed<Message>;
   });
 
@@ -127,7 +127,7 @@ const pointersOf = (parent: string, inputs: Inputs): Pointers =>
     ),
   );
 
-/** Renders the attributes of `noun`. */
+/** Returns the function that renders the attributes of a noun. */
 export function attributesOf<Message, Item extends object, Context>({
   attributes,
 }: Noun<Message, Item, Context>): (item: Item, context: Context) => Record<string, unknown> {
@@ -137,8 +137,8 @@ export function attributesOf<Message, Item extends object, Context>({
       const fieldOf = (item: Item): unknown => Reflect.get(item, field ?? name) ?? null;
       return { name, show: out ?? fieldOf };
     });
-  // Compiled from source text, so that the engine gives all documents of the type one shape; objects that grow by
-  // computed names have no common shape.
+  // `blank` is parsed from JSON, so that V8 gives all documents of a type the same object shape. Objects that get
+  // members by computed names have no common shape.
   const blank = JSON.parse(JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, 0]))));
   return (item, context) => {
     const values: Record<string, unknown> = { ...blank };

@@ -1,4 +1,4 @@
-/** Returns `values` without its undefined members: in a message an absent field keeps its value. */
+/** Returns `values` without its undefined members. In an update message an absent field keeps its value. */
 export const omitUndefined = <T extends object>(
   values: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } =>

@@ -1,6 +1,6 @@
 /** The requested part of a list. */
 export interface Page {
-  /** From 1. */
+  /** The page number, from 1. */
   number: number;
   size: number;
 }
@@ -22,7 +22,7 @@ export interface PageLinks {
   last: string;
 }
 
-/** The position of page `page` among `total` items. An empty list has one, empty page. */
+/** Returns the `pagination` member for a page of a list of `total` items. An empty list has one empty page. */
 export function paginationOf({ number, size }: Page, total: number): PaginationMeta {
   const pages = Math.max(1, Math.ceil(total / size));
   return {
@@ -35,7 +35,7 @@ export function paginationOf({ number, size }: Page, total: number): PaginationM
   };
 }
 
-/** The links of a page: `url` with its query, in which only the paging parameters change. */
+/** Returns the links of a page. They repeat `url` and its query and change only the paging parameters. */
 export function pageLinks(url: string, pagination: PaginationMeta): PageLinks {
   const [path, query = ""] = url.split("?", 2);
   const parameters = new URLSearchParams(query);

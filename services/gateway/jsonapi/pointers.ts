@@ -1,14 +1,14 @@
 /**
- * Positions in a body of fields of the service's message that are not the attribute of the same name. Keys are field
- * paths with `[]` for any index, values are JSON pointers with `[]` for that index: `{ "tagBindings[]":
- * "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`. A function gets the last index,
- * for maps whose keys differ from those of the body.
+ * The JSON pointers of message fields that are not in the attribute of the same name. Keys are field paths with `[]`
+ * for any index; values are JSON pointers with `[]` for the same index. For example, `{ "tagBindings[]":
+ * "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`. A value can be a function of the
+ * last index, for maps whose keys are named differently in the body.
  */
 export type Pointers = Readonly<Record<string, string | ((index: string) => string)>>;
 
 /**
- * The JSON pointer of a field path such as `vcsRepo.identifier` or `tagBindings[2].key`. The longest prefix of the
- * path that is in `pointers` applies; if there is none the field is an attribute: `autoApply` is
+ * Returns the JSON pointer of a field path such as `vcsRepo.identifier` or `tagBindings[2].key`. The longest prefix of
+ * the path that is in `pointers` applies. If there is none, the field is an attribute: `autoApply` becomes
  * `/data/attributes/auto-apply`.
  */
 export function pointerOf(path: string, pointers: Pointers = {}): string {
@@ -20,7 +20,7 @@ export function pointerOf(path: string, pointers: Pointers = {}): string {
   return `/data/attributes${below(segments)}`;
 }
 
-/** The path with `[]` for each index: the keys of `pointers`. */
+/** Returns the path with `[]` for each index, as in the keys of `pointers`. */
 const patternOf = (segments: readonly string[]): string =>
   segments
     .map((segment, at) => (isIndex(segment) ? "[]" : at === 0 ? segment : `.${segment}`))

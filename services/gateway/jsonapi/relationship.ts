@@ -8,15 +8,15 @@ import {
   type RelationshipObject,
 } from "./resource.ts";
 
-/** One possible target type of a to-one relationship. */
+/** Loads the targets of a to-one relationship that have one of its possible types. */
 export type Target<Parent, Context> = (
   parents: readonly Parent[],
   context: Context,
 ) => Promise<Group<Context> | undefined>;
 
 /**
- * Loads the targets of all parents in one call, each distinct `keyOf` once; parents without a key have a target of
- * another type.
+ * Creates a target that loads the items of all parents in one call, with each distinct `keyOf` once. Parents without a
+ * key have a target of another type.
  */
 export const target =
   <Parent, Item, Context>(
@@ -35,7 +35,7 @@ export const target =
     return groupOf(of(), await loadMany([...keys], context));
   };
 
-/** A target that is the same for all its parents: loading it makes no call. */
+/** Creates a target that is the same for all parents. Loading it calls no service. */
 export const fixedTarget =
   <Parent, Item, Context>(
     of: () => CompiledResource<Item, Context>,
@@ -45,7 +45,7 @@ export const fixedTarget =
   async (parents) =>
     parents.some(leadsThere) ? groupOf(of(), [item]) : undefined;
 
-/** A relationship to at most one resource, of any of the targets' types. */
+/** Declares a relationship to at most one resource, whose type is that of any of the targets. */
 export function toOne<Parent, Context>(declaration: {
   linkage: (parent: Parent) => Identifier | null;
   links?: (parent: Parent) => Links;
@@ -65,7 +65,7 @@ export function toOne<Parent, Context>(declaration: {
   };
 }
 
-/** A relationship to at most one resource that is part of its parent: loading it makes no call. */
+/** Declares a relationship to at most one resource that is part of its parent. Loading it calls no service. */
 export const embedded = <Parent, Item, Context>(declaration: {
   resource: () => CompiledResource<Item, Context>;
   of: (parent: Parent) => Item | undefined;
@@ -81,7 +81,9 @@ export const embedded = <Parent, Item, Context>(declaration: {
   },
 });
 
-/** A relationship to many resources that refer to their parent; loaded for all parents in one call. */
+/**
+ * Declares a relationship to many resources that refer to their parent. They are loaded for all parents in one call.
+ */
 export function toMany<Parent, Item, Context>(declaration: {
   show: (parent: Parent) => RelationshipObject;
   resource: () => CompiledResource<Item, Context>;
@@ -112,15 +114,15 @@ export function toMany<Parent, Item, Context>(declaration: {
 
 const nothing: RelationshipObject = { data: null };
 
-/** A to-one relationship that is always empty; clients expect the member to exist. */
+/** A to-one relationship that is always empty. It exists because clients expect the member. */
 export const empty = { show: (): RelationshipObject => nothing };
 
-/** A relationship that has a link and no linkage. */
+/** Declares a relationship that has a link and no linkage. */
 export const related = <Parent>(link: (parent: Parent) => string) => ({
   show: (parent: Parent): RelationshipObject => ({ links: { related: link(parent) } }),
 });
 
-/** A relationship to many resources whose ids are in the parent. */
+/** Declares a relationship to many resources whose ids are in the parent. */
 export function toManyOf<Parent, Item, Context>(declaration: {
   type: string;
   idsOf: (parent: Parent) => readonly string[];

@@ -1,4 +1,4 @@
-/** Identifies one resource in JSON:API linkages. */
+/** The type and id of a resource, as in JSON:API linkages. */
 export interface Identifier {
   readonly type: string;
   readonly id: string;
@@ -6,7 +6,7 @@ export interface Identifier {
 
 export type Links = Readonly<Record<string, string>>;
 
-/** The content of a relationship in a document. `data` is omitted if it is known only after loading. */
+/** A relationship as documents show it. `data` is omitted if it is known only after loading. */
 export interface RelationshipObject {
   data?: Identifier | readonly Identifier[] | null;
   links?: Links;
@@ -20,50 +20,52 @@ export interface ResourceObject {
   links?: Links;
 }
 
-/** Included resources of one type, and their own relationships. */
+/** Resources of one type from which relationships can be loaded. */
 export interface Group<Context> {
   readonly type: string;
-  /** Loads the targets of `relationship` (by its name in documents), one batched call for each type. */
+  /** Loads the resources that `relationship` (its name in documents) refers to, in one batched call for each type. */
   load(relationship: string, context: Context): Promise<readonly Group<Context>[]>;
   objects(context: Context): ResourceObject[];
 }
 
-/** The result of loading a relationship of many parents. */
+/** The result of loading one relationship of many parents. */
 export interface Loaded<Item, Context> {
   groups: readonly Group<Context>[];
-  /** The linkage of each parent, if `show` cannot determine it. */
+  /** The linkage of each parent; set if `show` cannot determine it. */
   linkage?: ReadonlyMap<Item, readonly Identifier[]>;
 }
 
 export interface Relationship<Item, Context> {
   show(item: Item): RelationshipObject;
-  /** Absent if the relationship cannot be included. */
+  /** Omitted if the relationship cannot be included. */
   load?(parents: readonly Item[], context: Context): Promise<Loaded<Item, Context>>;
 }
 
 export interface Resource<Item, Context> {
   readonly type: string;
   readonly id: (item: Item) => string;
-  /** One literal, so that the engine gives every document of the type one shape. */
+  /**
+   * Creates the attributes in one object literal, so that V8 gives every document of the type the same object shape.
+   */
   readonly attributes: (item: Item, context: Context) => object;
   readonly relationships?: Readonly<Record<string, Relationship<Item, Context>>>;
   readonly links?: (item: Item) => Links;
   /**
-   * Loads resources in one batched call; those that the caller may not read are omitted. Keys are those of the
-   * linkages.
+   * Loads resources in one batched call. Resources that the caller may not read are omitted. The keys are the ids that
+   * linkages contain.
    */
   readonly loadMany?: (keys: readonly string[], context: Context) => Promise<readonly Item[]>;
 }
 
-/** A compiled resource: `toObject` does not interpret the declaration again. */
+/** A resource whose declaration was processed once, so that `toObject` does not repeat that work for each item. */
 export interface CompiledResource<Item, Context> extends Resource<Item, Context> {
   toObject(item: Item, context: Context, linkages?: Linkages<Item>): ResourceObject;
 }
 
-/** Linkages that were found by includes, by relationship. */
+/** Linkages that were found while includes were loaded, by relationship and parent. */
 export type Linkages<Item> = ReadonlyMap<string, ReadonlyMap<Item, readonly Identifier[]>>;
 
-/** Declares a resource. */
+/** Compiles the declaration of a resource. */
 export function resource<Item, Context>(
   declaration: Resource<Item, Context>,
 ): CompiledResource<Item, Context> {
@@ -88,7 +90,7 @@ export function resource<Item, Context>(
   };
 }
 
-/** Turns items of one resource into a group of documents from which includes can start. */
+/** Combines items of one resource into a group from which relationships can be loaded. */
 export function groupOf<Item, Context>(
   of: CompiledResource<Item, Context>,
   items: readonly Item[],

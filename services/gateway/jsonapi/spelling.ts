@@ -1,11 +1,11 @@
 import { z } from "zod";
 
-/** An attribute with two names: the product's and the alternative one. */
+/** The alternative name of each attribute that has two names, by the name that this product uses. */
 export type Spellings = Readonly<Record<string, string>>;
 
 /**
- * Reads an attributes object under the product's names, in either spelling. If an attribute has different values
- * under its two names, the problem is reported for the alternative name. Null counts as absent.
+ * Reads an object of attributes that can have either name, and returns it under the product's names. If an attribute
+ * has different values under its two names, the problem is reported for the alternative name. Null counts as absent.
  */
 export const bothSpellings = <Schema extends z.ZodType>(spellings: Spellings, schema: Schema) =>
   z.preprocess((attributes: unknown, context) => {

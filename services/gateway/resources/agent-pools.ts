@@ -37,7 +37,7 @@ export const agentPoolNoun: Noun<
 
 const sentAttributes = attributesOf(agentPoolNoun);
 
-/** A record for runners: Statehouse runs no agents. */
+/** An agent pool, which is only a record for runners: Statehouse runs no agents. */
 export const agentPoolResource = resource<AgentPool, RequestContext>({
   type: "agent-pools",
   id: ({ id }) => id,

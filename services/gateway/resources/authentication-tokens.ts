@@ -4,7 +4,7 @@ import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { timestamp } from "./timestamps.ts";
 
-/** A token; only the response that creates it contains the secret. */
+/** A token. `secret` is set only in the response that creates it. */
 export interface AuthenticationToken {
   token: Token;
   secret?: string;

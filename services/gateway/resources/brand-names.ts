@@ -1,6 +1,9 @@
 import type { Spellings } from "../jsonapi/spelling.ts";
 
-/** Attributes whose name contains a brand that the specification replaced: both names are read and shown. */
+/**
+ * The alternative names of attributes whose usual name contains a brand. Clients can send either name; documents show
+ * both.
+ */
 export const brandNames = {
   "engine-version": "terraform-version",
   "vcs-app-installation-id": "github-app-installation-id",
@@ -8,7 +11,7 @@ export const brandNames = {
   "workspace-kpis-run-count": "workspace-kpis-runs-count",
 } as const satisfies Spellings;
 
-/** The attributes, with every branded one under both its names. */
+/** Returns the attributes, with those that have a branded name under both names. */
 export function withBothSpellings(
   attributes: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {

@@ -12,7 +12,7 @@ const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionRep
   return report;
 };
 
-/** The configuration of runs, reported by their runner. */
+/** A configuration version, as reported by the runner of its runs. */
 export const configurationVersionResource = resource<ConfigurationVersion, RequestContext>({
   type: "configuration-versions",
   id: ({ id }) => id,

@@ -3,13 +3,13 @@ import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** The type of a policy's document, by its kind. */
+/** The JSON:API type of a policy, by its kind. */
 export const dataRetentionTypes = {
   "delete-older": "data-retention-policy-delete-olders",
   "dont-delete": "data-retention-policy-dont-deletes",
 } as const;
 
-/** One resource for each type, because the kind decides the type of the document. */
+/** Creates the resource of one kind of policy. Each kind has its own JSON:API type. */
 const typed = <Kind extends keyof typeof dataRetentionTypes>(
   kind: Kind,
   attributes: (policy: DataRetentionPolicy) => object,
@@ -28,7 +28,7 @@ const dontDelete = typed("dont-delete", () => ({}));
 export const dataRetentionResourceOf = ({ kind }: DataRetentionPolicy) =>
   kind === "delete-older" ? deleteOlder : dontDelete;
 
-/** The document's own policy; null if it inherits another's. */
+/** Declares the relationship to an item's own policy; null if the item inherits a policy. */
 export const ownDataRetentionPolicy = <
   Parent extends { dataRetentionPolicy?: DataRetentionPolicy | undefined },
 >() =>

@@ -4,7 +4,7 @@ import { type Links, resource } from "../jsonapi/resource.ts";
 
 const own: Links = {};
 
-/** A binding in effect for a workspace; an inherited one names the project it comes from. */
+/** A tag binding in effect for a workspace. An inherited binding names the project that it is inherited from. */
 export const effectiveTagBindingResource = resource<TagBinding, RequestContext>({
   type: "effective-tag-bindings",
   id: ({ id }) => id,

@@ -5,7 +5,7 @@ import { resource } from "../jsonapi/resource.ts";
 export interface EntitlementSet {
   organizationName: string;
   /**
-   * True only where a runner service executes runs. Otherwise the CLI's `remote` and `cloud` backends execute runs
+   * True only if a runner service executes runs. Otherwise the CLI's `remote` and `cloud` backends execute runs
    * locally.
    */
   operations: boolean;

@@ -2,7 +2,9 @@ import type { GeneralSettings } from "@statehouse/proto/statehouse/workspaces/v1
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** Settings that administrators change at run time; all other settings of the installation are configuration. */
+/**
+ * Settings that administrators change at run time. All other settings of the installation are environment variables.
+ */
 export const generalSettingsResource = resource<GeneralSettings, RequestContext>({
   type: "general-settings",
   id: () => "general-settings",

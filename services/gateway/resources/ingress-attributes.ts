@@ -3,7 +3,7 @@ import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { reported } from "./reported-text.ts";
 
-/** The commit of a configuration version, part of its report. */
+/** The commit of a configuration version, which is part of the configuration version's report. */
 export const ingressAttributesResource = resource<IngressAttributes, RequestContext>({
   type: "ingress-attributes",
   id: ({ id }) => id,

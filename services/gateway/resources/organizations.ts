@@ -53,7 +53,7 @@ export const organizationPermissions = {
 
 const permissions = permissionsFrom(organizationPermissions);
 
-/** Whole minutes; the service refuses 0 together with the other problems. */
+/** Whole minutes. 0 is accepted here, so that the workspaces service refuses it together with all other problems. */
 const minutes = z
   .int()
   .min(0)
@@ -61,7 +61,7 @@ const minutes = z
 
 type Fields = FieldsOf<typeof OrganizationSettingsSchema> & { name: string };
 
-/** The attributes that clients send for an organization; its document has further attributes. */
+/** The attributes that clients send for an organization. Documents show further attributes. */
 export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
   type: "organizations",
   attributes: {
@@ -73,7 +73,7 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
     "assessments-enforced": { field: "assessmentsEnforced", in: z.boolean() },
     "user-tokens-enabled": { field: "userTokensEnabled", in: z.boolean() },
     "max-ttl-enabled": { field: "maxTtlEnabled", in: z.boolean() },
-    // Stacks do not exist here.
+    // This product has no stacks.
     "stacks-enabled": { in: z.literal(false).transform(() => ({})), out: () => false },
     "collaborator-auth-policy": { field: "collaboratorAuthPolicy", in: z.string() },
     "cost-estimation-enabled": { field: "costEstimationEnabled", in: z.boolean() },
@@ -91,14 +91,14 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
     "owners-team-saml-role-id": { field: "ownersTeamSamlRoleId", in: z.string() },
   },
   relationships: {
-    // Takes precedence over the attribute.
+    // Takes precedence over the attribute of the same field.
     "default-agent-pool": { field: "defaultAgentPoolId", in: nullableLinkage("agent-pools") },
   },
 };
 
 const sentAttributes = attributesOf(organizationNoun);
 
-/** In documents the id is the name; the internal id, which is never reused, is not shown. */
+/** The id in documents is the organization's name. The internal id, which is never reused, is not shown. */
 export const organizationResource = resource<Organization, RequestContext>({
   type: "organizations",
   id: ({ name }) => name,
@@ -148,8 +148,8 @@ export const organizationResource = resource<Organization, RequestContext>({
 });
 
 /**
- * As included by other resources, without its default project: go-tfe follows links between included resources, and
- * would alternate between organization and project until its stack overflows.
+ * The organization as other resources include it, without its default project. go-tfe follows links between included
+ * resources, so it would alternate between organization and project until its stack overflows.
  */
 export const includedOrganizationResource = resource<Organization, RequestContext>({
   ...organizationResource,

@@ -1,10 +1,10 @@
 import type { StateVersionOutput } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { parseExactJson } from "@statehouse/runtime/exact-json";
 
-/** An output's value; null if it is withheld. Numbers keep all their digits. */
+/** Returns an output's value; null if it is withheld. Numbers keep all their digits. */
 export const outputValue = ({ valueJson }: StateVersionOutput): unknown =>
   valueJson === undefined || valueJson === "" ? null : parseExactJson(valueJson);
 
-/** The type in the engine's notation: a word, or a nested list. */
+/** Returns the output's type in Terraform's notation: a word or a nested list. */
 export const outputDetailedType = ({ detailedTypeJson, type }: StateVersionOutput): unknown =>
   detailedTypeJson === "" ? type : parseExactJson(detailedTypeJson);

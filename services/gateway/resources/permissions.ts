@@ -1,12 +1,14 @@
-/** `can-…` keys with their action of packages/authorization; null: never allowed here. */
+/** Maps each `can-…` key to an action of packages/authorization. Null: this product never allows the action. */
 export type PermissionTable = Readonly<Record<string, string | null>>;
 
-/** Bounded: grants result in few combinations of actions. */
+/**
+ * Maximum number of cached permission objects. Few are needed, because grants result in few combinations of actions.
+ */
 const MAX_KEPT = 1000;
 
 /**
- * Compiles a table: the permissions of a document from the actions that its service returned as allowed. Documents with
- * the same actions share one object.
+ * Creates the function that returns a document's permissions for the allowed actions that a service returned. Documents
+ * with the same allowed actions share one object.
  */
 export function permissionsFrom(
   table: PermissionTable,

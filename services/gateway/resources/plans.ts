@@ -3,7 +3,7 @@ import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { timestamp } from "./timestamps.ts";
 
-/** A run's plan, part of the run's report. */
+/** A run's plan, which is part of the run's report. */
 export interface ReportedPlan {
   plan: Plan;
   run: RunReport;

@@ -43,14 +43,14 @@ interface Fields extends Settings {
   tagBindings: TagBindingFields[];
 }
 
-/** The attributes that clients send for a project; its document has further attributes. */
+/** The attributes that clients send for a project. Documents show further attributes. */
 export const projectNoun: Noun<Fields, Project, RequestContext> = {
   type: "projects",
   attributes: {
     name: { field: "name", in: z.string() },
     description: { field: "description", in: z.string() },
     "default-execution-mode": { field: "defaultExecutionMode", in: z.string() },
-    // Clients send it as an attribute; the public documentation describes a relationship.
+    // Clients send this as an attribute, although the public documentation describes a relationship.
     "default-agent-pool-id": { field: "defaultAgentPoolId", in: z.string(), writeOnly: true },
     "setting-overwrites": {
       in: fieldsIn<Settings>({
@@ -95,8 +95,8 @@ export const projectResource = resource<Project, RequestContext>({
       linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
     }),
     "tag-bindings": related(({ id }) => `/api/v2/projects/${id}/tag-bindings`),
-    // The project's own bindings: a project inherits none. The provider reads a project's tags through this include
-    // only.
+    // A project inherits no bindings, so these are its own. The provider reads a project's tags only through this
+    // include.
     "effective-tag-bindings": toMany({
       show: ({ id }) => ({ links: { related: `/api/v2/projects/${id}/effective-tag-bindings` } }),
       resource: () => effectiveTagBindingResource,

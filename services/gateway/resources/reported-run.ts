@@ -2,10 +2,10 @@ import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_v
 import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { RequestContext } from "../http/route.ts";
 
-/** A state version with the run that created it, once that run is reported. */
+/** A state version, with the run that created it if that run has been reported. */
 export type ShownStateVersion = StateVersion & { run?: Run | undefined };
 
-/** Loads the runs of all versions in one call; makes no call if no version has a run. */
+/** Loads the runs of all state versions in one call. Makes no call if no version has a run. */
 export async function withRuns(
   versions: readonly StateVersion[],
   { runs }: Pick<RequestContext, "runs">,
@@ -15,13 +15,13 @@ export async function withRuns(
   const known = new Map((await runs(ids)).map((run) => [run.id, run]));
   return versions.map((version) => {
     const run = known.get(version.runId ?? "");
-    // A client named the id before the run was reported, and the runner of another workspace reported it: not this
-    // version's run.
+    // A client can name a run id before the run is reported. If the reported run belongs to another workspace, it did
+    // not create this version.
     return { ...version, run: run?.workspaceId === version.workspaceId ? run : undefined };
   });
 }
 
-/** Loads the run of one version; undefined if it has none. */
+/** Loads the run of one state version. The run is undefined if the version has none. */
 export async function withRun(
   version: StateVersion | undefined,
   context: Pick<RequestContext, "runs">,
@@ -29,7 +29,10 @@ export async function withRun(
   return version && (await withRuns([version], context))[0];
 }
 
-/** Loads the run of a committed version. Never fails: returns no run if workspaces does not respond. */
+/**
+ * Loads the run of a committed state version. Does not fail if the workspaces service does not respond: it then returns
+ * the version without a run.
+ */
 export const withRunIfReported = (
   version: StateVersion | undefined,
   context: Pick<RequestContext, "runs">,

@@ -28,7 +28,7 @@ export const reservedTagKeyResource = resource<ReservedTagKey, RequestContext>({
   id: ({ id }) => id,
   attributes: (reserved, context) => ({
     ...sentAttributes(reserved, context),
-    // With underscores, because clients read these two so.
+    // These two names have underscores, because clients expect them in this form.
     created_at: timestamp(reserved.createdAt),
     updated_at: timestamp(reserved.updatedAt),
   }),

@@ -16,7 +16,7 @@ const reportOf = ({ id, report }: Run): RunReport => {
 const configurationVersionOf = (run: Run) => reportOf(run).configurationVersionId || undefined;
 const creatorOf = (run: Run) => reportOf(run).createdByUserId || undefined;
 
-/** Statehouse executes no runs, therefore no action on a run is allowed. */
+/** All false: Statehouse executes no runs, so no action on a run is allowed. */
 const actions = {
   "is-cancelable": false,
   "is-confirmable": false,
@@ -33,7 +33,7 @@ const permissions = {
   "can-override-policy-check": false,
 } as const;
 
-/** A run as last reported by its runner. */
+/** A run as its runner last reported it. */
 export const runResource = resource<Run, RequestContext>({
   type: "runs",
   id: ({ id }) => id,

@@ -13,7 +13,7 @@ import { teamResource } from "./teams.ts";
 import { timestamp } from "./timestamps.ts";
 import { internalAccount, internalAccountResource, userResource } from "./users.ts";
 
-/** A run has no user as author; specification, "State version": `created_by`. */
+/** Returns whether a run created the version. Such a version has no user as its creator. */
 const byRun = ({ createdByType }: StateVersion) => createdByType === "run";
 
 function creatorOf(version: StateVersion): Identifier | null {
@@ -42,7 +42,7 @@ const resourceOf = ({
   provider,
 });
 
-/** Metadata of one state; the state itself is behind the URLs, which are null while they are hidden. */
+/** The metadata of one state. The state itself is served at the URLs, which are null while they are hidden. */
 export const stateVersionResource = resource<ShownStateVersion, RequestContext>({
   type: "state-versions",
   id: ({ id }) => id,
@@ -68,7 +68,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     "state-version": version.formatVersion ?? null,
     "engine-version": version.engineVersion ?? null,
     "terraform-version": version.engineVersion ?? null,
-    // Absent for callers who may not see the number of billed resources.
+    // Omitted for callers who may not see how many resources are billed.
     "billable-rum-count": version.showsBillableResources
       ? (version.billableResourceCount ?? null)
       : undefined,
@@ -101,7 +101,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
         ).outputs,
       parentKeyOf: ({ stateVersionId }) => stateVersionId,
     }),
-    // Shown once the run is reported: clients can name a run before its runner reports it.
+    // Set once the run is reported: clients can name a run before its runner reports it.
     run: embedded({ resource: () => runResource, of: ({ run }) => run }),
     "rollback-state-version": toOne({
       linkage: ({ rollbackStateVersionId: id }) => (id ? { type: "state-versions", id } : null),

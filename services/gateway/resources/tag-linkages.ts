@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listOf, optional } from "../jsonapi/body.ts";
 
-/** One binding in a body; an absent value is an empty one, which makes it a flat tag. */
+/** One tag binding in a body. An absent value counts as empty, which makes the binding a flat tag. */
 export const tagBindingItem = z
   .object({
     type: z.literal("tag-bindings"),
@@ -11,12 +11,12 @@ export const tagBindingItem = z
 
 export type TagBindingFields = z.infer<typeof tagBindingItem>;
 
-/** `relationships.tag-bindings` of a new workspace or project: linkages without ids, with attributes. */
+/** The linkages `relationships.tag-bindings` of a new workspace or project. They have attributes instead of ids. */
 export const tagBindingLinkages = optional(
   z.object({ data: optional(listOf(tagBindingItem)) }),
 ).transform((relationship) => relationship?.data);
 
-/** `relationships.tags` of a new workspace: flat tags, by their names only. */
+/** The linkages `relationships.tags` of a new workspace: flat tags that are named but have no id. */
 export const tagNameLinkages = optional(
   z.object({
     data: optional(

@@ -7,7 +7,7 @@ import { projectResource } from "./projects.ts";
 import { teamResource } from "./teams.ts";
 import { timestamp } from "./timestamps.ts";
 
-/** The permissions of a workspace and their attributes in its documents. */
+/** The permissions on a workspace, each with its attribute in documents. */
 export const workspacePermissions = [
   ["workspace-access.runs", "runs"],
   ["workspace-access.variables", "variables"],
@@ -19,7 +19,7 @@ export const workspacePermissions = [
 
 const attributesByPermission = new Map<string, string>(workspacePermissions);
 
-/** The attribute of a permission in a document about a workspace; unknown ones keep their name. */
+/** Returns the attribute of a permission in documents about a workspace; an unknown permission keeps its name. */
 export const workspaceAttributeOf = (permission: string): string =>
   attributesByPermission.get(permission) ?? permission;
 
@@ -28,7 +28,7 @@ const workspaceAttributes = (permissions: TeamAccess["permissions"]) =>
     Object.entries(permissions ?? {}).map(([name, value]) => [workspaceAttributeOf(name), value]),
   );
 
-/** The permissions of a project whose names begin with the group, without that prefix. */
+/** Returns the permissions on a project whose names begin with the group's prefix, without that prefix. */
 const groupOf = (group: string, permissions: TeamAccess["permissions"]) =>
   Object.fromEntries(
     Object.entries(permissions ?? {})
@@ -47,7 +47,7 @@ const team = toOne<TeamAccess, RequestContext>({
   ],
 });
 
-/** A team's access to a project; with a fixed level the permissions are the implied ones. */
+/** A team's access to a project. With a fixed access level, the permissions are those that the level implies. */
 export const teamProjectResource = resource<TeamAccess, RequestContext>({
   type: "team-projects",
   id: ({ id }) => id,
@@ -73,7 +73,7 @@ export const teamProjectResource = resource<TeamAccess, RequestContext>({
   links: ({ id }) => ({ self: `/api/v2/team-projects/${id}` }),
 });
 
-/** A team's access to a workspace; with a fixed level the permissions are the implied ones. */
+/** A team's access to a workspace. With a fixed access level, the permissions are those that the level implies. */
 export const teamWorkspaceResource = resource<TeamAccess, RequestContext>({
   type: "team-workspaces",
   id: ({ id }) => id,

@@ -10,9 +10,9 @@ import { permissionsFrom } from "./permissions.ts";
 import { timestamp } from "./timestamps.ts";
 import { userResource } from "./users.ts";
 
-// Teams and memberships are in one file: each can include the other.
+// Teams and memberships are in one file because each can include the other.
 
-/** A team with the name of its organization if it is known: access stores ids only. */
+/** A team with the name of its organization, if that is known: the access service stores only the organization's id. */
 export type NamedTeam = Team & { organizationName?: string | undefined };
 
 export const teamPermissions = {
@@ -68,7 +68,7 @@ export const teamResource: CompiledResource<NamedTeam, RequestContext> = resourc
     (await client(TeamService).batchGetTeams({ ids: [...ids] }, caller)).teams,
 });
 
-/** A membership with the name of its organization if it is known. */
+/** A membership with the name of its organization, if that is known. */
 export type NamedMembership = OrganizationMembership & { organizationName?: string | undefined };
 
 export const organizationMembershipResource: CompiledResource<NamedMembership, RequestContext> =
@@ -77,7 +77,7 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
     id: ({ id }) => id,
     attributes: (membership) => ({
       status: membership.status,
-      // Null for callers who may not see it.
+      // Null for callers who may not see the address.
       email: membership.email ?? null,
       "created-at": timestamp(membership.createdAt),
     }),

@@ -12,7 +12,7 @@ import { timestamp } from "./timestamps.ts";
 
 const type = "organization-token-ttl-policies";
 
-/** What clients send of one policy. */
+/** The attributes that clients send for one policy. */
 const tokenTtlPolicyNoun: Noun<
   FieldsOf<typeof TokenTtlPolicyInputSchema>,
   TokenTtlPolicy,
@@ -20,7 +20,7 @@ const tokenTtlPolicyNoun: Noun<
 > = {
   type,
   attributes: {
-    // Clients also write audit_trails.
+    // Clients also send audit_trails for audit-trails.
     "token-type": {
       field: "tokenType",
       in: z.string().transform((name) => name.replace("_", "-")),
@@ -33,7 +33,7 @@ const tokenTtlPolicyNoun: Noun<
   },
 };
 
-/** The policies of an organization are updated together. */
+/** The attributes that clients send to update all policies of an organization together. */
 export const tokenTtlPoliciesNoun: Noun<
   FieldsOf<typeof UpdateTokenTtlPoliciesRequestSchema>,
   TokenTtlPolicy,

@@ -36,7 +36,7 @@ const common = {
   links: ({ id }: User) => ({ self: `/api/v2/users/${id}` }),
 };
 
-/** Another user in the form of includes: without the e-mail address, which is not public. */
+/** A user as other resources include it: without the e-mail address, which is not public. */
 export const userResource = resource<User, RequestContext>({
   ...common,
   attributes: publicAttributes,
@@ -44,7 +44,7 @@ export const userResource = resource<User, RequestContext>({
     (await client(UserService).batchGetUsers({ ids: [...ids] }, caller)).users,
 });
 
-/** Placeholder author for states written by runs: an account without any token (ADR 33). */
+/** Placeholder author of states that runs wrote: an account that has no token (ADR 33). */
 export const internalAccount = {
   id: "user-runsofstatehouse",
   username: "statehouse-runs",
@@ -56,7 +56,7 @@ export const internalAccountResource = resource<typeof internalAccount, RequestC
   attributes: (account) => ({ ...publicAttributes(account), "is-service-account": true }),
 });
 
-/** The principal of a token; a team or an organization appears as a synthetic user. */
+/** The principal of a token. A team or an organization appears as a synthetic user. */
 export type Account =
   | { kind: "user"; user: User }
   | { kind: "service"; resource: Identifier; username: string };
@@ -64,14 +64,14 @@ export type Account =
 const identifierOf = (account: Account): Identifier =>
   account.kind === "user" ? { type: "users", id: account.user.id } : account.resource;
 
-/** For tokens that belong to no user. */
+/** The attributes of a synthetic user, whose token belongs to no user. */
 const impersonal = {
   ...Object.fromEntries(Object.keys(own).map((name) => [name, false])),
   "can-view-organizations": true,
   "can-view-profile": true,
 };
 
-/** The caller's own account. */
+/** The account of the caller. */
 export const accountResource = resource<Account, RequestContext>({
   type: "users",
   id: (account) => identifierOf(account).id,
@@ -108,7 +108,7 @@ export const accountResource = resource<Account, RequestContext>({
   },
 });
 
-/** A user, for administrators. */
+/** A user as administrators see it. */
 export const administeredUserResource = resource<User, RequestContext>({
   ...common,
   attributes: (user) => ({

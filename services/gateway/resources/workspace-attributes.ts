@@ -40,7 +40,7 @@ type Settings = FieldsOf<typeof WorkspaceSettingsSchema>;
 
 const texts = listOf(z.string()).transform((values) => ({ values }));
 
-/** The attributes that clients send for a workspace; its document has further attributes. */
+/** The attributes that clients send for a workspace. Documents show further attributes. */
 export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
   type: "workspaces",
   attributes: {
@@ -104,7 +104,8 @@ export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
     "working-directory": { field: "workingDirectory", in: z.string() },
   },
   relationships: {
-    // A blank value means the current project, or the organization's default project for a new workspace.
+    // An empty id counts as absent: the workspace keeps its project, and a new workspace gets the organization's
+    // default project.
     project: { field: "projectId", in: linkage("projects").transform((id) => id || undefined) },
     tags: { field: "tagNames", in: tagNameLinkages.transform((values) => values && { values }) },
     "tag-bindings": {

@@ -3,7 +3,7 @@ import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { outputDetailedType, outputValue } from "./output-value.ts";
 
-/** The outputs of a workspace's current state, with the type and attribute names of this list only. */
+/** An output of a workspace's current state. The JSON:API type and the attribute names are used by this list only. */
 export const workspaceOutputResource = resource<StateVersionOutput, RequestContext>({
   type: "workspace-outputs",
   id: ({ id }) => id,

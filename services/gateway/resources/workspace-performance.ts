@@ -2,7 +2,7 @@ import type { WorkspacePerformance } from "@statehouse/proto/statehouse/workspac
 
 const duration = (ms: bigint | undefined): number | null => (ms === undefined ? null : Number(ms));
 
-/** Specification, "Read-only performance attributes"; null before the first errored or applied run. */
+/** Renders the performance attributes, which are read-only and null before the first errored or applied run. */
 export const workspacePerformance = (performance: WorkspacePerformance | undefined) => ({
   "apply-duration-average": duration(performance?.applyDurationAverage),
   "plan-duration-average": duration(performance?.planDurationAverage),

@@ -18,12 +18,12 @@ export const workspacePermissionTable = {
   "can-read-settings": "workspace:read",
   "can-manage-tags": "workspace:update",
   "can-manage-run-tasks": "workspace:manage-run-tasks",
-  // The CLI takes the absence of this key to mean that the server does not support safe deletion.
+  // If this key is missing, the CLI assumes that the server does not support safe deletion.
   "can-force-delete": "workspace:force-delete",
   "can-manage-assessments": null,
   "can-manage-ephemeral-workspaces": "workspace:update",
   "can-read-assessment-results": null,
 } as const;
 
-/** The `can-…` keys of a workspace's document. */
+/** Returns the `can-…` keys of a workspace's document. */
 export const workspacePermissions = permissionsFrom(workspacePermissionTable);

@@ -3,7 +3,7 @@ import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** The most recent README.md, reported by a runner. A workspace has one; both have the same id. */
+/** The most recent README.md that a runner reported. A workspace has at most one, with the same id as the workspace. */
 export const workspaceReadmeResource = resource<WorkspaceReadme, RequestContext>({
   type: "workspace-readme",
   id: ({ workspaceId }) => workspaceId,

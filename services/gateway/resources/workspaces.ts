@@ -32,7 +32,7 @@ const organizationOf = ({ organizationName }: Workspace) =>
 
 const sentAttributes = attributesOf(workspaceNoun);
 
-/** A workspace with all its attributes; relationships to nouns that the product does not have are null. */
+/** A workspace with all its attributes. Relationships to nouns that this product does not have are null. */
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
   id: ({ id }) => id,
@@ -61,7 +61,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
   relationships: {
     organization: toOne({
       linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
-      // Requested by the internal id: another organization can have taken the name in the meantime.
+      // Requested by the internal id, because another organization can have taken the name in the meantime.
       targets: [
         target(
           () => includedOrganizationResource,
@@ -101,7 +101,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       ],
     }),
     outputs: toMany({
-      // Only state knows the outputs, therefore the relationship has no data unless it is included.
+      // Only the state service knows the outputs, so the relationship has no data unless it is included.
       show: (workspace) => ({
         links: { related: `${selfOf(workspace)}/current-state-version-outputs` },
       }),

@@ -8,7 +8,7 @@ import { type RequestContext, type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { type Account, accountResource } from "../resources/users.ts";
 
-/** The principal of the caller's token. Throws `notFound` for tokens without an account. */
+/** Returns the principal of the caller's token. Throws `notFound` for tokens without an account. */
 async function accountOf({
   client,
   caller,

@@ -10,7 +10,7 @@ import { organizationResource } from "../resources/organizations.ts";
 
 const organizationPath = "/admin/organizations/:organizationName";
 
-/** Not found for all callers except administrators. */
+/** Routes for administrators. All other callers receive 404. */
 export const adminRoutes: readonly Route[] = [
   route({
     method: "GET",

@@ -21,7 +21,7 @@ function readSort(query: URLSearchParams): string {
   return sort;
 }
 
-/** In the spelling of go-tfe, or in that of the public documentation. */
+/** Reads the filters under both names: that of go-tfe and that of the public documentation. */
 const allowedNames = (query: URLSearchParams) => ({
   allowedWorkspaceName:
     parameter(query, "filter[allowed_workspaces][name]") ??

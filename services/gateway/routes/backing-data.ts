@@ -6,7 +6,7 @@ import { stateVersionResource } from "../resources/state-versions.ts";
 
 type Action = "softDeleteBackingData" | "restoreBackingData" | "permanentlyDeleteBackingData";
 
-/** The actions differ only in their names. */
+/** Declares the route of one action on backing data. The routes differ only in their names. */
 const action = <Name extends string>(name: Name, method: Action, summary: string): Route =>
   route({
     method: "POST",

@@ -24,7 +24,7 @@ function readEdition(query: URLSearchParams): string | undefined {
   return value;
 }
 
-/** The changelog is public. */
+/** The changelog is public: no token is required. */
 export const changelogRoutes: readonly Route[] = [
   route({
     method: "GET",

@@ -21,7 +21,7 @@ const kinds = {
   [dataRetentionTypes["dont-delete"]]: "dont-delete",
 } as const;
 
-/** The type of the document determines the kind of policy. */
+/** The JSON:API type of the document determines the kind of policy. */
 const body = documentBody(
   z
     .object({
@@ -47,7 +47,7 @@ const policy = oneOf<DataRetentionPolicy>(dataRetentionResourceOf);
 
 type Target = MessageInitShape<typeof DataRetentionTargetSchema>;
 
-/** The same four routes for each kind of owner. */
+/** Declares the same four routes for one kind of owner. */
 const routesAt = <Path extends string>(
   path: Path,
   whose: string,

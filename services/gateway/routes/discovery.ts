@@ -1,11 +1,11 @@
 import { plainJson } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 
-/** The supported version of the public API; the CLI refuses versions below 2.5. */
+/** The supported version of the public API. The CLI refuses versions below 2.5. */
 const API_VERSION = "2.6";
 const base = "/api/v2/";
 
-/** Discovery, which requires no token. */
+/** The discovery routes, which require no token. */
 export const discoveryRoutes: readonly Route[] = [
   route({
     method: "GET",

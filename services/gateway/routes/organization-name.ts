@@ -3,13 +3,16 @@ import type { RequestContext } from "../http/route.ts";
 
 type Context = Pick<RequestContext, "client" | "caller">;
 
-/** Returns the internal id of the organization with a name: access knows no names. Throws `notFound`. */
+/**
+ * Returns the internal id of the organization with this name, because the access service does not know names. Throws
+ * `notFound`.
+ */
 export async function organizationIdOf({ client, caller }: Context, name: string): Promise<string> {
   const found = await client(OrganizationService).getOrganization({ name }, caller);
   return found.organization?.id ?? "";
 }
 
-/** An item of an organization together with the organization's name, which documents show. */
+/** Adds the organization's name to an item, because documents show the name. */
 export async function withOrganizationName<Item extends { organizationId: string }>(
   { client, caller }: Context,
   item: Item | undefined,

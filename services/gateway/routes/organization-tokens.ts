@@ -12,7 +12,7 @@ import { expiryOf, tokenBody } from "./token-body.ts";
 
 const path = "/organizations/:organizationName/authentication-token";
 
-/** `token=audit-trails` selects the audit trails token. */
+/** Returns the slot of the token. `token=audit-trails` selects the audit trails token. */
 const slotOf = (query: URLSearchParams): string => parameter(query, "token") ?? "";
 
 export const organizationTokenRoutes: readonly Route[] = [

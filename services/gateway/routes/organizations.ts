@@ -33,7 +33,7 @@ export const organizationRoutes: readonly Route[] = [
     success: [200, list(organizationResource)],
     failures: [400],
     handle: async ({ client, query, caller }) => {
-      // Complete without paging parameters: clients request all organizations and search them by name.
+      // Without paging parameters the list is complete: clients request all organizations and search them by name.
       const page = readOptionalPage(query);
       const { organizations, totalCount } = await client(OrganizationService).listOrganizations(
         {

@@ -1,10 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { z } from "zod";
 
-/** Any JSON value of a permission; access validates it. */
+/** The value of a permission in a body. The access service validates it. */
 export const permissionValue = z.union([z.string(), z.boolean(), z.number(), z.null()]);
 
-/** Permissions with the prefix that access uses, without nulls, which have no effect. */
+/**
+ * Adds the prefix that the access service uses to the names of the permissions. Nulls have no effect and are omitted.
+ */
 export const permissionsOf = (
   prefix: string,
   attributes: Readonly<Record<string, unknown>> = {},

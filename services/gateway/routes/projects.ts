@@ -25,7 +25,7 @@ function readSort(query: URLSearchParams): string {
   return sort;
 }
 
-/** `filter[permissions][…]`: only projects on which the caller may do this action. */
+/** Reads `filter[permissions][…]`, which selects only projects on which the caller may do this action. */
 const readAllowedAction = (query: URLSearchParams): string =>
   ["create-workspace", "update"]
     .filter((name) => parameter(query, `filter[permissions][${name}]`) === "true")

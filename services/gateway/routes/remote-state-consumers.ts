@@ -6,7 +6,7 @@ import { type Route, route } from "../http/route.ts";
 import { listBody, MAX_IDS } from "../jsonapi/body.ts";
 import { workspaceResource } from "../resources/workspaces.ts";
 
-/** Clients send complete workspace documents; only their ids count. */
+/** Clients send complete workspace documents, of which only the ids are used. */
 const body = listBody(
   z.object({ type: z.literal("workspaces"), id: z.string().regex(/^[\w-]{1,100}$/) }),
   MAX_IDS,

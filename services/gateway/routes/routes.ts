@@ -30,7 +30,7 @@ import { workspaceLockRoutes } from "./workspace-lock.ts";
 import { workspaceResourceRoutes } from "./workspace-resources.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
-/** All routes. The router, and the test that each status is reached, use this list. */
+/** All routes. The router uses this list, and so does the test that checks that each declared status is reached. */
 export const routes: readonly Route[] = [
   ...discoveryRoutes,
   ...changelogRoutes,

@@ -12,7 +12,7 @@ import { workspaceResource } from "../resources/workspaces.ts";
 const createBody = bodyOf(sshKeyNoun, ["name", "value"]);
 const updateBody = bodyOf(sshKeyNoun);
 
-/** The id is an attribute here; only null removes the key. */
+/** The id is sent as an attribute; only null removes the key. */
 const assignBody = documentBody(
   z.object({
     type: typeOf("workspaces"),

@@ -9,7 +9,7 @@ import {
   typeOf,
 } from "../jsonapi/body.ts";
 
-/** Bytes in Base64, which may contain line breaks. */
+/** Bytes in base64, which may contain line breaks. */
 const bytes = z.string().transform((text, context) => {
   try {
     return Uint8Array.fromBase64(text);
@@ -41,7 +41,7 @@ const attributes = z
     }
   });
 
-/** The body that names the source version of a rollback. */
+/** The body of a rollback, which names the version to copy. */
 export const rollbackStateVersionBody = documentBody(
   z.object({
     type: typeOf("state-versions"),

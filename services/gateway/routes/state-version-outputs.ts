@@ -44,7 +44,7 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     success: [200, list(stateVersionOutputResource)],
     failures: [400, 404, 503],
     handle: async ({ client, params, query, caller }) => {
-      // Complete without paging parameters: the CLI's output command makes one request and shows its result.
+      // Without paging parameters the list is complete, because the CLI's output command makes only one request.
       const page = readOptionalPage(query);
       const { workspaceId } = params;
       const { outputs: items, totalCount } = await client(

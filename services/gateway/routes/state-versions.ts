@@ -19,7 +19,7 @@ const includes = [
   "run.configuration_version",
 ] as const;
 
-/** Seconds between the snapshots that the CLI then sends during an apply. */
+/** The interval in seconds at which the CLI sends snapshots during an apply, if the header contains it. */
 const SNAPSHOT_INTERVAL = "20";
 const headers = (edition: RequestContext["edition"]): Readonly<Record<string, string>> =>
   edition.has("header.snapshot-interval")
@@ -27,8 +27,8 @@ const headers = (edition: RequestContext["edition"]): Readonly<Record<string, st
     : {};
 
 /**
- * Inline bytes use the same upload as other bytes. A repeated request after a lost response finds its version
- * finalized and uploads nothing; after an interruption it uploads what is missing.
+ * Uploads inline state in the same way as other state. If the client repeats a request after a lost response, the
+ * version is already finalized and nothing is uploaded. After an interrupted upload, the missing bytes are uploaded.
  */
 async function putInline(
   objects: ObjectUpload,
@@ -51,7 +51,7 @@ export const stateVersionRoutes: readonly Route[] = [
     body: createStateVersionBody,
     maxBodyBytes: Number.POSITIVE_INFINITY,
     pointers: {
-      // `run` is a complete linkage; a run of another workspace is invalid.
+      // `run` is the field of a problem that concerns the whole linkage, for example a run of another workspace.
       run: "/data/relationships/run",
       runId: "/data/relationships/run/data/id",
       inlineSize: "/data/attributes/state",

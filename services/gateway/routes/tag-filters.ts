@@ -1,17 +1,20 @@
 import { badRequest } from "@statehouse/errors";
 import { parameter } from "../http/query.ts";
 
-/** One condition on effective tag bindings; an empty member matches anything. */
+/** A condition on effective tag bindings. An empty key or value matches any. */
 export interface TagFilter {
   key: string;
   value: string;
 }
 
 const PARAMETER = /^filter\[tagged\]\[(\d+)\]\[(key|value)\]$/;
-/** Each is a join. */
+/** Maximum number of conditions. Each of them is a join. */
 const MOST = 10;
 
-/** The `filter[tagged][i][key]` and `[value]` of a query, by i. Throws `badRequest` beyond ten. */
+/**
+ * Reads `filter[tagged][i][key]` and `filter[tagged][i][value]` from a query, grouped by i. Throws `badRequest` if
+ * there are more than ten.
+ */
 export function tagFilters(query: URLSearchParams): TagFilter[] {
   const filters = new Map<string, TagFilter>();
   for (const name of new Set(query.keys())) {

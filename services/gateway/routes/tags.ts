@@ -8,7 +8,7 @@ import { tagResource } from "../resources/tags.ts";
 
 type TagRef = { by: { case: "id" | "name"; value: string } };
 
-/** A tag by its id or by its name. */
+/** A tag, identified by its id or by its name. */
 const tagItem = z
   .object({
     type: z.literal("tags"),

@@ -30,7 +30,7 @@ import {
 } from "../resources/team-access.ts";
 import { permissionsOf, permissionValue } from "./permission-values.ts";
 
-/** The differences between access to projects and to workspaces. */
+/** The differences between team access to projects and to workspaces. */
 interface Kind<Path extends string, ById extends string, Attributes> {
   targetType: "project" | "workspace";
   path: Path;
@@ -38,7 +38,7 @@ interface Kind<Path extends string, ById extends string, Attributes> {
   idIn: (params: ParamsOf<ById>) => string;
   resource: CompiledResource<TeamAccess, RequestContext>;
   includes: readonly string[];
-  /** The attributes of a create request, in which the level is required, and of an update. */
+  /** The attributes of a create request, which requires the access level, and of an update request. */
   createAttributes: z.ZodType<Attributes & { access: string }>;
   updateAttributes: z.ZodType<Attributes & { access: string | undefined }>;
   permissionsIn: (attributes: Attributes) => JsonObject;
@@ -169,7 +169,7 @@ const projectAttributes = z.object({
 
 type ProjectAttributes = Omit<z.infer<typeof projectAttributes>, "access">;
 
-/** Every attribute except the level is read as a permission. */
+/** Declares the attributes of workspace access. Every attribute except the level is read as a permission. */
 const workspaceAttributes = <Access extends z.ZodType>(access: Access) =>
   bothSpellings(brandNames, z.object({ access }).catchall(permissionValue));
 
@@ -207,7 +207,7 @@ export const teamWorkspaceRoutes = teamAccessRoutesOf({
   includes: ["team"],
   createAttributes: workspaceAttributes(z.string()),
   updateAttributes: workspaceAttributes(optional(z.string())),
-  // Unknown attributes keep their name and are validated by access.
+  // Unknown attributes keep their name; the access service refuses them.
   permissionsIn: ({ access: _, ...attributes }: Record<string, unknown>) =>
     permissionsOf(
       "",

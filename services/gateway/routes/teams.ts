@@ -35,7 +35,7 @@ const settingsOf = (attributes: Attributes) => {
   return {
     ...(name === undefined ? {} : { name }),
     ...(visibility === undefined ? {} : { visibility }),
-    // Null removes it.
+    // Null removes the id.
     ...(ssoTeamId === undefined ? {} : { ssoTeamId: ssoTeamId ?? "" }),
     ...(allowMemberTokenManagement === undefined ? {} : { allowMemberTokenManagement }),
     organizationAccess: permissionsOf("", attributes["organization-access"]),

@@ -2,7 +2,7 @@ import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { z } from "zod";
 import { documentBody, optional, section } from "../jsonapi/body.ts";
 
-/** Clients send an empty type here, and for a plain token no body at all. */
+/** The body that creates a token. Clients send an empty type; for a token without options they send no body. */
 export const tokenBody = documentBody(
   z.object({
     type: optional(z.enum(["authentication-tokens", "authentication-token", ""])),
@@ -15,7 +15,7 @@ export const tokenBody = documentBody(
   }),
 );
 
-/** Converts the expiry of a body to the form of access. */
+/** Converts the expiry time of a body to the field of the access service's request. */
 export const expiryOf = ({ data }: z.infer<typeof tokenBody>): { expiredAt?: Timestamp } => {
   const expiredAt = data.attributes["expired-at"];
   return expiredAt ? { expiredAt: timestampFromDate(new Date(expiredAt)) } : {};

@@ -9,7 +9,7 @@ import { type RequestContext, type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { administeredUserResource, userResource } from "../resources/users.ts";
 
-/** `true` or `false`; undefined: any. */
+/** Reads a parameter that is `true` or `false`; undefined if it is absent. */
 const flag = (query: URLSearchParams, name: string): boolean | undefined => {
   const value = parameter(query, name);
   return value === "true" ? true : value === "false" ? false : undefined;
@@ -35,7 +35,7 @@ const summaries: Record<keyof typeof actions, string> = {
   revoke_admin: "Make an administrator an ordinary user",
 };
 
-/** Refused for the last administrator. */
+/** Actions that the access service refuses for the last administrator. */
 const lasting: ReadonlySet<string> = new Set(["suspend", "revoke_admin"]);
 
 export const userRoutes: readonly Route[] = [

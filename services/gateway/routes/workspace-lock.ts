@@ -8,8 +8,8 @@ import { workspaceResource } from "../resources/workspaces.ts";
 const reason = optional(z.string());
 
 /**
- * The CLI sends a document with an empty type, the documentation shows a bare `reason`, and other clients send
- * nothing.
+ * The CLI sends a document with an empty type, the public documentation shows a bare `reason`, and other clients send
+ * no body.
  */
 const lockBody = z
   .object({

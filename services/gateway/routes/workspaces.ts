@@ -41,7 +41,7 @@ const nameRef = ({ organizationName, name }: ParamsOf<typeof byName>): Workspace
   by: { case: "name", value: { organizationName, name } },
 });
 
-/** The same actions on a workspace for both forms of its address. */
+/** Declares the same routes for both forms of a workspace's address: by id, and by organization and name. */
 const routesAt = <Path extends string>(
   path: Path,
   refOf: (params: ParamsOf<Path>) => WorkspaceRef,

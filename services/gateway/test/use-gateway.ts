@@ -18,17 +18,17 @@ import { service } from "../service.ts";
 
 const REQUEST_TIMEOUT_S = 3;
 
-/** A state for a create request. */
+/** A state to create a state version with. */
 export const state = Buffer.from('{"version":4}');
 export const md5 = createHash("md5").update(state).digest("hex");
 
-/** Requests that reached the services and the object server since the start of the test. */
+/** The requests that reached the services and the object server since the start of the test. */
 export const seen = {
   authenticated: 0,
   uploads: [] as [string, Buffer][],
   created: 0,
   uploaded: false,
-  /** Whether the last creation of a workspace was only validated. */
+  /** Whether the last request to create a workspace was only validated. */
   validated: false,
 };
 
@@ -146,8 +146,8 @@ let base: string;
 let ops: string;
 
 /**
- * A gateway for a test file. The protobuf services behind it respond with the minimum that is needed to observe the
- * gateway; test/system uses the real services.
+ * Starts a gateway for a test file. The services behind it return minimal responses that suffice to test the gateway;
+ * test/system uses the real services.
  */
 export function useGateway(): void {
   beforeAll(async () => {
@@ -210,7 +210,7 @@ export function useGateway(): void {
   });
 }
 
-/** Accepts every upload; returns its port. */
+/** Starts an object server that accepts every upload; returns its port. */
 async function objectServer(): Promise<number> {
   const objects = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -224,7 +224,7 @@ async function objectServer(): Promise<number> {
   return (objects.address() as AddressInfo).port;
 }
 
-/** Sends a request with a token and the body, which is sent unchanged if it is a text and otherwise as JSON. */
+/** Sends a request with a token. A string body is sent unchanged; any other body is sent as JSON. */
 export async function ask(method: string, path: string, body?: unknown, token = "good") {
   const response = await fetch(`${base}${path}`, {
     method,
@@ -241,7 +241,7 @@ export async function ask(method: string, path: string, body?: unknown, token = 
   };
 }
 
-/** Sends a request without a token, with these headers only. */
+/** Sends a request without a token, with only these headers. */
 export const fetchFrom = (
   listener: "http" | "ops",
   path: string,

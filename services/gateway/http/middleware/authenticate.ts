@@ -4,13 +4,16 @@ import { type Authenticate, type Caller, credentialTypes } from "../authenticati
 import type { Route } from "../route.ts";
 import type { Middleware } from "./state.ts";
 
-/** The caller of routes without credentials. */
+/** The caller of routes that require no token. */
 const anonymous: Caller = {
   principal: { type: "service", id: "anonymous", versions: "" },
   assertion: () => Promise.reject(new Error("a route without credentials called a service")),
 };
 
-/** Authenticates the bearer token. Throws `unauthenticated`, or `forbidden` for tokens that the route does not take. */
+/**
+ * Authenticates the bearer token. Throws `unauthenticated`, or `forbidden` if the route does not accept this kind of
+ * token.
+ */
 export const authenticate =
   ({ credentials }: Route, authenticateToken: Authenticate, timeoutMs: number): Middleware =>
   async (ctx, next) => {
@@ -23,7 +26,10 @@ export const authenticate =
     return next();
   };
 
-/** Authenticates again if the body arrived later: rights count at the moment of the act. */
+/**
+ * Authenticates again if the body arrived after the first authentication, so that the permissions are current when the
+ * request is handled.
+ */
 export const authenticateAgain = (
   route: Route,
   authenticateToken: Authenticate,

@@ -8,7 +8,7 @@ const noFailures: readonly number[] = [];
 export const errors =
   (logger: Logger): Middleware =>
   async (ctx, next) => {
-    // No response may be cached.
+    // Responses must not be cached.
     ctx.set("Cache-Control", "no-store");
     ctx.set("X-Content-Type-Options", "nosniff");
     try {

@@ -27,7 +27,7 @@ export function requestLog(logger: Logger, proxies: Proxies): Middleware {
   };
 }
 
-/** The cause of an error is in the log only, never in a response. */
+/** Selects what the log shows of an error. Responses never contain the cause. */
 const reasonOf = ({ reason, cause }: AppError) => ({
   reason,
   ...(cause === undefined ? {} : { err: cause }),

@@ -13,9 +13,9 @@ export interface RespondOptions {
   objects: ObjectUpload;
   edition: Edition;
   settings: Settings;
-  /** Base of the links in documents. */
+  /** The base of the links in documents. */
   publicUrl: string;
-  /** For handling and rendering, in ms. */
+  /** Time limit for handling and rendering a request, in ms. */
   requestTimeoutMs: number;
 }
 
@@ -51,7 +51,7 @@ export const respond =
     if (text !== undefined) ctx.body = text;
   };
 
-/** A route without includes ignores the parameter, like every unknown parameter. */
+/** Reads the parameter `include`. A route without includes ignores it, like any unknown parameter. */
 function readIncludes(route: Route, query: URLSearchParams): IncludeTree | undefined {
   if (query === noQuery || route.includes.length === 0) return undefined;
   const include = query.get("include");

@@ -4,19 +4,19 @@ import type { Edition } from "@statehouse/runtime";
 import type { Route } from "../route.ts";
 import type { Middleware, RequestState } from "./state.ts";
 
-/** In the order in which `Allow` lists them. */
+/** The methods, in the order in which the header `Allow` lists them. */
 const methods = ["GET", "POST", "PATCH", "DELETE"] as const;
 
-/** No name or id is longer than this number of characters. */
+/** Maximum length of a path segment in characters. Names and ids are shorter. */
 const MAX_SEGMENT = 1000;
 
-/** Throws 404 for paths that no route can match, because a segment cannot be a name. */
+/** Throws 404 if a segment of the path cannot be a name or an id. */
 export const readablePath: Middleware = (ctx, next) => {
   if (!ctx.path.split("/").every(isReadable)) throw unknownAddress();
   return next();
 };
 
-/** Valid percent-encoding without NUL, which no database accepts. */
+/** Returns whether a segment has valid percent-encoding and no NUL, which the database does not accept. */
 function isReadable(segment: string): boolean {
   if (segment.length > MAX_SEGMENT) return false;
   if (!segment.includes("%")) return true;
@@ -28,9 +28,9 @@ function isReadable(segment: string): boolean {
 }
 
 /**
- * Runs the middleware of the route that a request matches. Of several paths that match, the one with the fewest
- * parameters wins: static segments win over parameters. A router compares a path with all of its routes. A single
- * router for all routes took 3 % of the time of showing a workspace, so each first segment has its own router.
+ * Runs the middleware of the route that matches a request. If several paths match, the one with the fewest parameters
+ * is used. Each first path segment has its own router, because a router compares a path with all of its routes. With a
+ * single router this took 3 % of the time to show a workspace.
  */
 export function routing(
   routes: readonly Route[],
@@ -52,7 +52,7 @@ export function routing(
     router.register(route.path, [route.method], [enter, ...middlewareOf(route)]);
   }
   const dispatchers = new Map(
-    // Members that the router adds to its context type.
+    // The cast hides members that the router adds to its context type.
     [...routers].map(([segment, router]) => [segment, router.routes() as unknown as Middleware]),
   );
   return (ctx, next) => dispatchers.get(firstSegment(ctx.path))?.(ctx, next) ?? next();
@@ -60,14 +60,14 @@ export function routing(
 
 const API = "/api/v2/";
 
-/** The first segment below the base of the API; for other paths the first segment. */
+/** Returns the first segment after the base of the API; for other paths, the first segment. */
 function firstSegment(path: string): string {
   const start = path.startsWith(API) ? API.length : 1;
   const end = path.indexOf("/", start);
   return path.slice(start, end < 0 ? path.length : end);
 }
 
-/** For requests that match no route: throws 404 or 405 and never 501, which clients retry. */
+/** Handles requests that match no route. Throws 404 or 405 and never 501, because clients retry 501. */
 export const noRoute: Middleware = (ctx) => {
   const matched: readonly { methods: string[] }[] = ctx.matched ?? [];
   const allowed = methods.filter((method) => matched.some((path) => path.methods.includes(method)));

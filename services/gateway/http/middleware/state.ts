@@ -3,7 +3,7 @@ import type Koa from "koa";
 import type { Caller } from "../authentication.ts";
 import type { Route } from "../route.ts";
 
-/** The values that middleware stores in `ctx.state` for the middleware around and after it. */
+/** The values in `ctx.state`, with which middleware passes data to other middleware. */
 export interface RequestState {
   /** Set by `routing`; undefined if no route matches. */
   route: Route | undefined;
@@ -11,10 +11,10 @@ export interface RequestState {
   failure: unknown;
   /** Set by `authenticate`. */
   caller: Caller;
-  /** Set by `body`: the parsed body; if there are `problems`, its valid part. */
+  /** Set by `body`: the parsed body. If there are `problems`, this is the valid part. */
   body: unknown;
   problems: readonly FieldError[];
-  /** By `body`: whether the body had not arrived when the request was authenticated. */
+  /** Set by `body`: whether the body had not yet arrived when the request was authenticated. */
   bodyArrivedLater: boolean;
 }
 

@@ -23,5 +23,8 @@ export const trace =
       },
     );
 
-/** Never the path of the request: paths contain names and other text from clients. */
+/**
+ * Returns the path pattern of the route. The path of the request is never used, because it contains names and other
+ * text from clients.
+ */
 export const routeName = (route: { path: string } | undefined): string => route?.path ?? "unknown";
