@@ -1,9 +1,12 @@
-/** The host name of the examples. It is never resolved: the CLI configuration file contains its address. */
+/**
+ * The host name in configurations of the examples. It is never resolved: the CLI configuration file contains the
+ * address.
+ */
 export const cliHost = "statehouse.local";
 
 /**
- * A configuration file for the `terraform` and `tofu` command lines. They require HTTPS for discovery; a `host` block
- * replaces discovery, so that plain HTTP on a laptop works.
+ * Returns a configuration file for the `terraform` and `tofu` command lines. They require HTTPS for discovery; a `host`
+ * block replaces discovery, so plain HTTP works on a laptop.
  */
 export function cliConfiguration({ url, token }: { url: string; token: string }): string {
   const api = `${url}/api/v2/`;
@@ -24,6 +27,6 @@ export function cliConfiguration({ url, token }: { url: string; token: string })
   ].join("\n");
 }
 
-/** The token in a file that `cliConfiguration` wrote. */
+/** Returns the token in a file that `cliConfiguration` wrote. */
 export const tokenOf = (file: string): string | undefined =>
   /^ {2}token = "(.+)"$/m.exec(file)?.[1];

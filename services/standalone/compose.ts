@@ -10,7 +10,7 @@ import { deferredChannel } from "./deferred-channel.ts";
 import type { Environment, ServiceName } from "./environments.ts";
 import type { Handler } from "./listener.ts";
 
-/** Four services in this process, behind one request handler. */
+/** Four services in one process, behind one request handler. */
 export interface Composition extends AsyncDisposable {
   /** Routes `/v1/object/*` to state and everything else to the gateway. */
   handler: Handler;
@@ -19,7 +19,7 @@ export interface Composition extends AsyncDisposable {
   /** Channels to access and workspaces, for methods of named services. */
   access: Channel;
   workspaces: Channel;
-  /** Opens a gRPC port of workspaces, for the reports of runners. */
+  /** Opens a gRPC port of the workspaces service, for the reports of runners. */
   listenForRunners(address: { host: string; port: number }): Promise<{ port: number }>;
 }
 
@@ -38,8 +38,9 @@ interface Startable<Schema extends z.ZodObject, Running> {
 }
 
 /**
- * Starts access, workspaces, state and the gateway over in-process channels. Each reads its own settings from its
- * environment. Events are sent through `bus` if it is given, otherwise through NATS. Throws ConfigError.
+ * Starts the access, workspaces and state services and the gateway, connected by in-process channels. Each reads its
+ * settings from its own environment. Events are sent through `bus` if it is given, otherwise through NATS. Throws
+ * ConfigError.
  */
 export async function compose(
   environments: Record<ServiceName, Environment>,

@@ -2,7 +2,7 @@ import path from "node:path";
 import { deadlineSettings, portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 
-/** Standalone's own settings; the services' settings are passed on unchanged. */
+/** The settings of standalone itself. Settings of the services are passed on unchanged. */
 export const standaloneSchema = z.object({
   HOST: settings.HOST.default("127.0.0.1").describe("Address to listen on."),
   PORT: portSetting(8080, "the API and state bytes"),

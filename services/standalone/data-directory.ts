@@ -7,15 +7,15 @@ import { makeFolder, StartError } from "@statehouse/runtime";
 
 /** The signing and sealing keys of one installation. */
 export interface Secrets {
-  /** Private keys as JSON, by the name of the signer. */
+  /** Private signing keys as JSON, by the name of the service that signs. */
   assertionKeys: Record<string, string>;
-  /** The public keys, in the format of ASSERTION_PUBLIC_KEYS. */
+  /** All public keys, in the format of ASSERTION_PUBLIC_KEYS. */
   assertionPublicKeys: string;
   uploadTokenKeys: string;
   sealingKeys: string;
 }
 
-/** Creates the folder. Throws StartError if it is not writable. */
+/** Creates the data folder. Throws StartError if it is not writable. */
 export async function openDataDirectory(folder: string): Promise<void> {
   try {
     await makeFolder(folder, 0o755);
@@ -29,7 +29,7 @@ export async function openDataDirectory(folder: string): Promise<void> {
   }
 }
 
-/** The installation's secrets, created once and stored in `DATA_DIR/secrets.json`, mode 0600. */
+/** Returns the installation's secrets. They are created once and stored in `DATA_DIR/secrets.json` with mode 0600. */
 export async function openSecrets(folder: string, signers: readonly string[]): Promise<Secrets> {
   const file = path.join(folder, "secrets.json");
   const kept = await readIfThere(file);
@@ -41,7 +41,7 @@ export async function openSecrets(folder: string, signers: readonly string[]): P
   return secrets;
 }
 
-/** The known secrets with the keys of the signers that a release has added. */
+/** Returns the stored secrets, with keys added for signers that a newer release has introduced. */
 function withSigners(added: Secrets, known: Secrets | undefined): Secrets {
   if (!known) return added;
   return {
@@ -54,7 +54,7 @@ function withSigners(added: Secrets, known: Secrets | undefined): Secrets {
   };
 }
 
-/** New secrets, with a key for each name that signs assertions. */
+/** Generates secrets, with a signing key for each of `signers`. */
 export async function newSecrets(signers: readonly string[]): Promise<Secrets> {
   const pairs = await Promise.all(
     signers.map(async (name) => [name, await generateAssertionKey()] as const),
@@ -71,7 +71,7 @@ export async function newSecrets(signers: readonly string[]): Promise<Secrets> {
   };
 }
 
-/** Replaces a file that only its owner may read. The replacement is atomic. */
+/** Replaces a file atomically. Only the owner may read the file. */
 export async function writePrivately(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   await writeFile(draft, text, { mode: 0o600 });
@@ -79,7 +79,7 @@ export async function writePrivately(file: string, text: string): Promise<void> 
   await rename(draft, file);
 }
 
-/** The file's text, or undefined if it does not exist. */
+/** Returns the content of a file; undefined if the file does not exist. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");

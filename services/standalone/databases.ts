@@ -4,14 +4,14 @@ import { claimAlone, liveOwner, startPostgres } from "@statehouse/local-services
 import { StartError } from "@statehouse/runtime";
 import { databaseOf } from "./running-database.ts";
 
-/** The databases of a data folder, for a command. */
+/** The databases of a data folder, as a command opens them. */
 export interface Databases extends AsyncDisposable {
   url(service: "access" | "workspaces" | "state"): string;
 }
 
 /**
- * Opens the databases of the `npm start` that runs on this data folder or, if none runs, starts its PostgreSQL until
- * disposal. Throws `StartError`.
+ * Opens the databases of the `npm start` that runs on this data folder. If none runs, starts PostgreSQL on the folder
+ * until disposal. Throws `StartError`.
  */
 export async function openDatabases(folder: string): Promise<Databases> {
   const dataDirectory = path.join(folder, "postgres");

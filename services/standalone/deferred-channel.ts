@@ -1,12 +1,14 @@
 import { unavailable } from "@statehouse/errors";
 import type { Channel } from "@statehouse/rpc";
 
-/** A channel that is connected after its clients were created, because services call each other in a cycle. */
+/**
+ * A channel that is connected after its clients were created. It is needed because services call each other in a cycle.
+ */
 export interface DeferredChannel extends Channel {
   connect(channel: Channel): void;
 }
 
-/** Until it is connected, calls return `unavailable`. */
+/** Creates a channel whose calls throw `unavailable` until it is connected. */
 export function deferredChannel(audience: string): DeferredChannel {
   let target: Channel | undefined;
   return {

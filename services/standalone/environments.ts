@@ -5,30 +5,30 @@ export const serviceNames = ["access", "workspaces", "state", "gateway"] as cons
 
 export type ServiceName = (typeof serviceNames)[number];
 
-/** The environment variables of one service, as in a separate process. */
+/** The environment variables of one service, as if it ran in a separate process. */
 export type Environment = Record<string, string>;
 
 export interface Installation {
   secrets: Secrets;
-  /** Of the service's own database. */
+  /** Returns the URL of the service's own database. */
   databaseUrl: (service: Exclude<ServiceName, "gateway">) => string;
   natsUrl: string;
   publicUrl: string;
-  /** Where the gateway uploads inline state; inside the installation. */
+  /** The address to which the gateway uploads inline state. It is reachable only within the installation. */
   objectUrl: string;
-  /** host:port of each service's gRPC; in one process they are never connected. */
+  /** The gRPC address (host:port) of each service. Unused if all services run in one process. */
   addresses: Record<Exclude<ServiceName, "gateway">, string>;
-  /** The operator's settings and the location of state bytes. Each service reads the settings that it declares. */
+  /** The operator's settings and the location of state bytes. Each service reads those that it declares. */
   settings: Readonly<Record<string, string | undefined>>;
 }
 
-/** The location of state bytes, unless the operator sets it. */
+/** Returns the default location of state bytes, which the operator's settings can override. */
 export const blobsIn = (folder: string): Environment => ({
   BLOB_STORE: "directory",
   BLOB_DIRECTORY: path.join(folder, "blobs"),
 });
 
-/** One environment for each service, from the shared settings. */
+/** Creates one environment for each service from the shared settings. */
 export function serviceEnvironments(installation: Installation): Record<ServiceName, Environment> {
   const { secrets, databaseUrl, natsUrl, publicUrl, objectUrl, addresses, settings } = installation;
   const given = Object.fromEntries(

@@ -8,26 +8,26 @@ import { cliConfiguration, tokenOf } from "./cli-configuration.ts";
 import type { StandaloneConfig } from "./config.ts";
 import { readIfThere, writePrivately } from "./data-directory.ts";
 
-/** What a new user needs. */
+/** The values that a new user needs to begin. */
 export interface Welcome {
-  /** The CLI configuration file. */
+  /** The path of the CLI configuration file. */
   cliFile: string;
-  /** Set only if the token is new. */
+  /** Set only if the token was created by this start. */
   token: string | undefined;
 }
 
 interface FirstStart {
   config: StandaloneConfig;
-  /** Base address of the running service. */
+  /** Base address of the running installation. */
   url: string;
   access: Channel;
-  /** Standalone's own identity, as the service `standalone`. */
+  /** The identity of standalone itself, which calls as the service `standalone`. */
   identity: CallOptions;
 }
 
 /**
- * Creates the first user, a token and the organization where they are missing, and writes the CLI configuration file.
- * Completes an interrupted start.
+ * Creates the first user, a token and the organization if they do not exist, and writes the CLI configuration file.
+ * Also completes an interrupted first start.
  */
 export async function firstStart({ config, url, access, identity }: FirstStart): Promise<Welcome> {
   const cliFile = path.join(config.DATA_DIR, "cli.tfrc");
@@ -48,7 +48,7 @@ async function newToken(
   const { user } = await users
     .createUser({ username, email, administrator: true })
     .catch((error: unknown) => {
-      // An earlier start created the user and its CLI configuration file was deleted since.
+      // The user exists from an earlier start, and its CLI configuration file was deleted since then.
       if (error instanceof AppError && error.kind === "invalid") {
         return users.getUserByName({ username });
       }
@@ -59,7 +59,7 @@ async function newToken(
   return secret;
 }
 
-/** Created through the public API. */
+/** Creates the organization through the public API. */
 async function makeOrganization(
   { ORGANIZATION: name, ADMIN_EMAIL: email }: StandaloneConfig,
   url: string,

@@ -6,7 +6,7 @@ import { configSchema as workspacesConfig } from "@statehouse/workspaces/config"
 import { z } from "zod";
 import { standaloneSchema } from "./config.ts";
 
-/** Settings that standalone sets for its services. */
+/** Settings that operators cannot set, because standalone sets them for its services. */
 const decided = {
   DATABASE_URL: true,
   NATS_URL: true,
@@ -24,7 +24,7 @@ const decided = {
   SEALING_KEYS: true,
 };
 
-/** The settings of all services that an operator of standalone can set. */
+/** Returns the settings of all services that an operator of standalone can set. */
 export function helpText(): string {
   const fields = [accessConfig, stateConfig, workspacesConfig, gatewayConfig]
     .flatMap((schema) => Object.entries<z.core.$ZodType>(schema.shape))

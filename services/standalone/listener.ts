@@ -1,19 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ConnectionDeadlines, createHttpServer, drain, listenOn } from "@statehouse/runtime";
 
-/** `awaitsContinue`: the client sends its body only after a 100 response. */
+/** Handles a request. `awaitsContinue`: the client sends its body only after a 100 response. */
 export type Handler = (
   request: IncomingMessage,
   response: ServerResponse,
   awaitsContinue: boolean,
 ) => void;
 
-/** The one address of standalone. It listens before the services run, so that a port in use is detected immediately. */
+/**
+ * The single port of standalone. It is opened before the services start, so that a port in use is detected immediately.
+ */
 export interface Listener extends AsyncDisposable {
   readonly port: number;
-  /** Base address for clients on this machine. */
+  /** Base address for clients on the same machine. */
   readonly url: string;
-  /** Serves requests from now on; until then the response is 503. */
+  /** Passes requests to `handler` from now on. Before this call the response is 503. */
   serve(handler: Handler): void;
 }
 

@@ -4,7 +4,7 @@ import { helpText } from "./help.ts";
 import { startStandalone } from "./standalone.ts";
 import { welcomeText } from "./welcome.ts";
 
-/** The command line of standalone. */
+/** Runs standalone with these command-line arguments. */
 export async function run(args: readonly string[]): Promise<void> {
   if (args.includes("--help") || args.includes("-h")) {
     process.stdout.write(helpText());

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { StartError } from "@statehouse/runtime";
 
-/** The database of a service of the `npm start` that runs on this data folder. Throws `StartError`. */
+/** Returns the URL of a service's database in the `npm start` that runs on this data folder. Throws `StartError`. */
 export function databaseOf(
   dataDirectory: string,
   service: "access" | "workspaces" | "state",
@@ -18,7 +18,7 @@ export function databaseOf(
     }
   };
   const password = read("password").trim();
-  // PostgreSQL writes its port there; it changes at each start.
+  // PostgreSQL writes its port to this file. The port changes at each start.
   const port = read(path.join("cluster", "postmaster.pid")).split("\n")[3];
   return `postgresql://statehouse:${password}@127.0.0.1:${port}/statehouse_${service}`;
 }

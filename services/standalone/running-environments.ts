@@ -8,8 +8,9 @@ import {
 import { databaseOf } from "./running-database.ts";
 
 /**
- * The settings of the `npm start` that runs on this data folder, for a command beside it: its databases and keys; the
- * bus and the other services are not reachable. `settings` are the operator's. Throws `StartError` if nothing runs.
+ * Returns the environments of the `npm start` that runs on this data folder, for a command that runs beside it. They
+ * contain its databases and keys; the bus and the other services cannot be reached. `settings` are the operator's.
+ * Throws `StartError` if nothing runs.
  */
 export async function runningEnvironments(
   folder: string,
@@ -22,7 +23,7 @@ export async function runningEnvironments(
   };
   const nowhere = "127.0.0.1:1";
   return serviceEnvironments({
-    // The running process created the file.
+    // The running process has already created the file.
     secrets: await openSecrets(folder, []),
     databaseUrl: (service) => databases[service],
     natsUrl: `nats://${nowhere}`,

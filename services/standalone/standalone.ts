@@ -24,8 +24,8 @@ export interface Standalone extends AsyncDisposable, Welcome {
 }
 
 /**
- * Starts PostgreSQL, NATS where the machine has it, and the four services on one address. `settings` are the
- * operator's, for all services. Throws StartError and ConfigError, whose messages are sentences.
+ * Starts PostgreSQL, NATS if this machine has it, and the four services on one address. `settings` are the operator's
+ * settings for all services. Throws StartError and ConfigError, whose messages are complete sentences.
  */
 export async function startStandalone(
   config: StandaloneConfig,
@@ -34,7 +34,7 @@ export async function startStandalone(
   await using starting = new AsyncDisposableStack();
   const folder = config.DATA_DIR;
   await openDataDirectory(folder);
-  // Two concurrent starts would each create secrets, and two NATS would write to one store.
+  // Two concurrent starts would each create secrets, and two NATS servers would write to the same store.
   starting.use(claimAlone(folder));
   // Opened first, so that a port in use is detected before anything else is started.
   const listener = await listen(config.HOST, config.PORT, deadlinesOf(config));
@@ -62,7 +62,7 @@ export async function startStandalone(
     publicUrl: url,
     objectUrl: listener.url,
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
-    // NATS is a single server here, regardless of the setting.
+    // Standalone has a single NATS server, so the stream has one replica regardless of the operator's setting.
     settings: { ...blobsIn(folder), ...settings, STREAM_REPLICAS: "1" },
   });
   const logger = createLogger({ service: "standalone", level: config.LOG_LEVEL });

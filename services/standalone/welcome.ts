@@ -5,7 +5,7 @@ import type { Standalone } from "./standalone.ts";
 
 const example = path.resolve(import.meta.dirname, "../../examples/first-apply");
 
-/** Printed when everything runs: the address, and the lines to paste. */
+/** Returns the text that is printed when everything runs: the address, and the lines to copy. */
 export function welcomeText(config: StandaloneConfig, standalone: Standalone): string {
   const { url, operationsUrl, cliFile, token, publishesEvents } = standalone;
   const tokenLine = token
@@ -38,6 +38,6 @@ const withoutNats =
   "wait in the outbox, because nats-server is missing, and are published after a start that finds it; " +
   "to get it, put nats-server on PATH or install Go (https://go.dev/dl), which builds it.";
 
-/** In the syntax of a shell. */
+/** Quotes a string for a shell if necessary. */
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
