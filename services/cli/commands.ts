@@ -7,11 +7,11 @@ import {
 } from "@statehouse/runtime";
 import type { z } from "zod";
 
-// Each command imports its modules when it runs: telemetry must start before modules that create instruments, and a
-// short command does not load all services.
+// Each command imports its modules only when it runs: telemetry must start before modules that create instruments, and
+// a short command must not load all services.
 
 export interface Command {
-  /** The arguments, for the usage text. */
+  /** The names of the arguments, for the usage text. */
   args: string;
   summary: string;
   run(args: readonly string[]): Promise<void>;
@@ -25,7 +25,7 @@ interface Startable<Schema extends z.ZodObject> {
   start(config: z.output<Schema>): Promise<AsyncDisposable>;
 }
 
-/** Runs a service until it is stopped. */
+/** Creates a command that runs a service until it is stopped. */
 const running = <Schema extends z.ZodObject>(
   name: string,
   load: () => Promise<{ service: Startable<Schema> }>,
@@ -54,7 +54,10 @@ const running = <Schema extends z.ZodObject>(
 const asksForHelp = (args: readonly string[]): boolean =>
   args.includes("--help") || args.includes("-h");
 
-/** Prints the lines that the command returns; a failure prints one line and exits with 1, as `false` does. */
+/**
+ * Creates a command that prints the lines that `work` passes to `print`. If `work` throws, the command prints one line
+ * and exits with 1. It also exits with 1 if `work` returns false.
+ */
 const printing = (
   args: string,
   summary: string,
@@ -69,7 +72,7 @@ const printing = (
     }),
 });
 
-/** A command of one service, which is its first argument. */
+/** Creates a command whose first argument names the service that it works on. */
 const perService = (
   names: readonly string[],
   summary: string,

@@ -1,7 +1,7 @@
 import { runCommand, StartError } from "@statehouse/runtime";
 import { commands, usage } from "./commands.ts";
 
-// statehouse <command> [arguments]
+// Usage: statehouse <command> [arguments]
 const [name = "help", ...args] = process.argv.slice(2);
 const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
 if (command) await command.run(args);

@@ -9,7 +9,10 @@ import { configSchema as stateConfig } from "@statehouse/state/config";
 import { dataRetentionPolicyService } from "@statehouse/workspaces/rpc/data-retention-policy";
 import { service as workspaces } from "@statehouse/workspaces/service";
 
-/** Applies retention to the configured state service or, without DATABASE_URL, to the running `npm start`. */
+/**
+ * Applies retention policies to the state service that the environment configures or, without DATABASE_URL, to the
+ * running `npm start`.
+ */
 export async function runCollect(
   args: readonly string[],
   print: (line: string) => void,
@@ -22,14 +25,17 @@ export async function runCollect(
   const environments = await runningEnvironments(DATA_DIR, { LOG_LEVEL: "warn", ...process.env });
   await using stack = new AsyncDisposableStack();
   const channels = {
-    // The collection does not call this service.
+    // The collection does not call the access service.
     access: deferredChannel("access"),
     workspaces: await retentionPolicies(environments.workspaces, stack),
   };
   await collect({ args, config: readConfig(stateConfig, environments.state), channels, print });
 }
 
-/** Serves the retention policies from the database: the running process opens no ports for its services. */
+/**
+ * Serves the retention policies in this process, from the database of the workspaces service. The running process opens
+ * no ports for its services, so it cannot be called.
+ */
 async function retentionPolicies(
   environment: Record<string, string>,
   stack: AsyncDisposableStack,

@@ -5,7 +5,10 @@ import { blobsIn } from "@statehouse/standalone/environments";
 import { exportCurrentStates } from "@statehouse/state/commands/export";
 import { openWorkspaceNames } from "@statehouse/workspaces/commands/workspace-names";
 
-/** Exports from the configured databases and store or, without DATABASE_URL, from the data folder of `npm start`. */
+/**
+ * Exports from the databases and store that the environment configures or, without DATABASE_URL, from the data folder
+ * of `npm start`.
+ */
 export async function runExport(
   args: readonly string[],
   print: (line: string) => void,

@@ -4,7 +4,7 @@ import { blobsIn } from "@statehouse/standalone/environments";
 import { databaseOf } from "@statehouse/standalone/running-database";
 import { fsck } from "@statehouse/state/commands/fsck";
 
-/** Checks the configured state service or, without DATABASE_URL, the running `npm start`. */
+/** Checks the state service that the environment configures or, without DATABASE_URL, the running `npm start`. */
 export const runFsck = (args: readonly string[], print: (line: string) => void) =>
   fsck({ args, environment: environment(), print });
 

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
-/** A service's operations port whose readiness has this answer. */
+/** Starts an operations port whose readiness endpoint returns this status and text. */
 async function opsServer(status: number, text: string) {
   const requested: (string | undefined)[] = [];
   const server = createServer((request, response) => {

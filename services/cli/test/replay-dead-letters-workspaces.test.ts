@@ -7,7 +7,7 @@ import { migrations } from "@statehouse/workspaces/store/migrations";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
-/** The service state, which has no state of any workspace. */
+/** Creates a state service that has no state of any workspace. */
 function emptyState(keys: Parameters<typeof createRpcServer>[0]["keys"]) {
   const notCalled = async (): Promise<never> => {
     throw new Error("not called in this test");

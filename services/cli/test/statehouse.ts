@@ -8,7 +8,7 @@ const program = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 type Environment = Record<string, string>;
 
-/** Runs a command of the command line until it exits; it has no other settings than these. */
+/** Runs a command of the command line until it exits. The command has only the settings in `env`. */
 export const statehouse = (args: readonly string[], env: Environment) =>
   new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
     execFile(
@@ -19,7 +19,7 @@ export const statehouse = (args: readonly string[], env: Environment) =>
     );
   });
 
-/** Starts a service as a process. */
+/** Starts a service in a separate process. */
 export const startService = (name: string, env: Environment): ChildProcess =>
   spawn(process.execPath, [program, name], {
     env: childEnvironment(env),
@@ -36,7 +36,7 @@ export async function exitOf(child: ChildProcess): Promise<{ code: unknown; stde
   return { code, stderr };
 }
 
-/** The ports of a service, from the line that it logs. */
+/** Returns the ports of a service, from the line that it logs. */
 export async function portsOf(child: ChildProcess): Promise<{ grpc: number; ops: number }> {
   if (!child.stdout) throw new Error("The process has no output.");
   for await (const line of createInterface({ input: child.stdout })) {
