@@ -4,15 +4,15 @@ import type { ProjectId, WorkspaceId } from "../domain/ids.ts";
 import { Parameters } from "./parameters.ts";
 import { type ReadScope, readableProjects, readableWorkspaces } from "./read-scope.ts";
 
-/** The workspaces and projects that a caller may see, or may name in a request. */
+/** The workspaces and projects that a caller may see in a pool's relations, or may name in a request. */
 export interface RelationScope {
   workspaces: ReadScope;
   projects: ReadScope;
 }
 
 /**
- * Replaces the given relations. Returns false if one names an id outside the organization, or an id that the caller
- * may not read and that was not in the relation before.
+ * Replaces the requested relations of a pool completely. Returns false if a relation contains an id outside the
+ * organization, or an added id that the caller may not read.
  */
 export const relateAgentPool =
   (em: EntityManager) =>

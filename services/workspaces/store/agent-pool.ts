@@ -56,7 +56,7 @@ const related = (relation: "allowed" | "excluded", readable: string) =>
   `array(select w.id from agent_pool_workspaces r join workspaces w on w.id = r.workspace_id
      where r.agent_pool_id = a.id and r.relation = '${relation}' and ${readable} order by w.id)`;
 
-/** Pools with the visible part of their relations. */
+/** Selects pools with the part of their relations that the caller may see. */
 function view(shown: RelationScope, parameters: Parameters): string {
   const workspaces = readableWorkspaces(shown.workspaces, parameters);
   // index: agent_pool_workspaces_pkey, agent_pool_projects_pkey, workspaces_agent_pool, workspaces_pkey
@@ -74,15 +74,18 @@ function view(shown: RelationScope, parameters: Parameters): string {
 
 export interface AgentPoolSearch {
   organizationId: OrganizationId;
-  /** The part of each pool's relations that the caller sees. */
+  /** The part of each pool's relations that the caller may see. */
   shown: RelationScope;
-  /** The workspaces and projects among which a name is searched. */
+  /** The workspaces and projects that the name filters below can match. */
   named: RelationScope;
-  /** Part of the name; empty for any. */
+  /** Part of the pool's name; empty matches all pools. */
   query: string;
-  /** Pools that the workspace with this name may use; empty for all. */
+  /** Selects the pools that the workspace with this name may use; empty matches all pools. */
   allowedWorkspaceName: string;
-  /** Pools that every workspace of the project with this name may use, unless the pool excludes it; empty for all. */
+  /**
+   * Selects the pools that the workspaces of the project with this name may use, except workspaces that a pool
+   * excludes; empty matches all pools.
+   */
   allowedProjectName: string;
   sort: "name" | "created-at";
   descending: boolean;
@@ -114,7 +117,7 @@ const conditions = (search: AgentPoolSearch, parameters: Parameters): string => 
   return all.join(" and ");
 };
 
-/** Whether workspace `w` may use pool `a`. */
+/** SQL condition: workspace `w` may use pool `a`. */
 const usableBy = `case when a.organization_scoped
   then not exists (select from agent_pool_workspaces r
     where r.agent_pool_id = a.id and r.workspace_id = w.id and r.relation = 'excluded')
@@ -166,8 +169,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Whether the pool belongs to the organization. The row is locked, so that it remains true until the transaction
-   * ends.
+   * Returns whether the pool belongs to the organization. Locks the pool's row, so that the result remains true until
+   * the transaction ends.
    */
   async belongsTo(id: AgentPoolId, organizationId: OrganizationId): Promise<boolean> {
     const rows = await queryIn(
@@ -199,7 +202,7 @@ const rows = (em: EntityManager) => ({
     }
   },
 
-  /** Whether a workspace, project or organization refers to the pool. */
+  /** Returns whether a workspace, project or organization uses the pool. */
   async inUse(id: AgentPoolId): Promise<boolean> {
     const rows = await queryIn(
       em,

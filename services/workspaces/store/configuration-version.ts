@@ -40,8 +40,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Inserts it or replaces the stored report. Throws a conflict if another runner, or a report for another workspace,
-   * was faster.
+   * Inserts the configuration version or replaces its stored report. Throws a conflict if a concurrent report from
+   * another runner or for another workspace was stored first.
    */
   async save(version: ConfigurationVersion): Promise<void> {
     const [saved] = await queryIn(
@@ -72,7 +72,7 @@ const rows = (em: EntityManager) => ({
     if (!saved) throw reportedByOther(version.id);
   },
 
-  /** Sets the workspace's current configuration version: the newest one that is not speculative. */
+  /** Updates the workspace's current configuration version: the newest one that is not speculative. */
   async showOn(workspaceId: WorkspaceId): Promise<void> {
     await queryIn(
       em,

@@ -23,13 +23,13 @@ const entity = new EntitySchema({
     organizationId: optional(text),
     workspaceId: optional(text),
     kind: text,
-    // The naming strategy does not put the underscore before a single letter.
+    // The ORM's naming strategy would not put an underscore before a single letter ("n").
     deleteOlderThanNDays: { ...optional(integer), fieldName: "delete_older_than_n_days" },
     revision: bigint,
   },
 });
 
-/** The policy of the row that `condition` selects, as one JSON column; null if there is none. */
+/** Selects the policy for which `condition` holds, as one JSON column; null if there is none. */
 export const ownDataRetentionPolicy = (condition: string): string =>
   `(select json_build_object('id', r.id, 'kind', r.kind,
       'deleteOlderThanNDays', r.delete_older_than_n_days)
@@ -39,7 +39,10 @@ const columns = `r.id, r.kind, r.delete_older_than_n_days as "deleteOlderThanNDa
 const ofSite = "r.organization_id is null and r.workspace_id is null";
 
 const reads = (database: Database) => ({
-  /** The first policy found: the workspace's, the organization's, the installation's. */
+  /**
+   * Returns the policy that applies: the workspace's or, if it has none, the organization's, or else the
+   * installation's.
+   */
   async effective(
     organizationId: string | null,
     workspaceId: string | null,
@@ -54,7 +57,7 @@ const reads = (database: Database) => ({
     return row;
   },
 
-  /** The retention of each of the workspaces, in one statement; unknown workspaces are omitted. */
+  /** Returns the retention of each of the workspaces, in one statement. Unknown workspaces are omitted. */
   async ofWorkspaces(
     ids: readonly string[],
   ): Promise<{ retentions: WorkspaceRetention[]; version: bigint }> {
@@ -84,7 +87,7 @@ const reads = (database: Database) => ({
 /** Policies inside a transaction that holds the lock on their owner's row. */
 const rows = (em: EntityManager) => ({
   /**
-   * Returns the next version of the retention that follows from policies and plans. Concurrent changes wait until
+   * Increments and returns the retention version, which covers all policies and plans. Concurrent changes wait until
    * this transaction ends.
    */
   async nextVersion(now: Date): Promise<bigint> {
@@ -100,7 +103,8 @@ const rows = (em: EntityManager) => ({
 
   async findForUpdate(owner: DataRetentionOwner): Promise<DataRetentionPolicy | undefined> {
     const own = owner === "site" ? { organizationId: null, workspaceId: null } : { ...owner };
-    // No row of the installation can be locked; two concurrent creations of its policy conflict at the index.
+    // The installation has no row of its own. The row of general settings is locked instead, so that two transactions
+    // do not create its policy concurrently.
     if (owner === "site") {
       await queryIn(em, "select from general_settings for update");
     }

@@ -1,8 +1,8 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 
-/** Settings that administrators set for the whole installation; one row. */
+/** The settings of the whole installation, which administrators change. The table has one row. */
 export interface GeneralSettings {
-  /** Default of global-remote-state for new workspaces. */
+  /** The value of `global-remote-state` for new workspaces. */
   defaultRemoteStateAccess: boolean;
 }
 

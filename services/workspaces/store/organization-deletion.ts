@@ -10,10 +10,7 @@ import {
 import type { Workspace } from "../domain/workspace.ts";
 import { workspaceSchema } from "./workspace-columns.ts";
 
-/**
- * Deletion records of organizations inside a transaction; `tables` are those whose rows are deleted with their
- * organization.
- */
+/** Deletion records of organizations inside a transaction. The rows of `tables` are deleted with their organization. */
 const rows = (em: EntityManager, tables: readonly string[]) => ({
   async add(
     organizationId: OrganizationId,
@@ -30,7 +27,10 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     );
   },
 
-  /** The deletion that a request repeats: one by the same user that is not complete. */
+  /**
+   * Returns the incomplete deletion that a repeated request continues: one by the same principal. Undefined if there is
+   * none.
+   */
   async findPending(
     name: string,
     { type, id }: Deleter,
@@ -47,7 +47,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     return row;
   },
 
-  /** Some workspaces of the organization, to be deleted. */
+  /** Returns at most `limit` workspaces of the organization, locked for deletion. */
   async workspacesForUpdate(organizationId: OrganizationId, limit: number): Promise<Workspace[]> {
     return em.find(
       workspaceSchema,
@@ -57,7 +57,10 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     );
   },
 
-  /** As for a single deletion, state still has to confirm. Tags are deleted with the organization. */
+  /**
+   * Deletes workspaces. As with the deletion of a single workspace, the state service must still confirm each one. Tags
+   * are deleted later, with the organization.
+   */
   async removeWorkspaces(workspaces: readonly Workspace[], now: Date): Promise<void> {
     const ids = workspaces.map(({ id }) => id);
     await queryIn(
@@ -68,13 +71,13 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
       [ids, new Date(now.getTime() + RETRY_AFTER_MS)],
     );
     await queryIn(em, "delete from workspaces where id = any($1)", [ids]);
-    // The rows are deleted; the ORM must not write their changes.
+    // The rows are deleted, so the ORM must not write the changes of these objects.
     for (const workspace of workspaces) em.getUnitOfWork().unsetIdentity(workspace);
   },
 
   /**
-   * Locks the organization's row, which prevents additions, and returns whether it still has workspaces or deletions
-   * that state has not confirmed.
+   * Locks the organization's row, which prevents that workspaces are added. Returns whether the organization still has
+   * workspaces, or deleted workspaces that the state service has not confirmed.
    */
   async hasWorkspaces(organizationId: OrganizationId): Promise<boolean> {
     // index: organizations_pkey
@@ -90,7 +93,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     return left?.any === true;
   },
 
-  /** Deletes the rows of the organization and its own row, and keeps only the id of its deletion. */
+  /** Deletes all rows of the organization, including its own. Only the id remains, in its deletion record. */
   async finish(organizationId: OrganizationId): Promise<void> {
     await queryIn(
       em,

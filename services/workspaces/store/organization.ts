@@ -41,13 +41,13 @@ import { type Plan, planTable } from "../domain/plan.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 import { containing } from "./parameters.ts";
 
-/** The settings that access enforces. */
+/** The settings that the access service enforces. */
 const credentialColumns = {
   userTokensEnabled: boolean,
   maxTtlEnabled: boolean,
 } satisfies Record<keyof CredentialSettings, unknown>;
 
-/** The columns that an organization's document shows. */
+/** The columns that are part of an organization's document. */
 const columns = {
   id: primaryKey,
   name: text,
@@ -96,7 +96,7 @@ const view = `
     ${ownDataRetentionPolicy("r.organization_id = o.id")}
   from organizations o`;
 
-/** How an organization's plan is billed. */
+/** How an organization's plan is billed, with the revision of its row. */
 export interface OrganizationBilling {
   organizationId: OrganizationId;
   usageBased: boolean;
@@ -104,17 +104,17 @@ export interface OrganizationBilling {
 }
 
 export interface OrganizationSearch {
-  /** Organizations that the caller belongs to. */
+  /** The organizations that the caller belongs to. */
   ids: readonly string[];
-  /** Part of the name; empty for any. */
+  /** Part of the organization's name; empty matches all. */
   query: string;
-  /** Absent for all organizations. */
+  /** Undefined returns all matching organizations. */
   page: PageInput | undefined;
 }
 
 export type OrganizationsOfAll = Omit<OrganizationSearch, "ids" | "page"> & { page: PageInput };
 
-/** The settings that access enforces, at a version of the row. */
+/** The settings that the access service enforces. `version` is the revision of the organization's row. */
 export interface VersionedCredentialSettings extends CredentialSettings {
   organizationId: OrganizationId;
   version: bigint;
@@ -122,7 +122,7 @@ export interface VersionedCredentialSettings extends CredentialSettings {
 
 /** Reads of active organizations, outside any transaction. */
 const reads = (database: Database) => ({
-  /** The settings that access enforces, of an organization that may still be provisioning. */
+  /** Returns the settings that the access service enforces. The organization may still be provisioning. */
   async findCredentialSettings(id: string): Promise<VersionedCredentialSettings | undefined> {
     const [row] = await database.query<
       Omit<VersionedCredentialSettings, "version"> & { version: string }
@@ -174,7 +174,7 @@ const reads = (database: Database) => ({
     return pageWithTotal(rows);
   },
 
-  /** For administrators: every organization, whether or not the caller belongs to it. */
+  /** Returns a page of all organizations, whether or not the caller belongs to them. For administrators. */
   async pageOfAll({ query, page }: OrganizationsOfAll): Promise<Page<OrganizationView>> {
     const matches = "o.status = 'active' and o.name ilike $1";
     const rows = await database.query<RowWithTotal<OrganizationView>>(
@@ -200,7 +200,7 @@ const reads = (database: Database) => ({
 
 /** Organizations inside a transaction. */
 const rows = (em: EntityManager) => ({
-  /** In any status, because the name is taken as soon as the row exists. */
+  /** Returns the organization in any status, because its name is taken as soon as its row exists. */
   async findByNameForUpdate(name: string): Promise<Organization | undefined> {
     if (!isOrganizationName(name)) return undefined;
     const [row] = await queryIn<{ id: OrganizationId }>(
@@ -213,8 +213,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * An active organization. It stays active until the transaction ends, so that its deletion includes later
-   * additions.
+   * Returns an active organization. It is locked against deletion until the transaction ends, so that a later deletion
+   * includes everything that this transaction adds.
    */
   async getByName(name: string): Promise<Organization> {
     const lockMode = LockMode.PESSIMISTIC_READ;
@@ -231,7 +231,7 @@ const rows = (em: EntityManager) => ({
     return organization;
   },
 
-  /** An active organization. */
+  /** Returns an active organization, locked for changes. */
   async getByNameForUpdate(name: string): Promise<Organization> {
     const organization = await this.findByNameForUpdate(name);
     if (organization?.status !== "active") throw organizationNotFound();
@@ -249,7 +249,7 @@ const rows = (em: EntityManager) => ({
     return rows.length > 0;
   },
 
-  /** Includes the changes of this transaction. */
+  /** Returns the values of the organization's document, including the changes of this transaction. */
   async view(id: OrganizationId): Promise<OrganizationView> {
     await em.flush();
     const [row] = await queryIn<OrganizationView>(em, `${view} where o.id = $1`, [id]);
@@ -257,7 +257,7 @@ const rows = (em: EntityManager) => ({
     return row;
   },
 
-  /** Inserts the organization, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
+  /** Inserts the organization or writes its changes. Throws `invalid` if another transaction has taken its name. */
   async save(organization: Organization): Promise<void> {
     try {
       em.persist(organization);

@@ -1,8 +1,8 @@
-/** Collects the values of a statement with variable conditions, and returns their placeholders. */
+/** Collects the values of an SQL statement whose conditions vary, and returns their placeholders. */
 export class Parameters {
   readonly values: unknown[] = [];
 
-  /** The placeholder for `value`. */
+  /** Adds a value and returns its placeholder, for example `$1`. */
   bind(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
@@ -12,10 +12,10 @@ export class Parameters {
 const literal = (text: string): string =>
   text.replaceAll("\0", "").replaceAll(/[\\%_]/g, String.raw`\$&`);
 
-/** A LIKE pattern that finds `part` anywhere in a text; special characters are escaped. */
+/** Returns a LIKE pattern that matches strings containing `part`; special characters are escaped. */
 export const containing = (part: string): string => `%${literal(part)}%`;
 
-/** A LIKE pattern for a text in which `*` at either end is a wildcard. */
+/** Returns a LIKE pattern for a string in which `*` at the beginning or end is a wildcard. */
 export function withStars(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && text[start] === "*") start++;

@@ -7,7 +7,7 @@ import {
 } from "../domain/pending-sync.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 
-/** An organization that access has not confirmed yet. */
+/** An organization that the access service has not confirmed yet. */
 export interface UnprovisionedOrganization {
   id: OrganizationId;
   creatorUserId: string;
@@ -38,10 +38,10 @@ const withVersion = <Row extends { version: number }>(row: Row) => ({
   version: BigInt(row.version),
 });
 
-/** Number of rows that one replica claims at most: each costs a call to another service. */
+/** Maximum number of rows that a replica claims with one statement. Each row costs a call to another service. */
 const CLAIM = 100;
 
-/** Changes that another service has to confirm; read outside any transaction. */
+/** Changes that another service has not confirmed; read outside any transaction. */
 const reads = (database: Database) => ({
   async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
     const [row] = await database.query<OrganizationRow>(
@@ -72,7 +72,10 @@ const reads = (database: Database) => ({
     return row;
   },
 
-  /** The pending deletions of an organization's workspaces, whether due or not. */
+  /**
+   * Returns deletions of the organization's workspaces that the state service has not confirmed, whether they are due
+   * for a retry or not.
+   */
   async pendingDeletionsOf(id: OrganizationId, limit: number): Promise<PendingDeletion[]> {
     return database.query<PendingDeletion>(
       // index: workspace_deletions_name
@@ -84,8 +87,9 @@ const reads = (database: Database) => ({
 });
 
 /**
- * Single statements outside any transaction. `claim…` returns what is overdue and postpones it for the next replica,
- * so that replicas share the work without keeping a transaction open; `mark…` and `clear…` complete the change.
+ * Single statements outside any transaction. `claim…` returns overdue rows and postpones their next retry, so that
+ * replicas share the work without keeping a transaction open. `mark…` and `clear…` record that another service has
+ * confirmed the change.
  */
 const leases = (database: Database) => {
   const claim = <Row>(table: string, key: string, overdue: string, columns: string, now: Date) =>
@@ -146,7 +150,7 @@ const leases = (database: Database) => {
       );
     },
 
-    /** A part of the deletion is done, and the next replica may continue immediately. */
+    /** Makes the deletion due immediately: a part of it is complete, and any replica may continue. */
     async rescheduleOrganizationDeletion(id: OrganizationId, now: Date): Promise<void> {
       await database.query(
         // index: organization_deletions_pkey
@@ -156,7 +160,7 @@ const leases = (database: Database) => {
       );
     },
 
-    /** Keeps only the id, which is never reused. */
+    /** Clears the deletion record except for the workspace's id, which must not be reused. */
     async clearDeletion(id: WorkspaceId): Promise<void> {
       await database.query(
         // index: workspace_deletions_pkey

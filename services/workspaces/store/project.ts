@@ -60,11 +60,11 @@ const view = `
 
 export interface ProjectSearch {
   organizationName: string;
-  /** Part of the name; empty for any. */
+  /** Part of the project's name; empty matches all. */
   query: string;
-  /** Exact names, any of them; empty for any. */
+  /** Exact names, of which a project must have one; empty matches all. */
   names: readonly string[];
-  /** Projects must have all of these. */
+  /** A project must match all of these filters. */
   tagged: readonly TagFilter[];
   descending: boolean;
   page: PageInput;
@@ -100,7 +100,7 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * A page of the projects that the caller may read and that match, with their organization. Undefined if the
+   * Returns a page of the matching projects that the caller may read, with the organization's id. Undefined if the
    * organization does not exist or the caller is not a member.
    */
   async page(
@@ -130,7 +130,7 @@ const reads = (database: Database) => ({
     return first && { ...pageWithTotal<ProjectView>(rows), organizationId: first.within };
   },
 
-  /** The organization of a project, in any status. */
+  /** Returns the organization of a project, whatever the organization's status is. */
   async organizationOf(id: ProjectId): Promise<OrganizationId | undefined> {
     const [row] = await database.query<{ organizationId: OrganizationId }>(
       // index: projects_pkey
@@ -152,7 +152,10 @@ const reads = (database: Database) => ({
 
 /** Projects inside a transaction. */
 const rows = (em: EntityManager) => ({
-  /** The project exists until the transaction ends, so that its deletion includes later additions. */
+  /**
+   * Returns the project. It is locked against deletion until the transaction ends, so that a later deletion includes
+   * everything that this transaction adds.
+   */
   async get(id: ProjectId): Promise<Project> {
     const lockMode = LockMode.PESSIMISTIC_READ;
     const project = await em.findOne(entity, { id }, { lockMode });
@@ -188,7 +191,7 @@ const rows = (em: EntityManager) => ({
     return rows.length > 0;
   },
 
-  /** Inserts the project, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
+  /** Inserts the project or writes its changes. Throws `invalid` if another transaction has taken its name. */
   async save(project: Project): Promise<void> {
     try {
       em.persist(project);

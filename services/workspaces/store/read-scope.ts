@@ -1,18 +1,18 @@
 import type { Parameters } from "./parameters.ts";
 
-/** The objects of one kind that a caller may read in all its organizations. */
+/** The workspaces or projects that a caller may read in all its organizations. */
 export interface ReadScope {
   /** Every organization that the caller belongs to. */
   memberOf: readonly string[];
   /** Organizations in which the caller may read all objects. */
   organizationIds: readonly string[];
-  /** In other organizations: objects in these projects. */
+  /** Projects that the caller may read in other organizations, with their workspaces. */
   projectIds: readonly string[];
-  /** These objects in addition, in any organization. */
+  /** Single workspaces that the caller may read in addition, in any organization. */
   workspaceIds: readonly string[];
 }
 
-/** The scope as an SQL condition on workspaces `w`. */
+/** Returns the scope as an SQL condition on workspaces `w`. */
 export const readableWorkspaces = (readable: ReadScope, parameters: Parameters): string =>
   either(parameters, [
     ["w.organization_id", readable.organizationIds],
@@ -20,14 +20,17 @@ export const readableWorkspaces = (readable: ReadScope, parameters: Parameters):
     ["w.id", readable.workspaceIds],
   ]);
 
-/** The scope as an SQL condition on projects `p`. */
+/** Returns the scope as an SQL condition on projects `p`. */
 export const readableProjects = (readable: ReadScope, parameters: Parameters): string =>
   either(parameters, [
     ["p.organization_id", readable.organizationIds],
     ["p.id", readable.projectIds],
   ]);
 
-/** Only the necessary conditions: an OR would prevent PostgreSQL from using the index of the other half. */
+/**
+ * Combines the conditions with OR, but omits those without values: an unnecessary OR would prevent PostgreSQL from
+ * using the index of the other condition.
+ */
 function either(
   parameters: Parameters,
   columns: readonly (readonly [name: string, values: readonly string[]])[],

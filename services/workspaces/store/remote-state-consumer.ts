@@ -15,17 +15,17 @@ import { Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 
-/** The workspace whose state is read: with global remote state every workspace of the organization may read it. */
+/** The workspace whose state is read. With global remote state, every workspace of the organization may read it. */
 export type Producer = Pick<WorkspaceView, "id" | "organizationId" | "globalRemoteState">;
 
-/** The condition for a run of the workspace `consumerId`. */
+/** Asks which of `workspaceIds` a run of the workspace `consumerId` may read the state of. */
 export interface ConsumerQuestion {
   runId: string;
   consumerId: string;
   workspaceIds: readonly string[];
 }
 
-/** An SQL condition on workspaces `w`. */
+/** Returns the SQL condition for the consumers of `producer`, as workspaces `w`, that the caller may read. */
 function conditions(producer: Producer, readable: ReadScope, parameters: Parameters): string {
   const readableOnes = readableWorkspaces(readable, parameters);
   const id = parameters.bind(producer.id);
@@ -42,7 +42,7 @@ function conditions(producer: Producer, readable: ReadScope, parameters: Paramet
 
 /** Consumers, outside any transaction. */
 const reads = (database: Database) => ({
-  /** A page by name. */
+  /** Returns a page of consumers, ordered by name. */
   async list(
     producer: Producer,
     readable: ReadScope,
@@ -51,7 +51,8 @@ const reads = (database: Database) => ({
     const parameters = new Parameters();
     const matches = conditions(producer, readable, parameters);
     const { globalRemoteState, organizationId } = producer;
-    // With global remote state all workspaces except itself: the total is already known.
+    // With global remote state, all workspaces of the organization except the producer are consumers. If the caller may
+    // read all of them, the stored counts give the total.
     const all = globalRemoteState && readable.organizationIds.includes(organizationId);
     const { rows, total } = pageWithTotal(
       await database.query<RowWithTotal<WorkspaceRow & { id: WorkspaceId }>>(
@@ -61,8 +62,8 @@ const reads = (database: Database) => ({
               `select coalesce(sum(count) - 1, 0)::int as total from workspace_counts
                where organization_id = ${parameters.bind(organizationId)}`
             : `select count(*) as total from workspaces w where ${matches}`,
-          // Names are unique in an organization, so the order is stable. Document columns are selected for the
-          // page only, not for skipped rows.
+          // Names are unique in an organization, so the order is stable. The columns of the document are read only for
+          // the rows of the page, not for skipped rows.
           select: selectWorkspaces(
             `join (
                select w.id from workspaces w where ${matches} order by w.name
@@ -78,7 +79,7 @@ const reads = (database: Database) => ({
     return { rows: rows.map(toWorkspaceView), total };
   },
 
-  /** Returns those of the workspaces whose state the run may read. */
+  /** Returns the workspaces among `workspaceIds` whose state the run may read. */
   async readableAs({ runId, consumerId, workspaceIds }: ConsumerQuestion): Promise<WorkspaceId[]> {
     const rows = await database.query<{ id: WorkspaceId }>(
       // index: workspaces_pkey, runs_pkey, remote_state_consumers_pkey
@@ -108,7 +109,7 @@ const rows = (em: EntityManager) => ({
     return new Set(rows.map(({ id }) => id));
   },
 
-  /** The placements of those of the organization's workspaces that have these ids. */
+  /** Returns the placements of the workspaces among `ids` that belong to the organization. */
   async candidates(
     organizationId: OrganizationId,
     ids: readonly WorkspaceId[],
@@ -122,7 +123,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** A workspace that is deleted concurrently is omitted; an existing one is locked against deletion. */
+  /** Adds consumers. Existing workspaces are locked against deletion; concurrently deleted ones are omitted. */
   async add(workspaceId: WorkspaceId, ids: readonly WorkspaceId[]): Promise<void> {
     if (ids.length === 0) return;
     await queryIn(

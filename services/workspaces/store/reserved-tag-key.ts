@@ -52,7 +52,7 @@ const entity = new EntitySchema({
   properties: columns,
 });
 
-/** A reservation as its document shows it. */
+/** The values of a reserved tag key's document. */
 export type ReservedTagKeyView = Omit<ReservedTagKey, "organizationId" | "revision">;
 
 const reads = (database: Database) => ({
@@ -71,7 +71,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Reservations inside a transaction. */
+/** Reserved tag keys inside a transaction. */
 const rows = (em: EntityManager) => ({
   async getForUpdate(id: ReservedTagKeyId): Promise<ReservedTagKey> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -105,7 +105,7 @@ const rows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** The project's bindings with one of these keys that workspaces may not override. */
+  /** Returns the project's bindings that have one of these keys and that workspaces may not override. */
   async fixedBy(projectId: ProjectId, keys: readonly string[]): Promise<TagBindingInput[]> {
     return queryIn<TagBindingInput>(
       em,

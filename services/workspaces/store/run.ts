@@ -5,17 +5,17 @@ import { reportedByOther } from "../domain/errors.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import { isEnded, isMeasured, type Run, type RunEvent, type RunView } from "../domain/run.ts";
 
-/** A stored run. `inWindow`: whether the workspace's performance covers it. */
+/** A stored run. `inWindow`: whether the run is part of the workspace's performance. */
 export type KeptRun = Omit<Run, "report" | "isDestroy" | "runner"> & {
   inWindow: boolean;
-  /** Null: reported before runners were recorded. */
+  /** Null if the run was reported before runners were recorded. */
   runner: string | null;
 };
 
-/** The organization of a workspace, and the run that is to be placed in it. */
+/** The organization of a workspace, and how a run is related to the workspace. */
 interface RunPlacement {
   organizationId: OrganizationId;
-  /** Null: not reported, or reported before runners were recorded. */
+  /** Null if the run was not reported, or was reported before runners were recorded. */
   runner: string | null;
   elsewhere: boolean;
   ended: boolean;
@@ -56,7 +56,7 @@ const reads = (database: Database) => ({
     return row?.workspaceId;
   },
 
-  /** The runner that reported the run. */
+  /** Returns the runner that reported the run. */
   async runnerOf(id: RunId): Promise<string | undefined> {
     const [row] = await database.query<{ runner: string | null }>(
       // index: runs_pkey
@@ -75,7 +75,9 @@ const reads = (database: Database) => ({
     return rows.map(({ id }) => id);
   },
 
-  /** The workspace's organization, and the stored run. */
+  /**
+   * Returns the workspace's organization and what is stored about the run; undefined if the workspace does not exist.
+   */
   async placement(runId: RunId, workspaceId: WorkspaceId): Promise<RunPlacement | undefined> {
     const [row] = await database.query<RunPlacement>(
       // index: workspaces_pkey, runs_pkey
@@ -98,8 +100,9 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Inserts it or replaces the stored report. It is outside the performance window until added. Throws a conflict if
-   * another runner, or a report for another workspace, was faster.
+   * Inserts the run or replaces its stored report. Removes the run from the performance window; the use case then adds
+   * runs to the window again. Throws a conflict if a concurrent report from another runner or for another workspace was
+   * stored first.
    */
   async save(run: Run): Promise<void> {
     const [saved] = await queryIn(
@@ -138,7 +141,7 @@ const rows = (em: EntityManager) => ({
     if (!saved) throw reportedByOther(run.id);
   },
 
-  /** The newest measured run outside the performance window. */
+  /** Returns the newest measured run outside the performance window. */
   async newestOutside(workspaceId: WorkspaceId): Promise<KeptRun | undefined> {
     const [row] = await queryIn<KeptRow>(
       em,
@@ -150,7 +153,7 @@ const rows = (em: EntityManager) => ({
     return row && kept(row);
   },
 
-  /** The oldest run in the performance window. */
+  /** Returns the oldest run in the performance window. */
   async oldestInside(workspaceId: WorkspaceId): Promise<KeptRun | undefined> {
     const [row] = await queryIn<KeptRow>(
       em,
@@ -167,8 +170,10 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Sets the workspace's latest run, which is the newest one, and its current run: the newest run that can change
-   * something and is no longer pending or, if all are pending, the newest run.
+   * Updates the workspace's latest and current run:
+   * - The latest run is the newest one.
+   * - The current run is the newest run that can change something and is no longer pending. If all runs are pending, it
+   *   is the newest one.
    */
   async showOn(workspaceId: WorkspaceId): Promise<void> {
     await queryIn(

@@ -32,7 +32,7 @@ const columns = {
 
 const entity = new EntitySchema({ class: SshKey, tableName: "ssh_keys", properties: columns });
 
-/** A key as its document shows it: without the key text. */
+/** The values of an SSH key's document, which omits the private key. */
 export type SshKeyView = Pick<SshKey, "id" | "organizationId" | "name">;
 
 const view = `select k.id, k.organization_id as "organizationId", k.name from ssh_keys k`;
@@ -71,7 +71,7 @@ const rows = (em: EntityManager) => ({
     return sshKey;
   },
 
-  /** The key exists until the transaction ends. */
+  /** Returns the key, locked against deletion until the transaction ends. */
   async getForUse(id: SshKeyId): Promise<SshKey> {
     const sshKey = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
     if (!sshKey) throw sshKeyNotFound();
@@ -89,7 +89,7 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-/** Encrypts private keys with the first key and returns how many changed. Safe to repeat. */
+/** Encrypts all private keys with the first configured key, and returns how many rows changed. Safe to repeat. */
 export const resealSshKeys = (database: Database, sealer: Sealer): Promise<number> =>
   rotateColumnKeys(database, sealer, {
     table: "ssh_keys",
@@ -97,7 +97,7 @@ export const resealSshKeys = (database: Database, sealer: Sealer): Promise<numbe
     placeOf: sshKeyPlace,
   });
 
-/** Never the private key. */
+/** The fields of an event, which must not contain the private key. */
 const fieldsOf = ({ id, organizationId }: SshKey) => ({ sshKeyId: id, organizationId });
 
 export const sshKeys = {

@@ -3,7 +3,8 @@ import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import type { OwnRecord } from "../domain/state-comparison.ts";
 
 /**
- * The progress of the comparison with state: first through the rows of state, then through the rows of this service.
+ * The progress of the comparison with the state service: first through that service's rows (`theirs`), then through the
+ * rows of this service (`ours`). `after` is the last compared workspace id.
  */
 export interface ComparisonPosition {
   through: "theirs" | "ours";
@@ -27,7 +28,7 @@ const recordOf = (row: OwnRow): OwnRecord => {
 };
 
 const reads = (database: Database) => ({
-  /** The rows of the given workspaces by id, including deleted ones. */
+  /** Returns the records of these workspaces by id, including those of deleted workspaces. */
   async ofWorkspaces(ids: readonly string[]): Promise<Map<string, OwnRecord>> {
     const rows = await database.query<OwnRow>(
       // index: workspaces_pkey, workspace_deletions_pkey
@@ -41,7 +42,10 @@ const reads = (database: Database) => ({
     return new Map(rows.map((row) => [row.workspaceId, recordOf(row)]));
   },
 
-  /** The workspaces after an id, in the order of this database, and whether state has reported on each. */
+  /**
+   * Returns a page of workspaces after an id, in this database's order. `reported` shows whether the state service has
+   * reported on the workspace.
+   */
   async reportedAfter(after: string, limit: number): Promise<{ id: string; reported: boolean }[]> {
     return database.query(
       // index: workspaces_pkey
@@ -52,7 +56,10 @@ const reads = (database: Database) => ({
 });
 
 const leases = (database: Database) => ({
-  /** Leases the next page to the caller until `leaseUntil`; undefined if none is due or another replica holds it. */
+  /**
+   * Leases the next page to the caller until `leaseUntil`. Returns undefined if no page is due or another replica holds
+   * the lease.
+   */
   async claim(now: Date, leaseUntil: Date): Promise<ComparisonPosition | undefined> {
     const [row] = await database.query<ComparisonPosition>(
       `update state_comparison set due_at = $2 where due_at <= $1 returning through, after`,

@@ -10,7 +10,7 @@ export type TagBindingOwner = { organizationId: OrganizationId } & (
   | { projectId: ProjectId }
 );
 
-/** The placement of a binding's workspace. */
+/** The organization and project of a binding's workspace. */
 interface Placed {
   organizationId: OrganizationId;
   projectId: ProjectId;
@@ -28,7 +28,7 @@ const reads = (database: Database) => ({
     );
   },
 
-  /** By project and key. */
+  /** Returns the bindings of these projects, ordered by project and key. */
   async ofProjects(
     projectIds: readonly string[],
   ): Promise<(ProjectTagBinding & Pick<Placed, "organizationId">)[]> {
@@ -49,8 +49,8 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * Workspaces' own bindings, and those of their projects except keys that the workspace binds itself; ordered by
-   * workspace and key.
+   * Returns the workspaces' own bindings and those inherited from their projects, ordered by workspace and key. A
+   * workspace's own binding of a key replaces the project's.
    */
   async effectiveOfWorkspaces(
     workspaceIds: readonly string[],
@@ -89,7 +89,10 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** Replaces `current` by `wanted` (value by key) and updates the ids of flat tags. */
+  /**
+   * Replaces the bindings `current` with `wanted`, a map from key to value, and creates or deletes the ids of flat
+   * tags.
+   */
   async replace(
     owner: TagBindingOwner,
     current: readonly TagBinding[],

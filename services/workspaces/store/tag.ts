@@ -17,7 +17,7 @@ import { type Tag, type TagEvent, type TagId, tagNotFound } from "../domain/tag.
 import { containing, Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 
-/** The bindings `u` that give the flat tag `t` to workspaces that the caller may read. */
+/** Selects the bindings `u` that give the flat tag `t` to workspaces that the caller may read. */
 function uses(readable: ReadScope, parameters: Parameters): string {
   // index: tag_bindings_tagged
   const all = `tag_bindings u where u.organization_id = t.organization_id and u.key = t.name
@@ -35,14 +35,14 @@ const countOfUses = (readable: ReadScope, parameters: Parameters) =>
   `(select count(*) from ${uses(readable, parameters)})`;
 
 /**
- * An organization's tags `t` with the number of their uses. If the caller may not read all workspaces, the numbers
- * are computed once for all tags.
+ * Selects an organization's tags `t` and the number of workspaces that have each tag. If the caller may not read all
+ * workspaces, the numbers for all tags are computed together, in one subquery.
  */
 function tagsUsed(
   { organizationId, readable }: TagsOfOrganization,
   parameters: Parameters,
 ): { from: string; count: string } {
-  // A tag without workspaces does not exist, so no check is needed if the caller may read all workspaces.
+  // Every tag has at least one workspace, so a caller that may read all workspaces sees all tags.
   if (readable.organizationIds.length > 0) {
     return { from: "tags t", count: countOfUses(readable, parameters) };
   }
@@ -56,11 +56,14 @@ function tagsUsed(
 
 export interface TagsOfOrganization {
   organizationId: OrganizationId;
-  /** Tags of workspaces that the caller may not read are neither shown nor counted. Limited to this organization. */
+  /**
+   * The workspaces of this organization that the caller may read. Tags of other workspaces are neither shown nor
+   * counted.
+   */
   readable: ReadScope;
-  /** Part of the name; empty for any. */
+  /** Part of the tag's name; empty matches all. */
   query: string;
-  /** Omits the tags that this workspace has. */
+  /** If set, omits the tags of this workspace. */
   excludeWorkspaceId: WorkspaceId | undefined;
   page: PageInput;
 }
@@ -125,14 +128,14 @@ const reads = (database: Database) => ({
 });
 
 /**
- * The ids of flat tags, inside a transaction. A transaction that adds a tag to a workspace locks the tag's row, and a
- * transaction that may remove the last use locks it before checking. Otherwise a tag that is in use could lose its
- * id.
+ * The ids of flat tags, inside a transaction. A transaction that adds a tag to a workspace locks the tag's row. A
+ * transaction that may remove a tag's last use locks the row too, before it checks for other uses. Otherwise the row of
+ * a tag that is in use could be deleted.
  */
 export const tagRows = (em: EntityManager) => ({
   async ensure(organizationId: OrganizationId, names: readonly string[], now: Date): Promise<void> {
     if (names.length === 0) return;
-    // All transactions use one order, to prevent deadlocks.
+    // All transactions lock tags in the same order, to prevent deadlocks.
     const sorted = names.toSorted();
     await queryIn(
       em,
@@ -153,7 +156,8 @@ export const tagRows = (em: EntityManager) => ({
        order by name collate "C" for update`,
       [organizationId, names],
     );
-    // A separate statement, because only a new statement sees rows that were committed while the locks were awaited.
+    // A separate statement, because only a new statement sees rows that were committed while this one waited for the
+    // locks.
     await queryIn(
       em,
       // index: tags_pkey, tag_bindings_tagged
@@ -176,7 +180,7 @@ export const tagRows = (em: EntityManager) => ({
     return row;
   },
 
-  /** Removes the tags from every workspace and returns those that existed. */
+  /** Removes the tags from every workspace and returns the tags that existed. */
   async remove(
     organizationId: OrganizationId,
     ids: readonly TagId[],
@@ -195,12 +199,15 @@ export const tagRows = (em: EntityManager) => ({
          and workspace_id is not null`,
       [organizationId, found.map(({ name }) => name)],
     );
-    // A transaction that adds one of these tags waits for this lock from now on and then creates the tag again.
+    // From now on, a transaction that adds one of these tags waits for this lock and then creates the tag again.
     await queryIn(em, "delete from tags where id = any($1)", [found.map(({ id }) => id)]);
     return found;
   },
 
-  /** The names of the organization's tags that have these ids and that a workspace has which the caller may read. */
+  /**
+   * Returns the names of the organization's tags among `ids`, by id. A tag is omitted unless the caller may read a
+   * workspace that has it.
+   */
   async namesOf(
     organizationId: OrganizationId,
     ids: readonly string[],

@@ -16,7 +16,7 @@ import { Workspace, type WorkspaceView } from "../domain/workspace.ts";
 import type { DeletionLock, WorkspaceLock } from "../domain/workspace-lock.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 
-/** Columns that a workspace's document shows unchanged. */
+/** Columns whose values are part of a workspace's document unchanged. */
 const columns = {
   id: primaryKey,
   organizationId: text,
@@ -51,7 +51,7 @@ const columns = {
   updatedAt: timestamptz,
 };
 
-/** Also shown; written only by the statements that apply runners' reports. */
+/** Columns of a workspace's document that only the statements for runners' reports write. */
 const reportedColumns = {
   currentRunId: optional(text),
   latestRunId: optional(text),
@@ -59,7 +59,7 @@ const reportedColumns = {
   hasReadme: boolean,
 };
 
-// Embedded values need classes; the domain uses plain objects.
+// MikroORM needs classes for embedded values; the domain uses plain objects.
 
 class HolderValue implements Holder {
   declare type: Holder["type"];
@@ -162,14 +162,14 @@ const workspaceView = `
   join projects p on p.id = w.project_id`;
 
 /**
- * Selects what workspaces' documents show, in one statement; `rest` is the condition and order, `listed` selects
- * columns beside the document. All its values are one JSON column: describing and parsing forty columns costs twice as
- * much in this process (ADR 19).
+ * Selects the values of workspaces' documents, in one statement. `rest` is the condition and order; `listed` selects
+ * further columns. All values of a document are one JSON column, because describing and parsing forty columns takes
+ * this process twice as long (ADR 19).
  */
 export const selectWorkspaces = (rest: string, listed = ""): string =>
   `select ${listed} row_to_json(shown) as workspace from (${workspaceView} ${rest}) shown`;
 
-/** The lock of the row `workspace`, as one JSON column; null if it is not locked. */
+/** Returns the SQL for the lock of the row `workspace`, as one JSON column; null if the workspace is not locked. */
 export function workspaceLock(workspace: string): string {
   const column = (name: string) => `${workspace}.lock_${name}`;
   return `case when ${column("epoch")} is not null then json_build_object(
@@ -177,7 +177,7 @@ export function workspaceLock(workspace: string): string {
       'reason', ${column("reason")}, 'since', ${column("since")}, 'epoch', ${column("epoch")}) end`;
 }
 
-/** `workspaceLock` in the form in which it is read: timestamps are text in JSON. */
+/** The JSON that `workspaceLock` selects: timestamps are strings. */
 export type LockJson = Omit<WorkspaceLock, "since" | "epoch"> & { since: string; epoch: number };
 
 export const toLock = ({ holder, reason, since, epoch }: LockJson): WorkspaceLock => ({
@@ -199,7 +199,7 @@ export interface WorkspaceRow {
   workspace: Omit<WorkspaceView, "lock" | keyof Moments> & Moments & { lock: LockJson | null };
 }
 
-// Every document needs all columns; copying all properties is cheaper than selecting some.
+// All properties are copied, because every document needs all of them and copying is cheaper than selecting.
 export const toWorkspaceView = ({ workspace }: WorkspaceRow): WorkspaceView => ({
   ...workspace,
   createdAt: new Date(workspace.createdAt),

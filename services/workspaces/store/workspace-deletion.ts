@@ -23,7 +23,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** The deletion that a request repeats, if state has not confirmed it. */
+  /** Returns the deletion that a repeated request continues, if the state service has not confirmed it. */
   async findPending(ref: WorkspaceRef): Promise<PendingDeletion | undefined> {
     if ("id" in ref) {
       const [row] = await queryIn<PendingDeletion>(

@@ -6,21 +6,24 @@ import type { ReadScope } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 import { filterAsSet, filterPerRow, isFiltered, type WorkspaceSearch } from "./workspace-search.ts";
 
-/** The search conditions. */
+/** What the count of a list returns. */
 interface Matches {
   total: number;
-  /** For lists ordered by name: the first name that matches a partial search. */
+  /** For lists that are ordered by name and filtered by a partial name: the first matching name in the list's order. */
   firstName: string | undefined;
 }
 
-/** The scope of a list: the part of an organization that the caller may read and the project filter selects. */
+/** The part of an organization in which a list searches: what the caller may read, restricted by the project filter. */
 interface SearchScope {
   organizationId: OrganizationId;
-  /** Null for the whole organization. */
+  /** The projects in the scope; null for the whole organization. */
   projectIds: string[] | null;
   /** Number of workspaces in the scope. */
   size: number;
-  /** Number of workspaces in the organization or, with a project filter, in the project. */
+  /**
+   * Number of workspaces in the organization or, with a project filter, in the project, including those that the caller
+   * may not read.
+   */
   among: number;
 }
 
@@ -28,14 +31,11 @@ export interface FoundWorkspaces {
   organizationId: OrganizationId;
   /** The workspaces of the page. */
   workspaces: WorkspaceView[];
-  /** The total over all pages. */
+  /** Number of matching workspaces on all pages. */
   total: number;
 }
 
-/**
- * Sort orders on workspaces `w`. Each ends with a unique column, so that the order is stable and can be reversed as a
- * whole.
- */
+/** The sort columns of workspaces `w`. The last column is unique, so that the order is stable and can be reversed. */
 const orders = {
   // index: workspaces_name_key, workspaces_project_name
   name: ["w.name"],
@@ -48,12 +48,12 @@ const orders = {
 const orderBy = ({ key, descending }: WorkspaceSort): string =>
   `order by ${orders[key].map((column) => `${column}${descending ? " desc" : ""}`).join(", ")}`;
 
-/** Up to this number of workspaces, reading each one is faster than planning. */
+/** If a scope has at most this number of workspaces, checking each one is faster than planning a search. */
 const FEW = 1000;
 
 /**
- * An organization's workspaces by page; two statements, three if filtered. If there are at most `few`, each one is
- * read.
+ * Creates the function that returns a page of an organization's workspaces. It runs two SQL statements, or three if the
+ * list is filtered. If the scope has at most `few` workspaces, each one is checked.
  */
 export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
   const scope = async (
@@ -98,7 +98,7 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
     const isFew = scope.size <= few;
     const found = candidates(search, readable, { ...scope, ...matches, isFew }, parameters);
     const limits = `limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`;
-    // Document columns are selected for the page only, not for skipped rows.
+    // The columns of the document are read only for the rows of the page, not for skipped rows.
     const rows = await database.query<WorkspaceRow>(
       // index: workspaces_pkey
       `${found.with} ${selectWorkspaces(
@@ -111,8 +111,8 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
 
   return {
     /**
-     * A page of the workspaces that the caller may read and that match, with the total. Undefined if the organization
-     * does not exist or the caller is not a member.
+     * Returns a page of the matching workspaces that the caller may read, with their total. Undefined if the
+     * organization does not exist or the caller is not a member.
      */
     async find(search: WorkspaceSearch, readable: ReadScope): Promise<FoundWorkspaces | undefined> {
       const found = await scope(search, readable);
@@ -127,13 +127,16 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
   };
 };
 
-/** Counting costs nothing extra, because the names are read anyway. */
+/** Returns the SQL for the first matching name. It costs nothing extra, because the count reads the names anyway. */
 function firstNameOf({ name, wildcardName, sort }: WorkspaceSearch): string {
   if (sort.key !== "name" || (name === "" && wildcardName === "")) return "null";
   return sort.descending ? "max(w.name)" : "min(w.name)";
 }
 
-/** One row or none: the organization, its projects in the scope, and their number of workspaces. */
+/**
+ * Returns the SQL for the scope of a list. It selects one row: the organization, its projects in the scope, and their
+ * number of workspaces. It selects none if the organization does not exist or the caller is not a member.
+ */
 function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Parameters): string {
   const whole = `o.id = any(${parameters.bind(readable.organizationIds)})`;
   const projects = parameters.bind(readable.projectIds);
@@ -160,13 +163,16 @@ function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Para
 }
 
 /**
- * A row condition that compares a value with many values. It uses a hash table, whereas `= any` would scan the values
- * for each row, and PostgreSQL never starts a plan with it.
+ * Returns a row condition that compares a value with many values. PostgreSQL evaluates it with a hash table, whereas it
+ * would scan the values of `= any` for each row. PostgreSQL cannot use the condition to find rows by an index.
  */
 const oneOf = (value: string, values: string): string =>
   `(${value} in (select unnest(${values}::text[]))) is true`;
 
-/** The scope as a condition on workspaces `w` through which PostgreSQL can find them: right for a small scope. */
+/**
+ * Returns the scope as a condition with which PostgreSQL can find workspaces `w` by an index. Suitable for a small
+ * scope.
+ */
 function scopeAsSet(
   { organizationId, projectIds }: SearchScope,
   { projectId }: WorkspaceSearch,
@@ -175,7 +181,7 @@ function scopeAsSet(
 ): string {
   const inOrganization = () => `w.organization_id = ${parameters.bind(organizationId)}`;
   if (!projectIds) return inOrganization();
-  // A single condition has its own form, so that its index gives the order as well.
+  // With a single project, uses `=` instead of `any(…)`, so that the index also provides the sort order.
   const [only = "", ...more] = projectIds;
   const inProjects =
     more.length === 0
@@ -188,8 +194,8 @@ function scopeAsSet(
 }
 
 /**
- * The scope as a row condition, so that PostgreSQL can only start with the organization's order: right for a large
- * scope.
+ * Returns the scope as a condition that is checked for each row, so that PostgreSQL reads the organization's workspaces
+ * in the sort order. Suitable for a large scope.
  */
 function scopePerRow(
   { organizationId, projectIds }: SearchScope,
@@ -203,10 +209,12 @@ function scopePerRow(
 }
 
 /**
- * The workspaces `w` from which a page is taken. If few match, all are found first; if many match, they are read in
- * order until the page is full, after about (offset + size) × workspaces in scope / matches. The smaller of the two
- * numbers is at most the root of (offset + size) × workspaces in scope. Matches of a partial name are often adjacent:
- * they are read from the first match on.
+ * Selects the workspaces `w` from which a page is taken:
+ * - If few match, all matches are found first.
+ * - If many match, workspaces are read in the sort order until the page is full. This reads about (offset + size) ×
+ *   (workspaces in scope) / (matches) rows.
+ * The cheaper way reads at most √((offset + size) × (workspaces in scope)) rows. Matches of a partial name are often
+ * adjacent, so reading starts at the first matching name.
  */
 function candidates(
   search: WorkspaceSearch,

@@ -17,7 +17,7 @@ const reads = (database: Database) => ({
 
 /** Readmes inside a transaction that holds the lock on the workspace's row. */
 const rows = (em: EntityManager) => ({
-  /** Stores the readme unless a newer one is stored; an empty text means that the workspace has none. */
+  /** Stores the readme unless a newer one is stored. An empty string means that the workspace has no readme. */
   async save({ workspaceId, rawMarkdown }: WorkspaceReadme, revision: bigint): Promise<void> {
     const [saved] = await queryIn(
       em,

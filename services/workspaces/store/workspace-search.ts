@@ -3,7 +3,7 @@ import type { OrganizationId } from "../domain/ids.ts";
 import type { WorkspaceSort } from "../domain/workspace.ts";
 import { containing, type Parameters, withStars } from "./parameters.ts";
 
-/** A condition on effective bindings; an empty member matches anything. */
+/** A condition on effective tag bindings. An empty key or value matches anything. */
 export interface TagFilter {
   key: string;
   value: string;
@@ -11,25 +11,25 @@ export interface TagFilter {
 
 export interface WorkspaceSearch {
   organizationName: string;
-  /** Part of the name, ignoring case; empty for any. */
+  /** Part of the workspace's name, ignoring case; empty matches all. */
   name: string;
-  /** The whole name, with `*` as a wildcard at either end; empty for any. */
+  /** The whole name, with `*` as a wildcard at the beginning or end; empty matches all. */
   wildcardName: string;
-  /** Workspaces must have all of these flat tags. */
+  /** A workspace must have all of these flat tags. */
   tags: readonly string[];
-  /** Workspaces must have none of these flat tags. */
+  /** A workspace must have none of these flat tags. */
   excludedTags: readonly string[];
-  /** Workspaces must match all of these. */
+  /** A workspace must match all of these filters. */
   tagged: readonly TagFilter[];
-  /** The current run must have one of these statuses; empty for any, including workspaces without a run. */
+  /** The current run must have one of these statuses. If empty, all workspaces match, including those without a run. */
   currentRunStatuses: readonly string[];
-  /** Empty for any. */
+  /** The id of a project; empty matches all projects. */
   projectId: string;
   sort: WorkspaceSort;
   page: PageInput;
 }
 
-/** Whether the list has a filter other than project and caller. */
+/** Returns whether the list has a filter other than the project. */
 export const isFiltered = (search: WorkspaceSearch): boolean =>
   search.name !== "" ||
   search.wildcardName !== "" ||
@@ -39,8 +39,8 @@ export const isFiltered = (search: WorkspaceSearch): boolean =>
   search.currentRunStatuses.length > 0;
 
 /**
- * The search conditions except project and caller, as conditions on workspaces `w` through which PostgreSQL can find
- * the workspaces: right if few match.
+ * Returns the search conditions, except project and caller, with which PostgreSQL can find workspaces `w` by indexes.
+ * Suitable if few workspaces match.
  */
 export function filterAsSet(
   search: WorkspaceSearch,
@@ -68,8 +68,8 @@ export function filterAsSet(
 }
 
 /**
- * The search conditions as row conditions: right if many match, because a page is soon full. PostgreSQL's estimates
- * are too inaccurate to choose between the two.
+ * Returns the same search conditions, to be checked for each row without an index. Suitable if many workspaces match,
+ * because a page is then full soon. PostgreSQL's estimates are too inaccurate to choose between the two kinds.
  */
 export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): string[] {
   const tags = [...new Set(search.tags)];
@@ -79,8 +79,8 @@ export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): s
     where b.workspace_id = w.id and b.key = any(${parameters.bind(tags)}) and b.value = ''
   ) = ${parameters.bind(tags.length)}`;
   return [
-    // Concatenating an empty text makes the expression differ from that of the trigram index, so the index is not
-    // used.
+    // Concatenating an empty string makes the expression differ from the one of the trigram index, so PostgreSQL does
+    // not use the index.
     ...patternsOf(search).map((pattern) => `w.name || '' ilike ${parameters.bind(pattern)}`),
     ...(tags.length > 0 ? [flat()] : []),
     ...(search.excludedTags.length > 0
@@ -110,15 +110,15 @@ const excluded = ({ excludedTags }: WorkspaceSearch, parameters: Parameters): st
   `from tag_bindings b
    where b.workspace_id = w.id and b.key = any(${parameters.bind(excludedTags)}) and b.value = ''`;
 
-/** A condition on bindings `b`. */
+/** Returns an SQL condition on tag bindings `b`. */
 const matching = ({ key, value }: TagFilter, parameters: Parameters): string =>
   [
     ...(key === "" ? [] : [`b.key = ${parameters.bind(key)}`]),
     ...(value === "" ? [] : [`b.value = ${parameters.bind(value)}`]),
   ].join(" and ");
 
-// A workspace inherits the bindings of its project except keys that it binds itself. A filter without a value needs
-// no check for overrides: a workspace that overrides a matching key has a matching binding itself.
+// A workspace inherits the bindings of its project except keys that it binds itself. A filter without a value need not
+// check for overrides: a workspace that overrides a matching key has a matching binding of its own.
 
 function taggedBySet(filter: TagFilter, organization: string, parameters: Parameters): string {
   const matches = `b.organization_id = ${organization} and ${matching(filter, parameters)}`;

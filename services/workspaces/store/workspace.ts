@@ -44,7 +44,7 @@ interface PlacementColumns {
   version: number;
 }
 
-/** A condition on `w` and `o` with its values; undefined if the name is not valid. */
+/** Returns an SQL condition on workspace `w` and organization `o`, with its values; undefined if a name is invalid. */
 function addressed(ref: WorkspaceRef): [string, string[]] | undefined {
   // index: workspaces_pkey
   if ("id" in ref) return ["w.id = $1", [ref.id]];
@@ -74,7 +74,7 @@ const reads = (database: Database) => ({
     return rows.map(toWorkspaceView);
   },
 
-  /** Returns the lock, if there is one, and the placement. */
+  /** Returns the workspace's placement, and its lock if it is locked. */
   async lockAndPlacement(
     id: WorkspaceId,
   ): Promise<{ lock: WorkspaceLock | null; placement: Placement } | undefined> {
@@ -104,7 +104,7 @@ const rows = (em: EntityManager) => ({
     if (!id) return undefined;
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const workspace = await em.findOne(workspaceSchema, { id }, { lockMode });
-    // The workspace was renamed while this transaction waited for the row: the requested name no longer exists.
+    // If the workspace was renamed while this transaction waited for the row, the requested name no longer exists.
     if (!workspace || ("workspaceName" in ref && workspace.name !== ref.workspaceName)) {
       return undefined;
     }
@@ -117,7 +117,10 @@ const rows = (em: EntityManager) => ({
     return workspace;
   },
 
-  /** The ids of workspaces whose destroy run is due, earliest first, except those that another replica has locked. */
+  /**
+   * Returns the ids of workspaces whose destroy run is due, earliest first, and locks their rows. Rows that another
+   * replica has locked are omitted.
+   */
   async dueForAutoDestroy(now: Date, limit: number): Promise<WorkspaceId[]> {
     const found = await queryIn<{ id: WorkspaceId }>(
       em,
@@ -140,7 +143,7 @@ const rows = (em: EntityManager) => ({
     return rows.length > 0;
   },
 
-  /** The values that a workspace inherits in this project. */
+  /** Returns the values that a workspace inherits in this project. */
   async inherited(projectId: ProjectId): Promise<InheritedExecution & { plan: Plan }> {
     const [row] = await queryIn<InheritedExecution & { plan: Plan }>(
       em,
@@ -155,7 +158,7 @@ const rows = (em: EntityManager) => ({
     return row;
   },
 
-  /** Inserts the workspace, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
+  /** Inserts the workspace or writes its changes. Throws `invalid` if another transaction has taken its name. */
   async save(workspace: Workspace): Promise<void> {
     try {
       em.persist(workspace);
@@ -171,7 +174,7 @@ const rows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** The row that documents show, including the changes of this transaction. */
+  /** Returns the values of the workspace's document, including the changes of this transaction. */
   async view(id: WorkspaceId): Promise<WorkspaceView> {
     await em.flush();
     const [row] = await queryIn<WorkspaceRow>(em, selectWorkspaces("where w.id = $1"), [id]);
@@ -194,9 +197,12 @@ async function idOf(
   return row?.id;
 }
 
-/** Statements outside any transaction that change rows without loading them. */
+/** Single statements outside any transaction that change rows without loading them. */
 const leases = (database: Database) => ({
-  /** Deletes the deletion locks whose lease has ended. Any caller may do so, because such a deletion has failed. */
+  /**
+   * Clears the deletion locks whose lease has ended. Any caller may do so, because the deletions of expired locks have
+   * failed.
+   */
   async endExpiredDeletionLocks(now: Date): Promise<void> {
     await database.query(
       // index: workspaces_deletion_lock
