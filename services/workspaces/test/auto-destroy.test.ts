@@ -41,7 +41,9 @@ beforeEach(async () => {
 
 const app = () => ({ transaction, now: () => new Date(time) });
 
-/** A workspace whose destroy run is due this number of hours after the start. */
+/**
+ * Inserts a workspace whose destroy run is due this number of hours after the start of the test, and returns its id.
+ */
 async function workspace(hours: number, duration: string | null = null) {
   const id = `ws-${++made}` as const;
   const row = { id, organizationId: "org-1", projectId: "prj-1", name: id };
@@ -54,7 +56,7 @@ async function workspace(hours: number, duration: string | null = null) {
   return id;
 }
 
-/** Hours from the start; null if no longer scheduled. */
+/** Returns when the workspace's destroy run is due, in hours after the start of the test; null if none is scheduled. */
 async function dueIn(id: string): Promise<number | null> {
   const { rows } = await client.query(
     "select auto_destroy_at as at from workspaces where id = $1",

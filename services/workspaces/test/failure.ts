@@ -7,7 +7,10 @@ export interface Failure {
   fields: FieldError[];
 }
 
-/** The error that a call throws, for assertions. Throws if the call succeeds or fails with another type of error. */
+/**
+ * Returns the error with which a call fails, for assertions. Throws if the call succeeds or fails with an error that is
+ * not an `AppError`.
+ */
 export async function failureOf(call: Promise<unknown>): Promise<Failure> {
   try {
     await call;

@@ -4,14 +4,16 @@ import type { Channel } from "@statehouse/rpc";
 /** Which part of a call is lost: the request or the response. */
 export type Loss = "request" | "answer";
 
-/** A real channel whose calls can be observed, lost and delayed by method name (`SetPlacement`). */
+/** A gRPC channel to a real service. A test can count, lose and delay its calls by method name (`SetPlacement`). */
 export interface FaultyChannel extends Channel {
   connect(target: Channel): void;
-  /** Loses calls of the method until the returned function is called. */
+  /** Loses the requests or the responses of the method's calls until the returned function is called. */
   lose(method: string, what: Loss): () => void;
-  /** Delays the next call of the method; resolves when the call has arrived, with a function that continues it. */
+  /**
+   * Delays the next call of the method. Resolves when the call arrives, with a function that lets the call continue.
+   */
   holdUp(method: string): Promise<() => void>;
-  /** Number of calls of the method. */
+  /** Returns the number of calls of the method. */
   calls(method: string): number;
 }
 

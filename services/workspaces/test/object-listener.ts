@@ -1,7 +1,10 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The public address in state's upload URLs; by default nothing listens there. */
+/**
+ * Starts a server at the public address of the upload URLs that the state service returns. By default it refuses all
+ * requests with 503.
+ */
 export async function objectListener() {
   let handler: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = createServer((request, response) => handler(request, response));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
-/** An organization with one object of every kind, and workspaces. */
+/** Creates an organization with one object of every kind, and workspaces. */
 async function furnished(workspaces = 3) {
   const { id, name } = await running.organization(owner);
   const { project } = await running.projects.createProject(
@@ -55,7 +55,7 @@ async function furnished(workspaces = 3) {
 const remove = (name: string, as = owner) => running.organizations.deleteOrganization({ name }, as);
 const get = (name: string, as = owner) => running.organizations.getOrganization({ name }, as);
 
-/** Every table whose rows contain the organization's id in any column, with these rows. */
+/** Returns the rows that contain the organization's id in any column, by table. */
 async function traces(
   sql: RunningWorkspaces["sql"],
   id: string,
@@ -89,7 +89,7 @@ test("a deleted organization leaves only ids in all services", async () => {
   });
   const atAccess = await traces(running.accessSql, id);
   expect(Object.keys(atAccess)).toEqual(["organizations"]);
-  // Runs the work of the collector, which otherwise runs by the clock.
+  // Waits until the state service has purged all dropped workspaces.
   await waitFor(async () => {
     const [left] = await running.stateSql<{ count: string }>(
       "select count(*) from workspace_states where dropped_at is not null and purged_at is null",

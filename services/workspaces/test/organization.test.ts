@@ -96,7 +96,8 @@ test.each(["request", "answer"] as const)(
     } finally {
       found();
     }
-    // Unless its event completed it first.
+    // Repeats the creation. If the organization's event has completed the creation already, the repeat fails and the
+    // organization is read instead.
     const { organization } = await create(name, owner).catch(() =>
       running.organizations.getOrganization({ name }, owner),
     );

@@ -7,7 +7,7 @@ let running: RunningWorkspaces;
 let owner: Person;
 let organizationName: string;
 
-/** Runs without the bus, so that only reconciliation can complete the work. */
+/** Stops NATS, so that events cannot complete the work and only reconciliation can. */
 beforeAll(async () => {
   running = await runWorkspaces({ reconciliationIntervalMs: 50 });
   owner = await running.person();

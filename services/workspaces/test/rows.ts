@@ -1,7 +1,10 @@
-/** Inserts rows directly into the tables, for tests that need many rows or unusual ones. */
+/**
+ * Runs an SQL statement. The functions of this file insert rows directly into the tables, for tests that need many or
+ * unusual rows.
+ */
 type Sql = (text: string, values?: unknown[]) => Promise<unknown>;
 
-/** An active organization with every default. */
+/** Inserts an active organization with default values. */
 export const insertOrganization = (sql: Sql, { id, name }: { id: string; name: string }) =>
   sql(
     `insert into organizations (id, name, email, status, creator_user_id, default_project_id,
@@ -14,7 +17,7 @@ export const insertOrganization = (sql: Sql, { id, name }: { id: string; name: s
     [id, name],
   );
 
-/** A project with every default. */
+/** Inserts a project with default values. */
 export const insertProject = (
   sql: Sql,
   { id, organizationId, name }: { id: string; organizationId: string; name: string },
@@ -36,7 +39,7 @@ export const workspaceDefaults = {
     now(), 0, 0, 1, now()`,
 } as const;
 
-/** A workspace with every default; times in ms since 1970. */
+/** Inserts a workspace with default values. Times are in ms since 1970. */
 export const insertWorkspace = (
   sql: Sql,
   row: {

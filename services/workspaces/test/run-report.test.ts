@@ -70,7 +70,10 @@ const statuses = [
   "discarded",
 ] as const satisfies RunStatus[];
 
-/** About 45 runs, each in a few revisions, in any order and some of them twice. */
+/**
+ * Generates reports of about 45 runs. Each run has a few revisions, which are reported in any order and some of them
+ * twice.
+ */
 const reports: fc.Arbitrary<Report[]> = fc
   .array(
     fc.record({
@@ -81,12 +84,12 @@ const reports: fc.Arbitrary<Report[]> = fc
       applyMs: fc.option(fc.nat(10_000)),
       policyCheckFailed: fc.boolean(),
       planOnly: fc.boolean(),
-      // Few different times, so that runs begin at the same time and their times change.
+      // Only a few different times, so that some runs have the same creation time and some reports change it.
       createdAt: fc.nat(30).map((second) => new Date(1_700_000_000_000 + second * 1000)),
     }),
     { minLength: 60, maxLength: 160 },
   )
-  // A revision always has the same content, even if it is reported twice.
+  // All reports of the same revision have the same values.
   .map((all) => [...new Map(all.map((one) => [`${one.number} ${one.revision}`, one])).values()])
   .chain((once) => fc.shuffledSubarray([...once, ...once], { minLength: once.length }));
 

@@ -36,7 +36,10 @@ async function newWorkspace(): Promise<string> {
   return workspace?.id ?? "";
 }
 
-/** The number of each kind that a user sees, with unknown ids in the same request. */
+/**
+ * Returns the numbers of runs, configuration versions and readmes that a user can read. The requests also contain
+ * unknown ids.
+ */
 async function asked(by: Person) {
   const { channel } = running;
   const { runs } = await createClient(RunService, channel, by).batchGetRuns({

@@ -40,15 +40,15 @@ export interface Person extends CallOptions {
 }
 
 /**
- * The service together with the other real services, each on a separate database, connected by channels on which a
- * test can lose and delay calls.
+ * Starts the workspaces service and the real access and state services, each with its own database. A test can lose and
+ * delay calls between them.
  */
 export async function runWorkspaces({
   reconciliationIntervalMs = 30_000,
   log,
 }: {
   reconciliationIntervalMs?: number;
-  /** Called with the log lines of the services at level warn and above. */
+  /** Called with each log line of the services whose level is warn or higher. */
   log?: (line: string) => void;
 } = {}) {
   await using starting = new AsyncDisposableStack();
@@ -153,10 +153,10 @@ export async function runWorkspaces({
     stateSql: databases.state.query,
     accessSql: databases.access.query,
 
-    /** A unique name. */
+    /** Returns a unique name that begins with `noun`. */
     unique: (noun: string) => `${noun}-${++count}-${randomBytes(3).toString("hex")}`,
 
-    /** A user whose calls are made as the gateway makes them: each call is authenticated. */
+    /** Creates a user. The user's calls are made as the gateway makes them: each call is authenticated first. */
     async person({ administrator = false } = {}): Promise<Person> {
       const username = `person-${++count}`;
       const email = `${username}@example.com`;
@@ -174,7 +174,7 @@ export async function runWorkspaces({
       };
     },
 
-    /** An organization of this owner. */
+    /** Creates an organization that `owner` owns. */
     async organization(owner: Person) {
       const name = `organization-${++count}`;
       const { organization } = await organizations.createOrganization(

@@ -7,7 +7,7 @@ let owner: Person;
 let organizationName: string;
 const lines: string[] = [];
 
-/** Runs without the bus, so that only the comparison can transfer changes between the services. */
+/** Stops NATS, so that only the comparison can transfer changes between the services. */
 beforeAll(async () => {
   running = await runWorkspaces({ reconciliationIntervalMs: 50, log: (line) => lines.push(line) });
   owner = await running.person();
@@ -38,7 +38,7 @@ const placementOf = async (id: string) => {
   return row;
 };
 
-/** Changes state as if the bus had lost the events. */
+/** Inserts or changes a row of the state service's database, as if the events of the change had been lost. */
 const stateRow = (id: string, of: { placementVersion: string; revision: string }) =>
   running.stateSql(
     `insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
@@ -79,7 +79,8 @@ test("a summary whose event was lost is repaired, but only by a newer one", asyn
   expect(await summary()).toEqual([{ current: "sv-lost", count: 3, revision: "900" }]);
   expect(reported()).toEqual([]);
 
-  // As after a restore of state from a backup: nothing is reverted, and an operator has to check.
+  // The state service's database is as after a restore from a backup: nothing is reverted here, and an operator must
+  // decide.
   await running.stateSql(
     "update workspace_states set revision = 800, resource_count = 1 where workspace_id = $1",
     [id],

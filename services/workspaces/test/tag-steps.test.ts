@@ -18,7 +18,7 @@ const value = fc.constantFrom("", "", "1", "2");
 const binding = fc.record({ key, value });
 const bindings = fc.uniqueArray(binding, { selector: ({ key }) => key, maxLength: 3 });
 
-/** Changes of tags by users in any order. */
+/** One change of tags by a user. Tests apply a random sequence of these. */
 const step = fc.oneof(
   fc.record({ kind: fc.constant("add"), workspace, keys: fc.uniqueArray(key, { maxLength: 2 }) }),
   fc.record({
@@ -38,7 +38,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** The bindings of each workspace, value by key: a flat tag is a binding with an empty value. */
+/** The expected bindings of each workspace, as a map from key to value. A flat tag is a binding with an empty value. */
 type Model = Map<string, string>[];
 
 function applyTo(model: Model, step: Step): void {
@@ -69,7 +69,7 @@ async function world() {
   const { name: organizationName } = await running.organization(owner);
   const ids: string[] = [];
   let names = 0;
-  /** Flat tags by their names, as the CLI sends them. */
+  /** Creates a workspace. Flat tags are passed by name, as the CLI does. */
   async function create(given: readonly { key: string; value: string }[] = []): Promise<string> {
     const [flat, valued] = [true, false].map((isFlat) =>
       given.filter(({ value }) => (value === "") === isFlat),
@@ -106,7 +106,7 @@ async function world() {
       else await running.tags.removeWorkspaceTags(request, owner);
     } else if (step.kind === "recreate" && "bindings" in step) {
       const made = await create(step.bindings);
-      // Adding the next tag removes this one.
+      // The replaced workspace is deleted after the new one was created, so its tags lose a use.
       const before = ids.splice(step.workspace, 1, made);
       const workspace = { by: { case: "id" as const, value: before[0] ?? "" } };
       await running.service.deleteWorkspace({ workspace }, owner);
@@ -120,7 +120,7 @@ async function world() {
     }
   }
 
-  /** The results of all methods that show tags. */
+  /** Returns the results of all methods that return tags. */
   async function shown() {
     const workspaces = [];
     for (const workspaceId of ids) {
@@ -187,7 +187,7 @@ test("tags and bindings remain consistent after concurrent changes", async () =>
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 20 }), async (steps) => {
       const { take, shown } = await world();
-      // A tag that is removed concurrently is not found.
+      // A step fails if a concurrent step has removed its tag.
       await Promise.allSettled(steps.map(take));
       const { workspaces, organization } = await shown();
       const counts = new Map<string, number>();

@@ -55,7 +55,10 @@ const safe = (as = owner, workspace: ReturnType<typeof byId | typeof byName> = b
   running.service.safeDeleteWorkspace({ workspace }, as);
 const lock = (as = owner) => running.locks.lockWorkspace({ workspaceId }, as);
 
-/** Uploads a state with this many resources, and unlocks. */
+/**
+ * Locks the workspace, uploads a state with this number of resources, and unlocks the workspace unless `unlock` is
+ * false.
+ */
 async function manage(resources: number, { unlock = true } = {}): Promise<void> {
   await lock();
   const instances = Array.from({ length: resources }, (_, index) => ({
@@ -80,7 +83,7 @@ async function manage(resources: number, { unlock = true } = {}): Promise<void> 
   if (unlock) await running.locks.unlockWorkspace({ workspaceId }, owner);
 }
 
-/** All rows of this service that remain of the workspace. */
+/** Returns what remains of the workspace in this service: its deletion record and the numbers of its other rows. */
 async function remains() {
   const rows = await running.sql<{ deletion: Record<string, unknown> }>(
     "select to_jsonb(d) as deletion from workspace_deletions d where workspace_id = $1",

@@ -17,7 +17,7 @@ interface Row {
   id: string;
   name: string;
   projectId: string;
-  /** ms since 1970. */
+  /** In ms since 1970. */
   createdAt: number;
   latestChangeAt: number | null;
   currentRunCreatedAt: number | null;
@@ -29,7 +29,7 @@ const KEYS = ["env", "team", "net"];
 const STATUSES = ["planning", "applied", "errored"];
 const VALUES = ["", "a", "b"];
 const PROJECTS = ["prj-0", "prj-1", "prj-2"];
-/** For each project: bindings that its workspaces inherit. */
+/** Maps each project to the bindings that its workspaces inherit. */
 const inherited = new Map([
   ["prj-1", new Map([["env", "a"]])],
   [
@@ -41,7 +41,7 @@ const inherited = new Map([
   ],
 ]);
 
-// Few letters, so that searches match, and two that are special in LIKE patterns.
+// The names use few letters, so that searches match, and `_`, which is special in LIKE patterns.
 const rows: Row[] = Array.from({ length: 60 }, (_, index) => ({
   id: `ws-${String((index * 37) % 60).padStart(16, "0")}`,
   name: `${["ab", "Ab", "b_a", "a-b", "ba"][index % 5]}${["_", "", "-", "a"][index % 4]}${index % 7}_${index}`,
@@ -69,7 +69,7 @@ beforeAll(async () => {
     await client.query(text, values);
   };
   await insertOrganization(sql, { id: "org-1", name: "acme" });
-  // Workspaces that the list must never contain, regardless of the caller.
+  // A workspace of another organization, which the list must not return to any caller.
   await insertOrganization(sql, { id: "org-2", name: "other" });
   const elsewhere = { id: "ws-elsewhere", organizationId: "org-2", projectId: "prj-elsewhere" };
   await insertProject(sql, { id: "prj-elsewhere", organizationId: "org-2", name: "other" });
@@ -99,7 +99,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** The expected list, computed from all rows. */
+/** Returns the expected list, computed from all rows. */
 function naive(search: WorkspaceSearch, readable: ReadScope): Row[] {
   const effective = (row: Row) =>
     new Map([...(inherited.get(row.projectId) ?? []), ...row.bindings]);
@@ -184,7 +184,8 @@ const readables: fc.Arbitrary<ReadScope> = fc
     ...some,
   }));
 
-// If there are few workspaces, each is read; if there are many, the matches are found first or all are read in order.
+// With few workspaces, each one is checked. With many, either the matches are found first or all workspaces are read in
+// order.
 test.each([
   ["each workspace read separately", rows.length],
   ["matches found by indexes", 0],

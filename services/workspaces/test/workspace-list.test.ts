@@ -16,7 +16,7 @@ interface Search {
   pageSize?: number;
 }
 
-/** The total, followed by the names on the page. */
+/** Returns the total of the list, followed by the names on the page. */
 async function list(search: Search = {}, as = owner) {
   const { workspaces, totalCount } = await running.service.listWorkspaces(
     { organizationName, ...search },

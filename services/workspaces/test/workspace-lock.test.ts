@@ -57,7 +57,7 @@ const show = (as: Person) =>
   running.service
     .getWorkspace({ workspace: { by: { case: "id", value: workspaceId } } }, as)
     .then(({ workspace }) => workspace);
-/** A version that waits for its upload. */
+/** Creates a pending state version, which waits for its upload. */
 async function pendingVersion(as: Person, bytes: string) {
   const md5 = createHash("md5").update(bytes).digest("hex");
   const { stateVersion } = await running.stateVersions.createStateVersion(

@@ -8,8 +8,9 @@ import { createWorkspaceLists } from "../../store/workspace-list.ts";
 import type { WorkspaceSearch } from "../../store/workspace-search.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
-// 100,000 workspaces in 500 projects of one organization, and 2,000 in another. Half of them have the flat tag
-// `common`, one in a thousand has `rare`; one in five has env=prod, which two projects also have.
+// Inserts 100,000 workspaces in 500 projects of one organization, and 2,000 in another. Half of the workspaces have the
+// flat tag `common`, and one in a thousand has `rare`. One in five has the binding env=prod, which two projects also
+// have.
 const rows = `
   -- Without checks of foreign keys, row by row: what they cost is most of the insertion.
   set session_replication_role = replica;
@@ -91,7 +92,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** The number of rows of tables and indexes that a plan read, over all loops. */
+/** Returns the number of rows that a plan read from tables and indexes, over all loops. */
 function rowsSeen(node: PlanNode): number {
   const { "Node Type": type, "Actual Rows": kept, "Actual Loops": turns, Plans = [] } = node;
   const dropped =
@@ -100,10 +101,12 @@ function rowsSeen(node: PlanNode): number {
   return own + Plans.map(rowsSeen).reduce((sum, seen) => sum + seen, 0);
 }
 
-/** Maximum number of rows that a page's statement reads: its matches, their bindings, and some that it skips. */
+/**
+ * Maximum number of rows that the statement for a page may read: its matches, their bindings, and some skipped rows.
+ */
 const PAGE_SEES = 2500;
 
-/** The matches of a list, and its statements with their plans and the number of rows that each read. */
+/** Returns the result of a list, and its SQL statements with their plans and the number of rows that each read. */
 async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
   const plans: { sql: string; plan: string; seen: number }[] = [];
   const lists = createWorkspaceLists({
@@ -125,16 +128,16 @@ async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
 
 test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: number]>([
   ["everything", {}, 100_000],
-  // A deep page also reads the rows before it.
+  // The statement for a late page also reads the rows of all earlier pages.
   ["the last page", { page: { number: 5000, size: 20 } }, 100_000, 101_000],
   ["in reverse", { sort: { key: "name", descending: true } }, 100_000],
   ["by latest change", { sort: { key: "latest-change-at", descending: true } }, 100_000],
   ["by current run", { sort: { key: "current-run.created-at", descending: true } }, 100_000],
-  // Only workspaces whose name does not begin with `app` have one; they are a quarter of all.
+  // Only workspaces whose name does not begin with `app` have a current run; they are a quarter of all.
   ["many current runs", { currentRunStatuses: ["applied"] }, 10_000, 26_000],
   ["few current runs", { currentRunStatuses: ["planning", "errored"] }, 10],
   ["one project", { projectId: "prj-4" }, 200],
-  // The matches are adjacent, at the end of the order.
+  // The matches are adjacent, at the end of the list's order.
   ["a part of many names", { name: "net" }, 25_000],
   [
     "many matches in reverse order",
@@ -166,7 +169,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
     const { found, plans } = await plansOf(search, readable);
     if (who === "owner") expect.soft(found?.total).toBe(ownerFinds);
     for (const [index, { plan, sql }] of plans.entries()) {
-      // Reading all rows is the best plan for counting most of them.
+      // To count most of the rows, a sequential scan is the best plan.
       const counts = index === 1 && plans.length === 3 && (found?.total ?? 0) > 10_000;
       if (!counts) expect.soft(plan, sql).not.toMatch(/Seq Scan on (workspaces|tag_bindings)/);
     }
@@ -176,7 +179,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   }
 });
 
-// PostgreSQL uses generic plans, which assume ten projects in any list of projects.
+// PostgreSQL uses generic plans for these statements. A generic plan assumes ten projects in any list of projects.
 test.each([
   ["name", "workspaces_name_key"],
   ["latest-change-at", "workspaces_latest_change"],
