@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 
-/** The lowest rate at which a body may arrive in the long run, in bytes per ms. */
+/** The minimum average rate at which a body must arrive, in bytes per ms. */
 const LOWEST_RATE = 16;
 
 /**
- * Calls `late` once if the body of `request` has not arrived after `timeoutMs` and a second for each 16,000 bytes
- * received, so that a large body has the time that it needs.
+ * Calls `late` once if the body of `request` has not arrived in time. The time limit is `timeoutMs` plus one second for
+ * each 16,000 bytes received, so that a large body can take longer.
  */
 export function limitReceiving(
   request: IncomingMessage,

@@ -1,22 +1,26 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { StartError } from "./lifecycle.ts";
 
-/** Longer than an ingress keeps its connections, so that this side never closes one that is in use. */
+/**
+ * Time for which an idle connection stays open. Longer than an ingress keeps it, so that this server never closes a
+ * connection that the ingress is about to use.
+ */
 const KEEP_ALIVE_MS = 75_000;
-/** The longest time between two checks of the headers' deadline, in ms. */
+/** The maximum time between two checks of the headers' deadline, in ms. */
 const CHECK_MS = 10_000;
 
-/** Deadlines of a listener's connections, in ms. */
+/** Time limits of a listener's connections, in ms. */
 export interface ConnectionDeadlines {
-  /** For the headers of a request, from the first byte or the opening of the connection. */
+  /** Time limit for the headers of a request, from its first byte or from the opening of the connection. */
   headersMs: number;
-  /** For a connection on which nothing moves. */
+  /** Time without data after which a connection is closed. */
   idleMs: number;
 }
 
 /**
- * A server that closes connections whose headers are late or on which nothing moves. A request as a whole has no
- * deadline, because a large state on a slow connection takes long; `limitReceiving` limits bodies.
+ * Creates a server that closes connections whose headers arrive late or that carry no data for too long. A request as a
+ * whole has no deadline, because a large state on a slow connection takes long; `limitReceiving` limits the time for
+ * bodies.
  */
 export function createHttpServer(
   { headersMs, idleMs }: ConnectionDeadlines,
@@ -25,7 +29,7 @@ export function createHttpServer(
   const server = createServer(
     {
       requestTimeout: 0,
-      // Explicit, because its default is 0 without a request timeout.
+      // Set explicitly, because its default is 0 if `requestTimeout` is 0.
       headersTimeout: headersMs,
       connectionsCheckingInterval: Math.min(headersMs / 2, CHECK_MS),
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -36,7 +40,7 @@ export function createHttpServer(
   return server;
 }
 
-/** The reason why a port could not be opened, as one sentence. */
+/** Returns the reason why a port could not be opened, as one sentence. */
 type Explain = (error: Error) => string;
 
 /**

@@ -121,7 +121,7 @@ export const settings = {
     .describe("Accepted signers and their keys: JSON, from a service's name to a list of JWKs."),
 };
 
-/** Deadlines of connections. */
+/** The settings for time limits of connections. */
 export const deadlineSettings = {
   HEADERS_TIMEOUT: secondsSetting
     .default(60)
@@ -136,7 +136,7 @@ export const deadlineSettings = {
     ),
 };
 
-/** The deadlines of a listener, from its settings. */
+/** Returns the time limits of a listener, from its settings. */
 export const deadlinesOf = (config: {
   HEADERS_TIMEOUT: number;
   IDLE_TIMEOUT: number;

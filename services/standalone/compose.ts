@@ -12,11 +12,11 @@ import type { Handler } from "./listener.ts";
 
 /** Four services in one process, behind one request handler. */
 export interface Composition extends AsyncDisposable {
-  /** Routes `/v1/object/*` to state and everything else to the gateway. */
+  /** Routes `/v1/object/*` to the state service and everything else to the gateway. */
   handler: Handler;
-  /** For the operations port. */
+  /** The checks that the operations port serves. */
   operations: OpsOptions;
-  /** Channels to access and workspaces, for methods of named services. */
+  /** Channels to the access and workspaces services, for methods that services may call. */
   access: Channel;
   workspaces: Channel;
   /** Opens a gRPC port of the workspaces service, for the reports of runners. */

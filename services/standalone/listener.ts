@@ -9,7 +9,8 @@ export type Handler = (
 ) => void;
 
 /**
- * The single port of standalone. It is opened before the services start, so that a port in use is detected immediately.
+ * The port of standalone for clients. It is opened before the services start, so that a port in use is detected
+ * immediately.
  */
 export interface Listener extends AsyncDisposable {
   readonly port: number;
@@ -19,7 +20,7 @@ export interface Listener extends AsyncDisposable {
   serve(handler: Handler): void;
 }
 
-/** How long requests in progress may take to end, in ms. */
+/** How long requests in progress may continue after the server begins to stop, in ms. */
 const DRAIN_MS = 10_000;
 
 const notReady: Handler = (_, response) => {
@@ -33,7 +34,7 @@ const notReady: Handler = (_, response) => {
   );
 };
 
-/** Opens the port; 0 takes any free one. Throws StartError. */
+/** Opens the port; 0 selects a free one. Throws StartError. */
 export async function listen(
   host: string,
   port: number,

@@ -17,9 +17,9 @@ import { listen } from "./listener.ts";
 export interface Standalone extends AsyncDisposable, Welcome {
   /** The address for clients. */
   url: string;
-  /** The address of health, readiness and metrics, on this machine only. */
+  /** The address of health, readiness and metrics. It can be reached from this machine only. */
   operationsUrl: string;
-  /** Whether NATS runs, which publishes events to other programs. */
+  /** Whether NATS runs. Only then are events published to other programs. */
   publishesEvents: boolean;
 }
 

@@ -1,6 +1,6 @@
 /** The memory of one request's body; disposal returns it. */
 export interface BodyLease extends Disposable {
-  /** Takes this many bytes more; false if they are not available. */
+  /** The memory that the body of one request uses. Disposal releases it. */
   take(bytes: number): boolean;
 }
 
@@ -13,7 +13,8 @@ export interface BodyMemory {
 const SHARE = 1 / 4;
 
 /**
- * Limits the bytes of all bodies in memory, and those of one principal, so that no principal can block the others.
+ * Limits the bytes that all bodies use in memory, and the bytes of each principal, so that one principal cannot block
+ * the others.
  */
 export function createBodyMemory(limits: { total: number; largestBody: number }): BodyMemory {
   const total = Math.max(limits.total, limits.largestBody);

@@ -3,7 +3,7 @@ import { AppError, type FieldError, unavailable } from "@statehouse/errors";
 import { type ParsedBody, parseRouteBody } from "./parsed-body.ts";
 import type { Route } from "./route.ts";
 
-/** To the thread: a body, and the route whose schema it has. */
+/** A message to the parser thread: a body, and the route whose schema the body must match. */
 export interface BodyMessage {
   number: number;
   method: string;
@@ -11,7 +11,7 @@ export interface BodyMessage {
   bytes: Uint8Array;
 }
 
-/** From the thread: the parsed body, or why it is refused. */
+/** A message from the parser thread: the parsed body, or the reason why it is refused. */
 export type BodyAnswer = { number: number } & (
   | { parsed: ParsedBody }
   | {
@@ -25,19 +25,24 @@ export type BodyAnswer = { number: number } & (
 );
 
 export interface BodyParser extends AsyncDisposable {
-  /** `bytes` may be moved to the thread. Throws `badRequest`, `invalid`, `unavailable`. */
+  /**
+   * Parses a body. `bytes` may be moved to the thread and must not be used afterwards. Throws `badRequest`, `invalid`
+   * or `unavailable`.
+   */
   parse(route: Route, bytes: Uint8Array<ArrayBuffer>): Promise<ParsedBody>;
 }
 
-/** Bodies of more bytes are parsed in a thread. */
+/** Larger bodies are parsed in the thread. */
 const INLINE_BYTES = 4 * 1024 * 1024;
-/** Heap limit of the thread; a body that needs more memory ends the thread, not the process. */
+/** Heap limit of the thread. A body that needs more memory ends the thread but not the process. */
 const HEAP_MIB = 1024;
 
 const parserEnded = (cause?: unknown) =>
   unavailable("body_parser", "The request body could not be read; try again.", cause);
 
-/** Parses bodies; large ones, one at a time, in a thread, so that they do not block the event loop. */
+/**
+ * Creates a body parser. It parses large bodies one at a time in a thread, so that they do not block the event loop.
+ */
 export function createBodyParser(): BodyParser {
   let thread: Worker | undefined;
   let last = 0;

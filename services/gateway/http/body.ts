@@ -6,7 +6,7 @@ import { parseLeniently } from "./lenient.ts";
 /** Matches escape sequences that can encode characters that the database does not accept. */
 const SUSPECT = /\\u(?:0000|d[89a-f])/i;
 
-/** Parses JSON in UTF-8; undefined if there is only white space. Throws `badRequest` and `invalid`. */
+/** Parses UTF-8 text as JSON; returns undefined if it contains only white space. Throws `badRequest` and `invalid`. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === "") return undefined;
@@ -20,7 +20,10 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** Not recursive, because the client decides how deeply a body is nested. */
+/**
+ * Throws for characters that the database does not accept. Not recursive, because a client can nest a body to any
+ * depth.
+ */
 function refuseUnstorable(body: unknown): void {
   const open: [value: unknown, pointer: string][] = [[body, ""]];
   for (let next = open.pop(); next; next = open.pop()) {
@@ -61,7 +64,7 @@ export function parseBodyLeniently(
 }
 
 function problemsIn(issues: readonly z.core.$ZodIssue[]): FieldError[] {
-  // A number can fail several checks; the client receives them as one problem.
+  // A number can fail several checks with the same message; the client receives only one problem.
   const problems = new Map<string, FieldError>();
   for (const { path, message } of issues) {
     if (problems.size === MAX_PROBLEMS) break;

@@ -19,7 +19,9 @@ export const bodyTooLate = () =>
     { Connection: "close" },
   );
 
-/** All the memory for bodies is in use, or the principal's share of it. */
+/**
+ * Creates the error for a body that does not fit into the memory for all bodies or into the principal's share of it.
+ */
 export const tooManyBodies = () =>
   new AppError(
     "unavailable",
@@ -28,10 +30,10 @@ export const tooManyBodies = () =>
     { retryAfterSeconds: 1 },
   );
 
-/** The problems of one response; further ones are omitted. */
+/** The maximum number of problems in one response; further problems are omitted. */
 export const MAX_PROBLEMS = 20;
 
-/** One member of a JSON:API error document. */
+/** An error in a JSON:API error document. */
 export interface ErrorObject {
   /** The HTTP status as a string, as JSON:API requires. */
   status: string;

@@ -16,7 +16,7 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
     return Object.fromEntries(members);
   }
   if (schema instanceof z.ZodArray) {
-    // A list of unknown items is invalid only because of its length.
+    // A list whose items can be of any type is invalid only because it is too long.
     if (!Array.isArray(value) || schema.element instanceof z.ZodUnknown) return [];
     return value.map((item) => parseLeniently(schema.element, item));
   }

@@ -2,13 +2,13 @@ import type { FieldError } from "@statehouse/errors";
 import { parseBody, parseBodyLeniently, parseJson } from "./body.ts";
 import type { Route } from "./route.ts";
 
-/** A body by the schema of its route; if there are `problems`, its valid part. */
+/** A body that was parsed by the schema of its route. If there are `problems`, `body` is its valid part. */
 export interface ParsedBody {
   body: unknown;
   problems: readonly FieldError[];
 }
 
-/** Parses the body of a route that has one. Throws `badRequest`, `invalid`. */
+/** Parses the body of a route; without a schema the body is ignored. Throws `badRequest` or `invalid`. */
 export function parseRouteBody(
   { body: schema, validatesOnly }: Route,
   bytes: Uint8Array,

@@ -1,21 +1,21 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, isIPv6 } from "node:net";
 
-/** The proxies whose headers are trusted. */
+/** The proxies whose headers the gateway trusts. */
 export interface Proxies {
-  /** Whether the request comes from one of them. */
+  /** Returns whether a trusted proxy sent the request. */
   sent(request: IncomingMessage): boolean;
-  /** The address of the client: the last one that no trusted proxy has. */
+  /** Returns the address of the client: the last address on the request's path that is not a trusted proxy. */
   clientOf(request: IncomingMessage): string;
 }
 
-/** A network such as `10.0.0.0/8`, or an address. */
+/** A network such as `10.0.0.0/8`, or a single address. */
 export interface Network {
   address: string;
   prefix: number;
 }
 
-/** Undefined if the text is neither an address nor a network. */
+/** Parses a network; returns undefined if the string is neither an address nor a network. */
 export function networkOf(text: string): Network | undefined {
   const [address = "", prefix, ...rest] = text.split("/");
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
@@ -24,7 +24,7 @@ export function networkOf(text: string): Network | undefined {
   return isValid && length <= bits ? { address, prefix: length } : undefined;
 }
 
-/** Trusts the proxies in these networks. */
+/** Creates the trusted proxies from their networks. */
 export function createProxies(networks: readonly Network[]): Proxies {
   const list = new BlockList();
   for (const { address, prefix } of networks) list.addSubnet(address, prefix, family(address));
@@ -46,7 +46,7 @@ export function createProxies(networks: readonly Network[]): Proxies {
 
 const family = (address: string) => (isIPv6(address) ? "ipv6" : "ipv4");
 
-/** IPv4 on a socket that listens for IPv6. */
+/** Returns the IPv4 address that a socket for IPv6 shows as `::ffff:…`. */
 const withoutMapping = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, "");
 
 const peerOf = ({ socket }: IncomingMessage) => withoutMapping(socket.remoteAddress ?? "");

@@ -5,14 +5,17 @@ import type { BodyLease } from "./body-memory.ts";
 import { bodyTooLarge, bodyTooLate, tooManyBodies } from "./errors.ts";
 
 export interface Receiving {
-  /** In bytes. */
+  /** The maximum size of the body in bytes. */
   limit: number;
-  /** See `limitReceiving`. */
+  /** The time limit in ms; see `limitReceiving`. */
   timeoutMs: number;
   memory: BodyLease;
 }
 
-/** Receives a body. Throws 413, 408, `badRequest` if it ends too early, and `unavailable` if the memory is in use. */
+/**
+ * Receives a body. Throws 413 if it is too large, 408 if it arrives too late, `badRequest` if it ends too early, and
+ * `unavailable` if the memory for bodies is in use.
+ */
 export function receiveBody(
   request: IncomingMessage,
   { limit, timeoutMs, memory }: Receiving,

@@ -71,7 +71,7 @@ export interface RouteDeclaration<Path extends string, Body extends z.ZodType, R
   under?: keyof typeof prefixes;
   /** Schema of the JSON body; if omitted, the body is ignored. */
   body?: Body;
-  /** Largest body; 1 MiB if omitted. The installation's limit applies too. */
+  /** Maximum size of the body in bytes; 1 MiB if omitted. The installation's limit also applies. */
   maxBodyBytes?: number;
   /**
    * Whether the service's method supports `validate_only`. Then the service also validates the valid part of an invalid
@@ -110,17 +110,17 @@ export interface Route {
   readonly includes: readonly string[];
   readonly contentType: string | undefined;
   readonly headers: (edition: Edition) => Readonly<Record<string, string>>;
-  /** Handles and renders; returns the text of the body, if there is one. */
+  /** Handles the request and renders the result; returns the text of the body, if there is one. */
   readonly answer: (
     input: RouteInput<string, unknown>,
     rendered: Rendered,
   ) => Promise<string | undefined>;
 }
 
-/** Larger than every document that clients send, except those of the routes with their own limit. */
+/** The default limit. It is larger than every document that clients send on routes without their own limit. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Declares a route. The router and the coverage test are derived from declarations. */
+/** Declares a route. The router and the coverage test are derived from these declarations. */
 export function route<Path extends string, Body extends z.ZodType, Result>(
   declaration: RouteDeclaration<Path, Body, Result>,
 ): Route {

@@ -1,17 +1,17 @@
 import { z } from "zod";
 
-/** The largest list in a body, unless its route allows more. */
+/** The maximum number of items of a list, unless its declaration sets another one. */
 const MAX_ITEMS = 1000;
-/** The largest list of ids in a body. */
+/** The maximum number of ids in a list. */
 export const MAX_IDS = 5000;
-/** The largest map in a body. */
+/** The maximum number of members of a map. */
 const MAX_MEMBERS = 100;
 
-/** A list of at most `max` items; the items of a longer list are not checked. */
+/** Declares a list of at most `max` items. If the list is longer, its items are not checked. */
 export const listOf = <Schema extends z.ZodType>(item: Schema, max = MAX_ITEMS) =>
   z.array(z.unknown()).max(max).pipe(z.array(item));
 
-/** A map from names of the client's choice; the members of a map with too many are not checked. */
+/** Declares a map whose keys the client chooses. If the map has too many members, they are not checked. */
 export const mapOf = <Schema extends z.ZodType>(member: Schema) =>
   z
     .record(z.string(), z.unknown())
@@ -21,7 +21,7 @@ export const mapOf = <Schema extends z.ZodType>(member: Schema) =>
     })
     .pipe(z.record(z.string(), member));
 
-/** An optional attribute; null means the same as absent. */
+/** Declares an optional attribute; null means the same as absent. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
@@ -36,7 +36,8 @@ export const section = <Schema extends z.ZodType>(schema: Schema) =>
 export const typeOf = <Type extends string>(type: Type) => z.literal(type);
 
 /**
- * Declares a to-one linkage whose `type` is ignored. An absent or null linkage, or null as `data`, means no linkage.
+ * Declares an optional to-one linkage and returns its id. A linkage or `data` that is absent or null, and a missing id,
+ * mean no linkage.
  */
 export const linkage = (type: string) =>
   optional(
@@ -75,6 +76,6 @@ export const linkages = (type: string) =>
 export const documentBody = <Schema extends z.ZodType>(data: Schema) =>
   z.object({ data: section(data) });
 
-/** A document whose `data` is a list. */
+/** Declares a document whose `data` is a list. */
 export const listBody = <Schema extends z.ZodType>(item: Schema, max?: number) =>
   z.object({ data: listOf(item, max) });

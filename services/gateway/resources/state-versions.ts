@@ -61,7 +61,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     modules: extracted(version.modulesJson),
     providers: extracted(version.providersJson),
     resources: version.resources.map(resourceOf),
-    // Only if some are omitted.
+    // Shown only if some resources are omitted.
     "resource-count":
       version.resources.length < version.resourceEntries ? version.resourceEntries : undefined,
     "resources-processed": version.resourcesProcessed,

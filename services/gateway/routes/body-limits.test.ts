@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { routes } from "./routes.ts";
 
-/** The positions of lists and maps in a schema that accept any number of items. */
+/** Returns the positions of those lists and maps in a schema that accept any number of items. */
 function unlimited(schema: z.core.$ZodType, position: string, isLimited = false): string[] {
   if (schema instanceof z.ZodArray) {
     const own = isLimited || limits(schema) ? [] : [position];
@@ -33,7 +33,7 @@ function unlimited(schema: z.core.$ZodType, position: string, isLimited = false)
   return [];
 }
 
-/** Whether the schema refuses many items, before it checks them. */
+/** Returns whether the schema refuses too many items before it checks them. */
 function limits(schema: z.core.$ZodType): boolean {
   if (schema instanceof z.ZodArray) {
     return schema.element instanceof z.ZodUnknown && !accepts(schema, Array(10_000).fill(0));

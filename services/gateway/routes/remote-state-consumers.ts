@@ -12,7 +12,7 @@ const body = listBody(
   MAX_IDS,
 );
 
-/** For whole documents, in bytes. */
+/** The maximum size of a body in bytes, large enough for complete workspace documents. */
 const maxBodyBytes = 16 * 1024 * 1024;
 
 const pointers = { consumerIds: "/data", "consumerIds[]": "/data/[]/id" };

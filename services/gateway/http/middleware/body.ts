@@ -5,15 +5,17 @@ import type { Route } from "../route.ts";
 import type { Middleware } from "./state.ts";
 
 export interface BodyOptions {
-  /** The largest body of any route, in bytes. */
+  /** The maximum size of a body on any route, in bytes. */
   maxBodyBytes: number;
-  /** For the arrival of a body, in ms; see `limitReceiving`. */
+  /** Time limit for receiving a body, in ms; see `limitReceiving`. */
   bodyTimeoutMs: number;
   bodyMemory: BodyMemory;
   bodyParser: BodyParser;
 }
 
-/** Receives and parses the body of routes that have one. Throws 408, 413, `badRequest`, `invalid`, `unavailable`. */
+/**
+ * Receives and parses the body of routes that declare one. Throws 408, 413, `badRequest`, `invalid` or `unavailable`.
+ */
 export const body =
   (
     route: Route,
@@ -24,7 +26,8 @@ export const body =
     if (!route.body) return next();
     ctx.state.bodyArrivedLater = !ctx.req.complete;
     const { type, id } = ctx.state.caller.principal;
-    // Until the response is ready, because the parsed body is as large.
+    // The memory stays reserved until the response is ready, because the parsed body is about as large as the received
+    // one.
     using memory = bodyMemory.lease(`${type}/${id}`);
     const limit = Math.min(route.maxBodyBytes, maxBodyBytes);
     const bytes = await receiveBody(ctx.req, { limit, timeoutMs, memory });

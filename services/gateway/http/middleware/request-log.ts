@@ -5,7 +5,7 @@ import type { Proxies } from "../proxies.ts";
 import type { Middleware } from "./state.ts";
 import { routeName } from "./trace.ts";
 
-/** Measures and logs every request: method, route, status, duration and the client's address. */
+/** Logs every request with its method, route, status, duration and the client's address, and measures the duration. */
 export function requestLog(logger: Logger, proxies: Proxies): Middleware {
   const durations = metrics
     .getMeter("statehouse/gateway")

@@ -3,8 +3,8 @@ import type { Proxies } from "../proxies.ts";
 import type { Middleware } from "./state.ts";
 
 /**
- * Runs the request in a span and returns the trace id to the client. The span continues the trace of a trusted proxy;
- * other clients' trace ids could be those of another caller's requests.
+ * Runs the request in a span and returns the trace id to the client. The span continues a trace only if a trusted proxy
+ * sent it: other clients could send the trace id of another caller's request.
  */
 export const trace =
   (proxies: Proxies): Middleware =>
