@@ -1,6 +1,6 @@
 import { print } from "./table.ts";
 
-/** The targets for the measured values. */
+/** A target and the measured value. */
 export interface Aim {
   what: string;
   aim: string;
@@ -8,7 +8,7 @@ export interface Aim {
   met: boolean;
 }
 
-/** The minimum of a ratio. */
+/** A target that a ratio must reach at least. */
 export const atLeast = (what: string, aim: number, got: number): Aim => ({
   what,
   aim: `≥ ${aim}`,
@@ -16,7 +16,7 @@ export const atLeast = (what: string, aim: number, got: number): Aim => ({
   met: got >= aim,
 });
 
-/** The maximum of a count. */
+/** A target that a count must not exceed. */
 export const atMost = (what: string, aim: number, got: number, unit = ""): Aim => ({
   what,
   aim: `≤ ${aim}${unit}`,
@@ -24,7 +24,7 @@ export const atMost = (what: string, aim: number, got: number, unit = ""): Aim =
   met: got <= aim,
 });
 
-/** A section that produced no value. */
+/** A missed target, for a section that failed and produced no value. */
 export const failed = (what: string, error: unknown): Aim => ({
   what,
   aim: "a figure",
@@ -32,7 +32,7 @@ export const failed = (what: string, error: unknown): Aim => ({
   met: false,
 });
 
-/** Prints for each target whether it is met. */
+/** Prints for each target whether it was met. */
 export function printAims(aims: readonly Aim[]): void {
   const lines = aims.map(
     ({ what, aim, got, met }) => `  ${met ? "met    " : "NOT MET"}  ${what}: ${got} (aim ${aim})`,

@@ -9,7 +9,7 @@ import type { PlannedRequest } from "./load/plan.ts";
 import type { Options } from "./options.ts";
 import type { Counted } from "./processes.ts";
 
-/** Objects that all sections share. */
+/** What all sections of the bench use. */
 export interface Ground {
   options: Options;
   generator: Generator;
@@ -17,24 +17,24 @@ export interface Ground {
   contest(contenders: readonly Contender[], pace?: Partial<Pace>): Promise<Measured[]>;
 }
 
-/** Objects for sections about single requests. */
+/** What sections that measure single requests use in addition. */
 export interface Bench extends Ground {
-  /** The four services in this process, as in standalone. */
+  /** A stack with the four services in this process, as in standalone. */
   one: BenchFixture;
-  /** The four services as separate processes. */
+  /** A stack with the four services as separate processes. */
   four: BenchFixture;
-  /** Process id of state among the four processes, and the location of its bytes. */
+  /** Process id of the state service in `four`, and the bucket of its bytes. */
   statePid: number;
   stateBucket: string;
 }
 
-/** Measures and prints a section; returns its targets. */
+/** Measures one section and prints its results; returns its targets. */
 export type Section<On extends Ground = Bench> = (on: On) => Promise<Aim[]>;
 
 const WARM_UP_SECONDS = 3;
 const ROUND_SECONDS = 1;
 
-/** Starts the load generator without a stack. */
+/** Starts the load generator but no stack. */
 export function startGround(
   options: Options,
   { postgres: { pid } }: StartedDependencies,
@@ -50,7 +50,7 @@ export function startGround(
   };
 }
 
-/** Starts both stacks on the same dependencies. */
+/** Starts both stacks with the same dependencies. */
 export async function startBench(ground: Ground): Promise<Bench & AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   const { options, postgres } = ground;
@@ -61,7 +61,7 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   const one = starting.use(await startStack(settings));
   const four = starting.use(await startProcesses(settings));
   starting.defer(async () => {
-    // Not killed, so that the processes can write their profiles.
+    // Terminated instead of killed, so that the processes can write their profiles.
     if (process.env.BENCH_PROFILES) {
       await Promise.all(Object.values(four.processes).map((service) => service.terminate()));
     }
@@ -92,7 +92,7 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   return Object.assign(bench, { [Symbol.asyncDispose]: () => started.disposeAsync() });
 }
 
-/** A fixture as a contender: each connection repeats the requests for its own workspace as its own user. */
+/** Makes a contender of a stack: each connection repeats the requests for its own workspace as its own user. */
 export const contender = (
   fixture: BenchFixture,
   requestsFor: (workspaceId: string) => readonly PlannedRequest[],
@@ -112,6 +112,9 @@ export const contender = (
   requestsEach: requestsFor("").length,
 });
 
-/** With BENCH_PROFILES=<folder>, each of the four processes writes a CPU profile to the folder when it exits. */
+/**
+ * With BENCH_PROFILES=<folder>, returns the options with which each of the four processes writes a CPU profile to that
+ * folder when it exits.
+ */
 const profiling = (folder: string | undefined): Record<string, string> =>
   folder ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` } : {};

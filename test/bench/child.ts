@@ -1,14 +1,15 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 
-/** A program of the bench in a separate process. It replies to each message with one message. */
+/** A program of the bench in a separate process. It answers each message with one message. */
 export interface BenchProcess<Question, Answer> extends AsyncDisposable {
   readonly pid: number;
   ask(question: Question): Promise<Answer>;
 }
 
 /**
- * Starts `script` with this Node. The program exits when this process does, because the channel between them closes.
+ * Starts `script` with the Node of this process. It exits when this process exits, because the channel between them
+ * closes.
  */
 export function startChild<Question extends object, Answer>(
   script: URL,

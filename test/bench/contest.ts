@@ -4,28 +4,28 @@ import { type Counted, cpuMicros } from "./processes.ts";
 import { median, quantile, sorted } from "./statistics.ts";
 import { print } from "./table.ts";
 
-/** One of the compared implementations. */
+/** One of the implementations that are compared. */
 export interface Contender {
   name: string;
   plan: Omit<LoadPlan, "seconds">;
   /** The processes whose CPU time is counted. */
   processes: readonly Counted[];
-  /** The requests of one operation. */
+  /** Number of requests in one operation; default 1. */
   requestsEach?: number;
 }
 
 export interface Measured {
   name: string;
-  /** Operations per second: the median of the rounds. */
+  /** Operations per second: the median over the rounds. */
   perSecond: number;
   /** Latencies of single requests, in ms. */
   p50: number;
   p99: number;
-  /** Mean size of a response. */
+  /** Mean size of a response in bytes. */
   bytes: number;
-  /** Ratio to the first contender's operations per second: the median over the rounds. */
+  /** Operations per second divided by those of the first contender: the median over the rounds. */
   ratio: number;
-  /** CPU time of an operation by process, including the generator's, in µs. */
+  /** CPU time of one operation in µs, keyed by process; includes the load generator. */
   cpu: ReadonlyMap<string, number>;
 }
 
@@ -35,7 +35,7 @@ interface Round {
   cpu: ReadonlyMap<string, number>;
 }
 
-/** Measuring time for each contender, in seconds. */
+/** How long each contender is measured, in seconds. */
 export interface Pace {
   warmUp: number;
   round: number;
@@ -43,8 +43,8 @@ export interface Pace {
 }
 
 /**
- * Measures the contenders in turn, round after round, so that a disturbance of the machine affects all of them.
- * Throws if a response is unexpected.
+ * Measures the contenders alternately in rounds, so that a disturbance of the machine affects all of them. Throws if a
+ * response is unexpected.
  */
 export async function contest(
   generator: Generator,
@@ -53,7 +53,7 @@ export async function contest(
 ): Promise<Measured[]> {
   for (const contender of contenders) {
     const { result } = await round(generator, contender, pace.warmUp);
-    // Warm-up: connections are opened and code is compiled before the measurement.
+    // The warm-up opens connections and compiles code; its results do not count.
     if (result.failures > 0) print(`    warm-up of ${contender.name}: ${failuresOf(result)}`);
   }
   const measured = contenders.map(() => [] as Round[]);

@@ -7,26 +7,29 @@ import { callerOf } from "./caller.ts";
 import type { Counted } from "./processes.ts";
 import { seed } from "./seed.ts";
 
-/** A running stack with a user, and the requests of the sections. */
+/** A stack with users and workspaces for the sections. */
 export interface BenchFixture {
   name: string;
   origin: string;
-  /** The requests of its owner. */
+  /** Request headers of the owner. */
   headers: Record<string, string>;
-  /** The requests of other users, one for each connection, who have all permissions on its workspaces. */
+  /** Request headers of other users, one for each connection. They have all permissions on the workspaces. */
   people: readonly Record<string, string>[];
   api: Api;
   organization: string;
-  /** The workspaces, one for each connection, each with a state. */
+  /** Ids of the workspaces, one for each connection; each workspace has a state. */
   workspaceIds: readonly string[];
   /** The processes whose CPU time is counted. */
   processes: readonly Counted[];
 }
 
-/** Workspaces of the organization, including those of the connections. */
+/** Number of workspaces in the organization, including one for each connection. */
 export const WORKSPACES = 10_000;
 
-/** Fills a stack: a user, an organization, `connections` workspaces created by the API and the others by SQL. */
+/**
+ * Fills a stack: creates a user, an organization and `connections` workspaces through the API, and the other workspaces
+ * by SQL.
+ */
 export async function openFixture(
   stack: Stack,
   { name, connections, processes }: { name: string; connections: number; processes: Counted[] },
@@ -63,7 +66,7 @@ async function newPeople(stack: Stack, organization: string, count: number) {
   return members.map((member) => callerOf(stack, member).headers);
 }
 
-// One in three workspaces is tagged, so that a list has tags to return.
+// One in three workspaces has a tag, so that lists return tags.
 const tags = `
   insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
   select 'tb-' || right(w.id, 16), w.organization_id, w.id, 'team-' || (right(w.id, 4)::int % 7), '', now()

@@ -17,7 +17,7 @@ import { workspaceLock } from "./sections/workspace-lock.ts";
 import { workspaceSizes } from "./sections/workspace-sizes.ts";
 import { print } from "./table.ts";
 
-/** Sections that compare one process with four processes on the same data. */
+/** Sections that measure one process and four processes with the same data. */
 const onBoth = {
   a: showWorkspace,
   b: currentStateVersion,
@@ -27,7 +27,10 @@ const onBoth = {
   f: requestCost,
 } satisfies Partial<Record<SectionName, Section>>;
 
-/** Started after the other stacks have ended, because together they would exceed PostgreSQL's connections. */
+/**
+ * Sections with their own stacks. They run after the other stacks have ended, because together they would need too many
+ * PostgreSQL connections.
+ */
 const onTheirOwn = {
   g: workspaceSizes,
   h: grants,
@@ -40,7 +43,7 @@ const onTheirOwn = {
 async function run(options: Options): Promise<void> {
   const startedAt = performance.now();
   sayIfBusy();
-  // As in a real installation, commits wait for the disk.
+  // Commits wait for the disk, as in a real installation.
   await using started = await startDependencies({ fast: false });
   shareDependencies(started.shared);
   await using ground = startGround(options, started);
@@ -71,7 +74,7 @@ const wanted = <Name extends SectionName>(
   { options }: Ground,
 ): Name[] => (Object.keys(sections) as Name[]).filter((name) => options.only.includes(name));
 
-/** A failed section must not discard the results of the others. */
+/** Runs a section. If it fails, returns a missed target, so that the results of the other sections are kept. */
 async function surviving(name: SectionName, section: () => Promise<Aim[]>): Promise<Aim[]> {
   try {
     return await section();
@@ -81,7 +84,10 @@ async function surviving(name: SectionName, section: () => Promise<Aim[]>): Prom
   }
 }
 
-/** Prints a warning: other processes would take CPU time mainly from the larger contender. */
+/**
+ * Prints a warning if the machine is busy. Other processes would mainly slow down the contender that needs more CPU
+ * time.
+ */
 function sayIfBusy(): void {
   const [load = 0] = loadavg();
   const cores = availableParallelism();

@@ -5,15 +5,15 @@ export type SectionName = (typeof sectionNames)[number];
 
 export interface Options {
   only: readonly SectionName[];
-  /** Rounds of one second for each contender. */
+  /** Number of rounds for each contender; a round takes one second. */
   seconds: number;
-  /** Keep-alive connections. */
+  /** Number of keep-alive connections. */
   clients: number;
-  /** Largest state moved, in MiB. */
+  /** Largest state that is uploaded and downloaded, in MiB. */
   largestMebibytes: number;
-  /** Numbers of workspaces for which requests are compared, ascending. */
+  /** Numbers of workspaces for which requests are compared, in ascending order. */
   sizes: readonly number[];
-  /** Number of state versions that the collector scans. */
+  /** Number of state versions that the collector has to scan. */
   versions: number;
 }
 
@@ -30,7 +30,7 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   --sizes    numbers of workspaces in g; the last one is also that of h
   --versions number of state versions in l`;
 
-/** Reads the command line. Throws an error for invalid options. */
+/** Parses the command line. Throws an error if an option is invalid. */
 export function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...args],

@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Jiffies; the files of /proc always use 100 per second. */
+/** Duration of a clock tick in µs: the files of /proc always count 100 ticks per second. */
 const JIFFY_MICROS = 10_000;
 
-/** What CPU time is measured for: a process, or a process with all its children. */
+/** A process whose CPU time is measured, with or without its children. */
 export interface Counted {
   name: string;
   pid: number;
   withChildren?: boolean;
 }
 
-/** CPU time used so far, in µs, by name. Empty on systems without /proc. */
+/** Returns the CPU time used so far in µs, keyed by name. Empty on systems without /proc. */
 export function cpuMicros(counted: readonly Counted[]): Map<string, number> {
   const used = new Map<string, number>();
   for (const { name, pid, withChildren } of counted) {
     for (const one of withChildren ? [pid, ...childrenOf(pid)] : [pid]) {
       const stat = statOf(one);
       if (!stat) continue;
-      // User and system time; with children, also that of exited children.
+      // User and system time. With children, the root process also counts its exited children.
       const jiffies = stat.slice(11, withChildren && one === pid ? 15 : 13).map(Number);
       const micros = jiffies.reduce((sum, part) => sum + part, 0) * JIFFY_MICROS;
       used.set(name, (used.get(name) ?? 0) + micros);
@@ -26,7 +26,7 @@ export function cpuMicros(counted: readonly Counted[]): Map<string, number> {
   return used;
 }
 
-/** Resident memory in bytes; undefined on systems without /proc. */
+/** Returns the resident memory in bytes; undefined on systems without /proc. */
 export function residentBytes(pid: number): number | undefined {
   try {
     const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
@@ -36,7 +36,9 @@ export function residentBytes(pid: number): number | undefined {
   }
 }
 
-/** Samples the peak of a process's resident memory while `work` runs; undefined on systems without /proc. */
+/**
+ * Returns the highest resident memory of a process while `work` runs, by sampling; undefined on systems without /proc.
+ */
 export async function peakResidentBytes(
   pid: number,
   work: () => Promise<void>,
@@ -54,7 +56,7 @@ export async function peakResidentBytes(
   return before === undefined ? undefined : { before, peak };
 }
 
-/** The fields of /proc/<pid>/stat after the command's name, which can contain any characters. */
+/** Returns the fields of /proc/<pid>/stat after the name of the command, which can contain any characters. */
 function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -2,19 +2,19 @@ import type { Profiler } from "node:inspector";
 import { Session } from "node:inspector/promises";
 import path from "node:path";
 
-/** The share of CPU time of each part of the program, in descending order. */
+/** How much CPU time one layer of the program used. */
 export interface LayerTime {
   layer: string;
-  /** The share of the time that was not idle. */
+  /** Share of the time in which the process was not idle. */
   share: number;
 }
 
 const root = path.resolve(import.meta.dirname, "../..");
 const SAMPLE_MICROS = 500;
-/** The profiler itself, which is not counted. */
+/** Name for the profiler's own time, which is not counted. */
 const MEASURING = "measuring";
 
-/** Profiles this process while `work` runs. */
+/** Profiles this process while `work` runs; returns the layers by share, largest first. */
 export async function profileByLayer(work: () => Promise<unknown>): Promise<LayerTime[]> {
   const session = new Session();
   session.connect();
@@ -44,7 +44,10 @@ function timeByLayer(profile: Profiler.Profile): LayerTime[] {
     .toSorted((a, b) => b.share - a.share);
 }
 
-/** Node's own work is attributed to the file that called it, otherwise to Node's HTTP and sockets. */
+/**
+ * Assigns each node of the profile to a layer. Node's own code belongs to the file that called it, or otherwise to
+ * Node's HTTP and sockets.
+ */
 function layersOf(nodes: readonly Profiler.ProfileNode[]): Map<number, string> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const layers = new Map<number, string>();

@@ -2,14 +2,14 @@ import { Client } from "pg";
 import { analyze } from "./bare/bare.ts";
 
 /**
- * Inserts rows directly into a service's database, because creating ten thousand through the API would take longer
- * than the whole bench.
+ * Inserts rows directly into a service's database, because creating ten thousand objects through the API would take
+ * longer than the rest of the bench.
  */
 export interface Seed {
   sql(text: string, values?: unknown[]): Promise<void>;
   /**
-   * Copies the row `id` of a table for each `n` from 1 to `count`. `changes` are SQL expressions for its columns that
-   * can contain `n`.
+   * Copies the row `id` of a table once for each `n` from 1 to `count`. `changes` contains SQL expressions for columns
+   * that differ; they may use `n`.
    */
   copies(
     table: string,
@@ -19,7 +19,7 @@ export interface Seed {
   ): Promise<void>;
 }
 
-/** Runs `work` on the database and then ANALYZE. */
+/** Runs `work` on the database, and then ANALYZE. */
 export async function seed(url: string, work: (seed: Seed) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

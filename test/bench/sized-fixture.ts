@@ -4,15 +4,15 @@ import { newWorkspaceIn } from "../stack/workspace.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import { type Seed, seed } from "./seed.ts";
 
-/** A separate stack with one organization of this number of workspaces. */
+/** A separate stack with one organization that has `size` workspaces. */
 export interface SizedFixture extends AsyncDisposable {
   size: number;
   stack: Stack;
   organization: string;
   organizationId: string;
-  /** Projects except the default one; all have the same number of workspaces. */
+  /** Projects other than the default one; each has the same number of workspaces. */
   projectIds: readonly string[];
-  /** Some workspaces of a project that every user of this fixture may read. */
+  /** Some workspaces of a project that both users of this fixture may read. */
   workspaceIds: readonly string[];
   owner: Caller;
   /** A user who may read three projects. */
@@ -28,7 +28,7 @@ const projectsOf = (size: number) =>
 const idOf = (prefix: string, n: number) => `${prefix}-${String(n).padStart(16, "0")}`;
 const id = (prefix: string, n: string) => `'${prefix}-' || lpad((${n})::text, 16, '0')`;
 
-/** An organization of `size` workspaces in up to 500 projects. */
+/** Starts a stack with an organization of `size` workspaces in up to 500 projects. */
 export async function startSizedFixture(size: number): Promise<SizedFixture> {
   await using starting = new AsyncDisposableStack();
   const stack = starting.use(
@@ -69,8 +69,11 @@ export async function startSizedFixture(size: number): Promise<SizedFixture> {
 }
 
 /**
- * Half of the workspaces have the flat tag `common`, one in a thousand has `rare`, and one in five has env=prod. One
- * in ten has an applied run; one in ten thousand (at least one) has a planning run.
+ * Fills the organization:
+ *
+ * - Half of the workspaces have the flat tag `common`, one in a thousand has `rare`, and one in five has the binding
+ *   env=prod.
+ * - One in ten has an applied run; one in ten thousand, and at least one, has a planning run.
  */
 async function fill(
   { sql, copies }: Seed,
@@ -81,15 +84,15 @@ async function fill(
     size,
   }: { workspaceId: string; projectId: string; projects: number; size: number },
 ): Promise<void> {
-  // Created again below, because updating the index for each row would take longer.
+  // The index is created again below, because updating it for each row would take longer.
   await sql("drop index workspaces_name_trigram");
   await sql("alter table workspaces disable trigger workspaces_counted");
   await copies("projects", projectId, projects, {
     id: id("prj", "n"),
     name: "'project ' || n",
   });
-  // Distributed in groups of four, because names are grouped by four: they are neither first nor last in any sort
-  // order.
+  // Workspaces with runs are spread in groups of four, as the names are. They are therefore neither first nor last in
+  // any sort order.
   const hasRun = "(n / 4 % 10 = 0 or n % 10000 = 1)";
   const ifRun = (value: string) => `case when ${hasRun} then ${value} end`;
   await copies("workspaces", workspaceId, size - 1, {

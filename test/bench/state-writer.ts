@@ -8,19 +8,19 @@ import { newWorkspaceIn } from "../stack/workspace.ts";
 import type { Content } from "./bytes/content.ts";
 import { put } from "./bytes/transfer.ts";
 
-/** Duration of one write's requests, in milliseconds. */
+/** Durations of the requests of one write, in ms. */
 export interface WriteTimes {
   create: number;
   upload: number;
   current: number;
 }
 
-/** Writes state versions into a separate workspace that it has locked. */
+/** Writes state versions to its own workspace, which it has locked. */
 export interface Writer {
   write(content: Content, headers?: Record<string, string>): Promise<WriteTimes>;
 }
 
-/** A user with `count` locked workspaces. */
+/** Creates a user with `count` locked workspaces, and a writer for each. */
 export async function startWriters(stack: Stack, count: number): Promise<Writer[]> {
   const { token } = await stack.people.newUser();
   const caller = api(stack.url, token);
@@ -59,7 +59,7 @@ export async function startWriters(stack: Stack, count: number): Promise<Writer[
   return writers;
 }
 
-/** Waits for the extraction, which would use CPU time during the next measurement. */
+/** Waits until all states are extracted, because extraction would use CPU time during the next measurement. */
 export async function nothingToExtract({ rows }: Stack): Promise<void> {
   const sql = "select 1 from state_versions where extraction_due_at is not null limit 1";
   const idle = async () => (await rows("state", sql)).length === 0;

@@ -1,15 +1,15 @@
-/** The percentile `p` of the sorted `values`. */
+/** Returns the percentile `p` of sorted `values`, with `p` from 0 to 1. */
 export const quantile = (values: readonly number[] | Float64Array, p: number): number =>
   values[Math.min(values.length - 1, Math.floor(values.length * p))] ?? Number.NaN;
 
-/** Unsorted values. */
+/** Returns the median of values in any order. */
 export const median = (values: readonly number[]): number =>
   quantile(
     values.toSorted((a, b) => a - b),
     0.5,
   );
 
-/** All latencies of several rounds, sorted. */
+/** Returns all latencies of several rounds in one sorted array. */
 export function sorted(parts: readonly Float64Array[]): Float64Array {
   const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

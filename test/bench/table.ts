@@ -1,6 +1,6 @@
 export type Cell = string | number;
 
-/** Prints rows under a heading in aligned columns: text to the left, numbers to the right. */
+/** Prints a heading and rows in aligned columns: text to the left, numbers to the right. */
 export function printTable(title: string, head: readonly string[], rows: readonly Cell[][]): void {
   const texts = [head, ...rows.map((row) => row.map(textOf))];
   const widths = head.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));

@@ -1,11 +1,11 @@
 import type { Route } from "@statehouse/gateway/http/route";
 import { z } from "zod";
 
-/** A position in a route's body that accepts an id. */
+/** A position in a route's request body that accepts an id. */
 export interface IdPosition {
-  /** The path from the body's root; the first item represents a list. */
+  /** The path from the root of the body; `0` stands for the items of a list. */
   path: readonly string[];
-  /** The type beside the id, or the attribute's name if there is no type. */
+  /** The type beside the id; the attribute's name if there is no type. */
   kind: string;
 }
 
@@ -26,7 +26,10 @@ const elsewhere: ReadonlySet<string> = new Set([
   "vcs-app-installation-id",
 ]);
 
-/** Every position of the route's body that accepts an id, derived from its schema, so that none is forgotten. */
+/**
+ * Returns every position in the route's body that accepts an id. Derived from the body's schema, so that none is
+ * missed.
+ */
 export function idPositions({ body }: Route): IdPosition[] {
   if (!body) return [];
   const found: IdPosition[] = [];
@@ -52,7 +55,7 @@ function collect(schema: Schema, path: readonly string[], found: IdPosition[]): 
   }
 }
 
-/** A copy of the body with the id at that position, and its type beside it. */
+/** Returns a copy of the body with the id, and its type, at that position. */
 export function withId(body: unknown, { path, kind }: IdPosition, id: string): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return id;

@@ -17,9 +17,9 @@ import type { Row } from "./matrix/row.ts";
 import { rowGroups, rows } from "./matrix/rows.ts";
 import { type Line, matrixText } from "./matrix/table.ts";
 
-/** Number of callers that are processed concurrently. */
+/** Number of callers that make their calls concurrently. */
 const LANES = 6;
-/** A limit for a busy machine; two idle cores need a fraction of it. */
+/** Time limit for a busy machine, in ms; two idle cores need a fraction of it. */
 const PATIENCE = 300_000;
 
 const preface = `# Who may call what: every caller of the test has really called every route of the product, and this is how it
@@ -36,7 +36,7 @@ let fixture: MatrixFixture;
 let preparedCallers: PreparedCaller[];
 const cells = new Map<Row, Map<string, Cell | undefined>>(rows.map((row) => [row, new Map()]));
 
-/** Processes the items with limited concurrency and the steps of each item in order. */
+/** Processes at most `lanes` items concurrently; returns the results in the order of the items. */
 async function inLanes<Item, Result>(
   lanes: number,
   items: readonly Item[],
@@ -53,10 +53,10 @@ async function inLanes<Item, Result>(
   return results;
 }
 
-/** Makes the calls of the rows of a phase as each of the callers. */
+/** Makes the calls of all rows with this `pass`, as each of the callers. */
 async function callAll(pass: Row["pass"]): Promise<void> {
   const lanes = pass === "alone" ? 1 : LANES;
-  // Noun by noun, so that the services can use cached grants while teams and grants do not change.
+  // Group by group, so that the services can use cached grants while no call changes teams and grants.
   for (const group of Object.values(rowGroups)) {
     const ofPass = group.filter((row) => row.pass === pass);
     await inLanes(lanes, preparedCallers, async (prepared) => {
@@ -67,7 +67,10 @@ async function callAll(pass: Row["pass"]): Promise<void> {
   }
 }
 
-/** Calls that would delete the organization for all callers use an organization that is created for the cell. */
+/**
+ * Makes the calls that would delete the organization. Each uses a separate organization, because all other callers
+ * still need the shared one.
+ */
 async function callApart(prepared: PreparedCaller, role: (typeof roles)[number]): Promise<void> {
   for (const row of rows.filter(({ pass }) => pass === "apart")) {
     const [status = 0] = expectedStatus(row, prepared);

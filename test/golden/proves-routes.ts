@@ -2,8 +2,8 @@ import path from "node:path";
 import { afterAll, beforeEach } from "vitest";
 import { beginFile, checkReach } from "./route-coverage.ts";
 
-// Set up before each file of the system tests. After all tests of a file have passed, it checks that the file has
-// reached the statuses that routes.golden.txt assigns to it.
+// Setup file of the system tests. After all tests of a test file have passed, it checks that the file has received
+// every status that routes.golden.txt assigns to it.
 beginFile();
 
 interface Tasks {

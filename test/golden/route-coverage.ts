@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { routes } from "@statehouse/gateway/routes/routes";
 
-/** Statuses that every route may return in addition to its declared ones. */
+/** Statuses that every route may return without declaring them. */
 const everywhere: ReadonlySet<number> = new Set([401, 405]);
-/** Statuses of every route with a body: invalid JSON, and a body that is too large. */
+/** Statuses that every route with a body may return without declaring them: the body is invalid JSON, or too large. */
 const withBody: ReadonlySet<number> = new Set([400, 413]);
 
 const matchers = routes
@@ -16,7 +16,9 @@ const matchers = routes
   }))
   .toSorted((a, b) => a.parameters - b.parameters);
 
-/** Calls of the running test file, for example `GET /api/v2/ping 204`. A process runs one file after another. */
+/**
+ * The calls of the running test file, for example `GET /api/v2/ping 204`. A process runs its files one after another.
+ */
 const seen = new Set<string>();
 const undeclared = new Set<string>();
 let mayBeAway = false;
@@ -28,7 +30,7 @@ export function beginFile(): void {
   mayBeAway = false;
 }
 
-/** For files that stop services: every route may then return 503 without declaring it. */
+/** For test files that stop services: from now on every route may return 503 without declaring it. */
 export function servicesMayBeAway(): void {
   mayBeAway = true;
 }
@@ -52,13 +54,13 @@ export function recordCall(method: string, url: string, status: number): void {
   if (!declared) undeclared.add(line);
 }
 
-/** Every route with each status that it declares, as `GET /api/v2/ping 204`. */
+/** Returns every route with each status that it declares, for example `GET /api/v2/ping 204`. */
 export const declaredStatuses = (): string[] =>
   routes.flatMap(({ method, path, success, failures }) =>
     [success, ...failures].map((status) => `${method} ${path} ${status}`),
   );
 
-/** The golden file that says which system test reaches which declared status. */
+/** Reads the golden file that assigns every declared status to the system test that receives it. */
 export function readGolden(): Map<string, string> {
   const text = readFileSync(path.join(import.meta.dirname, "routes.golden.txt"), "utf8");
   const reachedBy = new Map<string, string>();
@@ -72,7 +74,9 @@ export function readGolden(): Map<string, string> {
   return reachedBy;
 }
 
-/** Throws unless the test file has reached all its statuses in the golden file and no undeclared one. */
+/**
+ * Throws unless the test file has received every status that the golden file assigns to it, and no undeclared status.
+ */
 export function checkReach(file: string): void {
   const promised = [...readGolden()].filter(([, by]) => by === file).map(([line]) => line);
   const problems = [

@@ -10,8 +10,8 @@ import {
 } from "./specification.ts";
 
 /**
- * Compares the golden files of the specification with the rows that the tests of this run declare. With `-u` it writes
- * them instead.
+ * Compares the golden files of the specification with the rows that the tests of this run declare. With `-u` it updates
+ * the golden files instead.
  */
 export default class SpecificationReporter implements Reporter {
   #vitest: Vitest | undefined;
@@ -21,7 +21,7 @@ export default class SpecificationReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
-    // A test declares its rows while it runs, so a file can be compared only after all its tests have run.
+    // Tests declare their rows while they run, so a file can be compared only if all its tests have run.
     const whole = modules.filter(allPassed);
     const files = new Set(whole.map((module) => module.relativeModuleId));
     const update = this.#vitest?.config.snapshotOptions.updateSnapshot === "all";
@@ -38,7 +38,7 @@ const allPassed = (module: TestModule): boolean =>
   module.state() === "passed" &&
   [...module.children.allTests()].every((test) => test.result().state === "passed");
 
-/** The tests that declare rows. Of a test with several cases only the first is returned, with their number. */
+/** Returns the tests that declare rows. A test with several cases is returned once, with the number of cases. */
 function declarationsOf(module: TestModule): Declaration[] {
   const declared = new Map<string, { cases: number; first: TestCase; spec: readonly string[] }>();
   for (const test of module.children.allTests()) {
@@ -56,7 +56,7 @@ function declarationsOf(module: TestModule): Declaration[] {
   }));
 }
 
-/** Returns the differences for these files; with `update`, writes them. */
+/** Returns the differences for these files. With `update` it writes the golden files instead. */
 function compare(
   files: ReadonlySet<string>,
   declarations: readonly Declaration[],

@@ -20,27 +20,27 @@ import path from "node:path";
  */
 const folder = path.join(import.meta.dirname, "specification");
 
-/** One row with its tests, as `<file> > <suite> > <test>`. */
+/** A row of the specification with its tests, each as `<file> > <suite> > <test>`. */
 export interface Row {
   table: string;
   text: string;
   tests: string[];
 }
 
-/** A test that declares rows. */
+/** A test and the rows that it declares with `proves`. */
 export interface Declaration {
-  /** Path of the test file from the root. */
+  /** Path of the test file from the root of the repository. */
   file: string;
-  /** Names of the suites and the test, joined with ` > `. */
+  /** Names of the suites and of the test, joined with ` > `. */
   name: string;
   spec: readonly string[];
 }
 
-/** Names of the golden files. */
+/** Returns the names of the golden files. */
 export const goldenFiles = (): string[] =>
   readdirSync(folder).filter((file) => file.endsWith(".golden.txt"));
 
-/** The rows of a golden file. Throws for a line that is not a table, a row, a test or a comment. */
+/** Returns the rows of a golden file. Throws for a line that is not a table, a row, a test or a comment. */
 export function readRows(golden: string): Row[] {
   const rows: Row[] = [];
   let table = "";
@@ -55,7 +55,7 @@ export function readRows(golden: string): Row[] {
   return rows;
 }
 
-/** Replaces the test lines of a golden file. */
+/** Replaces the test lines of a golden file and writes the file. */
 export function writeTests(golden: string, testsOf: (table: string, text: string) => string[]) {
   let table = "";
   const lines = linesOf(golden).flatMap((line) => {
@@ -72,7 +72,10 @@ export function writeTests(golden: string, testsOf: (table: string, text: string
 const linesOf = (golden: string): string[] =>
   readFileSync(path.join(folder, golden), "utf8").split("\n");
 
-/** The rows that a declaration identifies. Throws unless it identifies one, or all of a table. */
+/**
+ * Returns the rows that a declaration identifies: one row, or with `Table/*` all rows of a table. Throws for any other
+ * result.
+ */
 export function rowsOf(declared: string, rows: readonly Row[]): Row[] {
   const [table = "", ...rest] = declared.split("/");
   const start = rest.join("/");
@@ -87,9 +90,9 @@ export function rowsOf(declared: string, rows: readonly Row[]): Row[] {
   return found;
 }
 
-/** Whether the text starts with these whole words. */
+/** Returns whether the text starts with these complete words. */
 const startsWith = (text: string, start: string): boolean =>
   text.startsWith(start) && !/^[\w-]/.test(text.slice(start.length));
 
-/** The file of a test line. */
+/** Returns the file of a test line. */
 export const fileOf = (test: string): string => test.split(" > ", 1)[0] ?? "";

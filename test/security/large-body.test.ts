@@ -21,7 +21,7 @@ test("bodies of one user who holds as many as fit in memory are refused with 503
   const statuses = await answers;
   expect(statuses).toContain(503);
   for (const status of statuses) expect([400, 404, 422, 503]).toContain(status);
-  // The memory is available again.
+  // The reserved memory is free again, so another large body is accepted.
   const later = await halfSent("POST", url, blank, headers);
   later.finish();
   expect(await later.answer).toBe(422);
@@ -42,7 +42,7 @@ test("a list of 5,000 whole documents is accepted, and one of more than 4 MiB is
     detail: 'Type must be "workspaces"',
     source: { pointer: "/data/0/type" },
   });
-  // The workspace does not exist; its document was read.
+  // The body is read completely; the workspace that it names does not exist.
   expect((await owner.api.post(path, documents("workspaces"))).status).toBeLessThan(500);
   const broken = await owner.api.send("POST", path, `${" ".repeat(5 * MIB)}{`);
   expect(broken.status).toBe(400);

@@ -6,7 +6,7 @@ const fixture = useFixture();
 const unknownWorkspace = "/workspaces/ws-AAAAAAAAAAAAAAAA/relationships";
 const zeros = (count: number) => ({ data: Array(count).fill(0) });
 
-/** A user without any right. */
+/** Creates a user without permissions. */
 const attacker = async () => (await newUser(fixture().stack)).api;
 
 test("a list of a million wrong items is refused without a check of each", async () => {

@@ -7,7 +7,7 @@ import { newLockedWorkspace, useStack } from "../system/fixture.ts";
 
 const settings = { HEADERS_TIMEOUT: "1", BODY_TIMEOUT: "1", IDLE_TIMEOUT: "3" };
 
-/** Sends `start` and then one byte again and again; resolves with what was received once the server closes. */
+/** Sends `start`, and then single bytes until the server closes the connection. Resolves with what was received. */
 function trickled(url: string, start: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { withStars } from "@statehouse/workspaces/store/parameters";
 import { expect, test } from "vitest";
 
-/** The least CPU time of several runs, in microseconds. */
+/** Returns the least CPU time of several runs, in µs. */
 function cost(stars: number): number {
   const text = `x${"*".repeat(stars)}y`;
   const runs = Array.from({ length: 5 }, () => {
@@ -14,6 +14,6 @@ function cost(stars: number): number {
 
 test("the cost of a wildcard name grows with its length, not with the square", () => {
   cost(1000);
-  // In the linear case 16 times, with the square 256 times.
+  // With linear cost the ratio is 16, with quadratic cost 256.
   expect(cost(16_000) / cost(1000)).toBeLessThan(64);
 });

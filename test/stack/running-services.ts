@@ -18,7 +18,7 @@ export interface RunningServices extends AsyncDisposable {
 
 /** How to start the services of a stack. */
 export interface RunOptions {
-  /** The settings of all services, as an operator would give them. */
+  /** The settings of all services, as an operator would set them. */
   settings: Readonly<Record<string, string>>;
   rewire: (environments: Record<ServiceName, Environment>) => Promise<void>;
   environments: (

@@ -81,9 +81,12 @@ const PURGED_WORKSPACES = 20;
 const PURGED_VERSIONS = 50;
 
 /**
- * Deletes the rows of dropped workspaces and releases their blobs, once the service workspaces confirms that they are
- * deleted. The others keep their rows: workspaces was restored to a time before their deletion. Returns whether rows
- * were deleted. Throws `unavailable` while workspaces does not respond.
+ * Deletes the rows of dropped workspaces and releases their blobs, after the workspaces service has confirmed that the
+ * workspaces are deleted. Returns whether rows were deleted. Throws `unavailable` if the workspaces service does not
+ * respond.
+ *
+ * Workspaces whose deletion is not confirmed keep their rows: the workspaces service was restored to a time before the
+ * deletion.
  */
 export async function purgeDroppedWorkspaces(app: App): Promise<boolean> {
   const unconfirmed: WorkspaceId[] = [];

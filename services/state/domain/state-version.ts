@@ -136,7 +136,7 @@ export type StateVersionView = Pick<
   projectId: string;
   /** Whether the organization's plan bills by usage. */
   usageBasedBilling: boolean;
-  /** The first ones; `resourceEntries` is the number of all. */
+  /** The first resources of the version; `resourceEntries` is the number of all its resources. */
   resources: StateResource[];
   resourceEntries: number;
   modulesJson: string;

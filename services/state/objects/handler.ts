@@ -20,7 +20,7 @@ export type ObjectHandler = (
 export interface HandlerOptions {
   /** How long a connection may be idle while a body is transferred, in ms. */
   idleMs: number;
-  /** See `limitReceiving`. */
+  /** Time limit for receiving a body, in ms; see `limitReceiving`. */
   bodyMs: number;
 }
 

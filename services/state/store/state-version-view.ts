@@ -31,9 +31,9 @@ export interface StateVersionRow {
   run_id: string | null;
   rollback_version_id: StateVersionId | null;
   expires_at: Date;
-  /** The first ones. */
+  /** The first resources of the version. */
   resources: StateResource[];
-  /** Of all resources. */
+  /** Number of all resources of the version. */
   resource_entries: number;
   modules_json: string;
   providers_json: string;

@@ -179,7 +179,10 @@ const reads = (database: Database) => ({
     return rows.map((row) => row.workspace_id);
   },
 
-  /** Dropped workspaces other than these whose other rows are not deleted yet; those dropped first come first. */
+  /**
+   * Returns dropped workspaces whose other rows are not deleted yet, except those in `except`, in the order in which
+   * they were dropped.
+   */
   async listToPurge(limit: number, except: readonly WorkspaceId[]): Promise<WorkspaceId[]> {
     const rows = await database.query<{ workspace_id: WorkspaceId }>(
       // index: workspace_states_unpurged

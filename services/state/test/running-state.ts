@@ -100,13 +100,13 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     outputs: createClient(StateVersionOutputService, channel, identities.gateway.on(owner)),
     workspaceState: {
       ...workspaceState,
-      /** As workspaces calls it: after it has committed the deletion. */
+      /** Calls DropWorkspace as the workspaces service does: after it has committed the deletion. */
       dropWorkspace(request: Parameters<typeof workspaceState.dropWorkspace>[0]) {
         others.confirmDeletion(request.workspaceId ?? "");
         return workspaceState.dropWorkspace(request);
       },
     },
-    /** State's own tombstone, without a deletion at workspaces. */
+    /** Calls DropWorkspace for a workspace that the workspaces service does not report as deleted. */
     dropUnconfirmed: (workspaceId: string) => workspaceState.dropWorkspace({ workspaceId }),
     channel,
     /** The call options of the owner, as the gateway sends them. */

@@ -2,7 +2,7 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { Client } from "pg";
 import { startChild } from "../child.ts";
 
-/** A resource object whose size and shape the bare handler returns. */
+/** A resource object. The bare handler returns objects of the same size and shape. */
 export interface Template {
   id: string;
   type: string;
@@ -12,16 +12,16 @@ export interface Template {
 export interface BareQuestion {
   databaseUrl: string;
   template: Template;
-  /** Statements have names, so that PostgreSQL caches their plans. */
+  /** Whether statements have names, so that PostgreSQL caches their plans. */
   prepared: boolean;
 }
 
-/** The baseline: a Koa handler with two indexed SELECTs on the same PostgreSQL, in a separate process. */
+/** The baseline: a Koa handler in a separate process that runs two indexed SELECTs on the same PostgreSQL. */
 export interface BareHandler extends AsyncDisposable {
   readonly origin: string;
   readonly pid: number;
   readonly headers: Record<string, string>;
-  /** Paths of the resources that the handler serves. */
+  /** Paths of the resources that the handler returns. */
   readonly paths: readonly string[];
 }
 
@@ -41,10 +41,7 @@ const schema = `
     from generate_series(1, ${ROWS}) n;
 `;
 
-/**
- * Starts the handler on a database with the same number of rows as the product's, with responses that have the shape
- * of `template`.
- */
+/** Starts the handler on a database with as many rows as the product's. Its responses have the shape of `template`. */
 export async function startBareHandler({
   template,
   paths,
@@ -79,7 +76,7 @@ export async function startBareHandler({
   };
 }
 
-/** Fresh tables have no statistics before the first autovacuum. */
+/** Runs ANALYZE, because new tables have no statistics before the first autovacuum. */
 export async function analyze(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

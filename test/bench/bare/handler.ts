@@ -7,7 +7,7 @@ const tokenOf = "select user_id from tokens where token = $1";
 const workspaceOf =
   "select id, name, description, locked, created_at, updated_at from workspaces where id = $1";
 
-// A minimal implementation with one database and no rules: find the token's owner, find the row, respond.
+// A minimal implementation with one database and no domain rules: finds the token's owner, finds the row, and responds.
 process.once("message", (question: BareQuestion) => {
   const { databaseUrl, template, prepared } = question;
   const pool = new Pool({ connectionString: databaseUrl, max: 20 });

@@ -1,18 +1,18 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** A state of any size; it is never completely in memory. */
+/** A state of any size, generated in chunks so that it is never completely in memory. */
 export interface Content {
   readonly size: number;
-  /** Hex. */
+  /** md5 as hex. */
   readonly md5: string;
   chunks(): Iterable<Buffer>;
 }
 
 const CHUNK = 256 * 1024;
-// Random letters, which no store can compress.
+// Random letters, which a store cannot compress well.
 const padding = Buffer.from(randomBytes(CHUNK / 2).toString("hex"));
 
-/** A valid state of exactly `size` bytes. */
+/** Returns a valid state of exactly `size` bytes. */
 export function contentOf(size: number, lineage: string): Content {
   const head = Buffer.from(
     `{"version":4,"terraform_version":"1.11.0","serial":1,"lineage":"${lineage}","outputs":{},"resources":[],"check_results":null,"padding":"`,

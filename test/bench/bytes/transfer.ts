@@ -6,7 +6,7 @@ import type { Content } from "./content.ts";
 
 const agent = new Agent({ keepAlive: true });
 
-/** Sends the content; returns the duration until the response in milliseconds. */
+/** Uploads the content; returns the time until the response in ms. */
 export async function put(
   url: string,
   content: Content,
@@ -29,7 +29,7 @@ export async function put(
   return performance.now() - startedAt;
 }
 
-/** Reads a body to its end and discards it; returns the duration in milliseconds. */
+/** Downloads a body and discards it; returns the duration in ms. */
 export async function get(
   url: string,
   size: number,

@@ -1,8 +1,8 @@
 import { Client, type Dispatcher } from "undici";
 import type { LoadPlan, LoadResult, PlannedRequest } from "./plan.ts";
 
-// A separate process, so that its CPU time is not counted as the server's. It uses undici's dispatch, because
-// generator and server share two cores and the server lacks every µs that the generator uses.
+// Runs in a separate process, so that its CPU time is not counted as the server's. Uses undici's `dispatch`, because
+// generator and server share two cores: each µs that the generator uses is missing for the server.
 process.on("message", (plan: LoadPlan) => {
   void generate(plan).then((result) => process.send?.(result));
 });
@@ -49,13 +49,16 @@ interface Connection {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   headers: Record<string, string>;
   pauseMs: number;
-  /** Times are those of performance.now. */
+  /** When to stop, as a time of `performance.now()`. */
   end: number;
   answered(ms: number, bytes: number): void;
   failed(reason: string): void;
 }
 
-/** Ends only after the last request of a round, so that every lock is released. */
+/**
+ * Repeats the requests until the time is over. Ends only after the last request of a cycle, so that every lock is
+ * released.
+ */
 function cycle(requests: readonly PlannedRequest[], connection: Connection): Promise<void> {
   return new Promise((resolve) => {
     const send = (index: number): void => {
@@ -88,7 +91,7 @@ function cycle(requests: readonly PlannedRequest[], connection: Connection): Pro
             done(status === expect ? undefined : `answered ${status}`);
           },
           onResponseError(_controller, error) {
-            // Prevents a busy loop if a server refuses connections.
+            // Waits a little, to prevent a busy loop if a server refuses connections.
             setTimeout(() => done(String(error)), 50);
           },
         },

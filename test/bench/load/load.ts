@@ -3,6 +3,6 @@ import type { LoadPlan, LoadResult } from "./plan.ts";
 
 export type Generator = BenchProcess<LoadPlan, LoadResult>;
 
-/** Starts the process that sends requests. */
+/** Starts the process that generates the load. */
 export const startGenerator = (): Generator =>
   startChild(new URL("./generator.ts", import.meta.url));

@@ -3,31 +3,36 @@ export interface PlannedRequest {
   method: "GET" | "POST";
   path: string;
   body?: string;
-  /** Overrides the value of the plan. */
+  /** Headers to use instead of those of the plan. */
   headers?: Record<string, string>;
   expect: number;
 }
 
-/** The instructions of the generator. */
+/** What the load generator is to send. */
 export interface LoadPlan {
-  /** For example http://127.0.0.1:8080. */
+  /** Origin of the server, for example http://127.0.0.1:8080. */
   origin: string;
   headers: Record<string, string>;
-  /** The keep-alive connections. Each sends its requests in sequence, each request after the previous response. */
+  /**
+   * The requests of each keep-alive connection. A connection sends its next request after it has received the previous
+   * response.
+   */
   connections: readonly (readonly PlannedRequest[])[];
   seconds: number;
-  /** Pause between a response and the next request; default none. */
+  /** Pause between a response and the next request in ms; default none. */
   pauseMs?: number;
 }
 
-/** The generator's measurements. */
+/** What the load generator has measured. */
 export interface LoadResult {
   seconds: number;
-  /** Latency of every response, in ms. */
+  /** Latency of each response in ms. */
   latencies: Float64Array;
-  /** Mean size of a response body. */
+  /** Mean size of a response body in bytes. */
   bytes: number;
-  /** The number of responses with another status and of broken connections, with the first one as text. */
+  /**
+   * Number of responses with an unexpected status and of broken connections. `firstFailure` describes the first one.
+   */
   failures: number;
   firstFailure?: string;
   /** CPU time of the generator itself, in µs. */

@@ -1,27 +1,27 @@
-/** A grant that is revoked and granted again while other callers read with it. */
+/** Revokes a grant and creates it again, repeatedly, while other callers read with it. */
 export interface RevocationPlan {
   origin: string;
-  /** The path that the grant allows to read. */
+  /** The path that readers may read only with the grant. */
   path: string;
-  /** Headers of each reader, who gets 200 with the grant and 404 without it. */
+  /** Request headers of each reader, which receives 200 with the grant and 404 without it. */
   readers: readonly Record<string, string>[];
-  /** Headers of a caller that may change the grant. */
+  /** Request headers of a caller that may change the grant. */
   headers: Record<string, string>;
-  /** The path at which grants are created; `<grants>/<id>` deletes one. */
+  /** The path for creating grants; a DELETE of `<grants>/<id>` revokes one. */
   grants: string;
-  /** The body that creates the grant. */
+  /** The request body that creates the grant. */
   grant: string;
   grantId: string;
   seconds: number;
 }
 
 export interface RevocationResult {
-  /** The number of revocations and grants. */
+  /** Number of times that the grant was revoked or created. */
   changes: number;
   seconds: number;
-  /** The number of reads whose expected response was certain. */
+  /** Number of reads whose correct response was certain. */
   checked: number;
-  /** The number of reads with an unexpected response. */
+  /** Number of those reads that returned another response. */
   stale: number;
   problems: string[];
 }

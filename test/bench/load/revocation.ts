@@ -1,7 +1,7 @@
 import { Client } from "undici";
 import type { RevocationPlan, RevocationResult } from "./revocation-plan.ts";
 
-/** Reads that are sent directly after each change, in addition to those of the readers. */
+/** Number of reads that are sent directly after each change, in addition to those of the readers. */
 const PROBES = 4;
 
 interface Answer {
@@ -9,23 +9,21 @@ interface Answer {
   text: string;
 }
 
-// A separate process, so that the order of sending and receiving is that of the clients, not of the server.
+// Runs in a separate process, so that it observes the order in which clients send and receive, independently of the
+// server.
 process.on("message", (plan: RevocationPlan) => {
   void watch(plan).then((result) => process.send?.(result));
 });
 process.on("disconnect", () => process.exit(0));
 
 /**
- * Revokes and restores a grant while the readers read. The expected response is certain for a read that was sent
- * after the response to a change and that returned before the next change was sent; a different response is stale.
+ * Revokes and recreates a grant while readers read. A read's correct response is certain if the read was sent after the
+ * response to one change and returned before the next change was sent. Any other response to such a read is stale.
  */
 async function watch(plan: RevocationPlan): Promise<RevocationResult> {
   const end = performance.now() + plan.seconds * 1000;
   const found: RevocationResult = { changes: 0, seconds: 0, checked: 0, stale: 0, problems: [] };
-  /**
-   * Increases with every change that is sent and with every response to one, so it is even while no change is in
-   * progress.
-   */
+  /** Increases when a change is sent and when its response arrives, so it is even while no change is in progress. */
   let step = 0;
   let granted = true;
 

@@ -12,18 +12,18 @@ import { callerOf } from "../caller.ts";
 import { seed } from "../seed.ts";
 import { printTable } from "../table.ts";
 
-/** Number of versions of each workspace; one in ten is due. */
+/** Number of versions in each workspace; one in ten is due. */
 const EACH = 1000;
 const DUE_EACH = EACH / 10;
-/** Versions that the collector and the baseline delete in one transaction. */
+/** Number of versions that one transaction deletes, in the collector and in the baseline. */
 const BATCH = 200;
 const OBJECTS = 3000;
-/** Lifetime of a scan's lease. */
+/** How long to wait for a scan and how often to check. */
 const PATIENCE = { timeout: 30 * 60_000, interval: 100 };
 
 /**
- * (l) Deletions by retention per second: rows compared with the same number of plain DELETEs, bytes compared with
- * direct removals.
+ * (l) Deletions by retention per second. Rows are compared with the same number of plain DELETEs, and bytes with direct
+ * removals from the store.
  */
 export async function collection({ options }: Ground): Promise<Aim[]> {
   const workspaces = Math.max(1, Math.round(options.versions / EACH));
@@ -62,7 +62,7 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
       ],
     );
     return [
-      // Rows that are kept are updated under locks and with events, which a DELETE does not do.
+      // Deleting contents keeps the rows: it updates them under locks and records events, which a DELETE does not do.
       atLeast("(l) versions let go by retention, of plain DELETEs", 0.1, raw / ours),
       atLeast("(l) bytes deleted, of plain removals", 0.5, bytes.raw / bytes.ours),
     ];
@@ -71,7 +71,7 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
   }
 }
 
-/** Workspaces of 1,000 versions: the oldest tenth is due, the next tenth is deleted by plain DELETEs. */
+/** Creates workspaces of 1,000 versions. The oldest tenth is due; the next tenth is deleted by the baseline. */
 async function fill(
   stack: Stack,
   api: Api,
@@ -113,7 +113,7 @@ async function fill(
   });
 }
 
-/** Deletes the same number of rows in batches of the same size; returns the duration in seconds. */
+/** Deletes the same number of rows with plain DELETEs in batches of the same size; returns the duration in seconds. */
 async function deletePlainly(client: Client): Promise<number> {
   const { rows } = await client.query<{ id: string; blob_key: string }>(
     `select id, blob_key from state_versions where position > ${DUE_EACH} and position <= ${2 * DUE_EACH}
@@ -133,7 +133,7 @@ async function deletePlainly(client: Client): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Waits for the scan that deletes all due versions; returns the duration in seconds. */
+/** Waits until a scan has deleted all due versions; returns the duration in seconds. */
 const passOf = (client: Client, due: number): Promise<number> =>
   waitFor(
     async () => {
@@ -148,8 +148,8 @@ const passOf = (client: Client, due: number): Promise<number> =>
   );
 
 /**
- * The duration of deleting the same number of objects from the same MinIO, directly and through the table of
- * deletions.
+ * Returns how long it takes to delete the same number of objects from the same MinIO, directly and through the table
+ * `blob_deletions`.
  */
 async function removals(stack: Stack, client: Client): Promise<{ raw: number; ours: number }> {
   await waitFor(async () => {
@@ -177,7 +177,7 @@ async function removals(stack: Stack, client: Client): Promise<{ raw: number; ou
     "insert into blob_deletions (key, due_at) select key, now() from unnest($1::text[]) key",
     [keys],
   );
-  // Deletions of versions wake the worker; these rows are inserted directly, so they wait for its next poll.
+  // The worker is not woken, because these rows are inserted directly; it finds them at its next poll.
   await waitFor(
     async () => {
       const { rows } = await client.query(

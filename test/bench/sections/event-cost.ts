@@ -10,15 +10,16 @@ import { nothingToExtract, startWriters, type Writer } from "../state-writer.ts"
 import { median } from "../statistics.ts";
 import { printTable } from "../table.ts";
 
-/** The consumer that keeps the summaries of workspaces. */
+/** The consumer that updates the summaries of workspaces. */
 const CONSUMER = "workspaces-workspace-state";
 const WRITES = 20;
 const ROUNDS = 5;
 const PAUSED_MS = 600_000;
 
 /**
- * The cost of the events of a state write: workspaces calls state for the summary of each workspace that an event is
- * about. Each measurement writes with the consumer running and then paused; all services are in one process.
+ * Measures the cost of the events of a state write: for each event, the workspaces service calls the state service for
+ * the summary of the event's workspace. Each measurement writes with the consumer running and then with it paused; all
+ * services are in one process.
  */
 export async function printEventCost(bytes: number): Promise<void> {
   await using stack = await startStack({ settings: { LOG_LEVEL: "warn" } });
@@ -28,7 +29,7 @@ export async function printEventCost(bytes: number): Promise<void> {
   for (const clients of [1, 8]) {
     const writers = await startWriters(stack, clients);
     const measured: Record<"running" | "paused", Cost[]> = { running: [], paused: [] };
-    // The first round opens connections and compiles code.
+    // The first round opens connections and compiles code, so it does not count.
     for (let round = 0; round <= ROUNDS; round++) {
       const running = await costOfWrites(stack, writers, bytes, () => quiet(stack, consumers));
       await consumers.pause(STREAM, CONSUMER, new Date(Date.now() + PAUSED_MS));
@@ -63,10 +64,10 @@ export async function printEventCost(bytes: number): Promise<void> {
 }
 
 interface Cost {
-  /** For each write, those of the background included. */
+  /** Per write, including background work. */
   statements: number;
   calls: number;
-  /** Until the last write has ended; the background may continue. */
+  /** Per write, until the last write has ended; background work may continue. */
   ms: number;
 }
 
@@ -97,7 +98,7 @@ async function costOfWrites(
 
 type Consumers = Awaited<ReturnType<typeof jetstreamManager>>["consumers"];
 
-/** Waits until every event of state is published and received. */
+/** Waits until every event of the state service has been published and received. */
 async function quiet({ rows }: Stack, consumers: Consumers): Promise<void> {
   await waitFor(
     async () => {

@@ -13,10 +13,10 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const RESOURCES = 50_000;
 const ROUNDS = 8;
-/** Only one client, so that this is not a load test. */
+/** Pause of the only client between two requests, in ms, because this is not a load test. */
 const PAUSE_MS = 5;
 
-/** (j) How long a client waits for a workspace while a large state of another user is extracted. */
+/** (j) Measures how long a client waits for a workspace while a large state of another user is extracted. */
 export async function extraction(ground: Ground): Promise<Aim[]> {
   const settings = { blobs: "minio", settings: { LOG_LEVEL: "warn" } } as const;
   const rows: Cell[][] = [];
@@ -70,7 +70,7 @@ async function measure(ground: Ground, stack: Stack) {
     return latencies;
   };
 
-  // Runs the extraction once before, so that all code is compiled.
+  // One extraction before the measurement, so that all code is compiled.
   await show(1);
   let seconds = 0;
   for (const serial of [1, 2]) {

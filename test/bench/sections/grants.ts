@@ -19,7 +19,7 @@ const READERS = 32;
 const CHANGING_SECONDS = 6;
 const PACE = { warmUp: 1, round: 1, rounds: 6 };
 
-/** (h) Cost of many grants, and of grants that change during reads. */
+/** (h) Measures the cost of many grants, and of grants that change while callers read. */
 export async function grants(ground: Ground): Promise<Aim[]> {
   const aims = await manyGrants(ground);
   return [...aims, ...(await changingGrants())];
@@ -58,7 +58,7 @@ async function manyGrants(ground: Ground): Promise<Aim[]> {
   return aims;
 }
 
-/** A user in 200 teams that have 5,000 grants on all projects together. */
+/** Creates a user in 200 teams, which together have 5,000 grants on all projects. */
 async function inManyTeams({ stack, organizationId, projectIds }: SizedFixture): Promise<Caller> {
   const person = await stack.people.newUser();
   const team = await stack.people.newTeam({ organizationId, name: "many-1", members: [person] });
@@ -86,7 +86,10 @@ async function inManyTeams({ stack, organizationId, projectIds }: SizedFixture):
   return { ...callerOf(stack, person), name };
 }
 
-/** Both compositions are measured: with several processes one could miss a change while it caches grants. */
+/**
+ * Measures one process and four processes, because with several processes one could miss a change while it caches
+ * grants.
+ */
 async function changingGrants(): Promise<Aim[]> {
   const rows: (string | number)[][] = [];
   const aims: Aim[] = [];

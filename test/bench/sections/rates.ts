@@ -1,7 +1,7 @@
 import type { Measured } from "../contest.ts";
 import { printTable } from "../table.ts";
 
-/** Prints the measurements of `contest`. `ratio` is the heading of the column of ratios to the first contender. */
+/** Prints the results of `contest`. `ratio` is the heading of the column that compares with the first contender. */
 export function printRates(
   title: string,
   measured: readonly Measured[],

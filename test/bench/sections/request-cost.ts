@@ -3,7 +3,7 @@ import { type Aim, atMost } from "../aim.ts";
 import type { Bench } from "../bench.ts";
 import { printTable } from "../table.ts";
 
-/** (f) The cost of a request in SQL statements and calls between services. */
+/** (f) Counts the SQL statements and the calls between services of a request. */
 export async function requestCost({ one }: Bench): Promise<Aim[]> {
   const [id = ""] = one.workspaceIds;
   const workspace = `/workspaces/${id}`;

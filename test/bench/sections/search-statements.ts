@@ -8,13 +8,18 @@ import type { SizedFixture } from "../sized-fixture.ts";
 import { median } from "../statistics.ts";
 import { printTable } from "../table.ts";
 
-/** Number of executions before the measurement and during it. */
+/** Number of executions before the measurement, and during it. */
 const WARM_UP = 8;
 const SAMPLES = 15;
-/** Limit of the duration of a page's statement, in ms, for any number of workspaces; a reader does not notice it. */
+/**
+ * Highest permitted duration of a page's statement in ms, for any number of workspaces. Users do not notice this delay.
+ */
 const FLAT_MS = 15;
 
-/** The matches are in the last quarter of the order; no index finds a part of a name in order. */
+/**
+ * A search whose matches are all in the last quarter of the sort order. An index cannot find a part of a name in sort
+ * order.
+ */
 const SORTS_LAST = "search[name], many that sort last";
 
 const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
@@ -30,7 +35,7 @@ const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
   "filter[current-run][status], few": { currentRunStatuses: ["planning"] },
 };
 
-/** Durations of the statements of a search: its page, and separately its total. */
+/** Measures the statements of searches: the statement of a page, and separately that of the total. */
 export async function searchStatements(fixtures: readonly SizedFixture[]): Promise<Aim[]> {
   const rows: (string | number)[][] = Object.keys(searches).map((name) => [name]);
   let slowest = 0;
@@ -94,7 +99,7 @@ async function statementTimes(
   };
 }
 
-/** A search without matches has no page to read. */
+/** For a search without matches, which has no page to read. */
 const nothing = { page: Number.NaN, count: Number.NaN };
 
 const kindOf = (sql: string) => {

@@ -8,14 +8,14 @@ import { print, printTable } from "../table.ts";
 import { printRates } from "./rates.ts";
 
 const PROFILE_SECONDS = 3;
-/** Layers with a smaller share are merged. */
+/** Layers with a smaller share are combined into one. */
 const SMALL = 0.015;
 
 const show = (id: string) => [
   { method: "GET", path: `/api/v2/workspaces/${id}`, expect: 200 } as const,
 ];
 
-/** (a) Show workspace, whole stack, compared with a bare handler. */
+/** (a) Shows a workspace through the whole stack, compared with a bare handler. */
 export async function showWorkspace(bench: Bench): Promise<Aim[]> {
   const { one, four, postgres, options } = bench;
   const shown = await one.api.get(`/workspaces/${one.workspaceIds[0]}`);
@@ -59,7 +59,7 @@ function printCpu(measured: readonly Measured[]): void {
   printTable("    CPU time of one request, µs, by process", ["", "process", "µs"], rows);
 }
 
-/** A profile of this process, in which the four services run. */
+/** Profiles this process, in which the four services run, and prints the layers. */
 async function printLayers(
   { generator, one }: Bench,
   measured: Measured | undefined,

@@ -24,14 +24,14 @@ const sizes = [
 type Direction = "upload" | "download";
 
 interface Transfers {
-  /** The duration of each round, in milliseconds. */
+  /** Duration of each round in ms, against MinIO directly and through the state service. */
   raw: Record<Direction, number[]>;
   ours: Record<Direction, number[]>;
-  /** The largest value of all rounds, in bytes; NaN if it is not measured. */
+  /** Largest growth of the state process's memory over all rounds, in bytes; NaN if it cannot be measured. */
   growth: Record<Direction, number>;
 }
 
-/** (d) Upload and download through the state process, compared with the same MinIO directly. */
+/** (d) Uploads and downloads through the state service, compared with direct requests to the same MinIO. */
 export async function stateBytes(bench: Bench): Promise<Aim[]> {
   const { four, statePid, stateBucket, options } = bench;
   await using bucket = await freshBucket();
@@ -64,7 +64,7 @@ export async function stateBytes(bench: Bench): Promise<Aim[]> {
       await watched("upload", () => put(version.uploadUrl, content));
       const downloadUrl = await version.processed();
       await watched("download", () => get(downloadUrl, content.size, four.headers));
-      // Deleted directly from the store, so that the next round starts with the same free space.
+      // Deletes the objects directly in the store, so that each round starts with the same free space.
       await client.removeObjects(stateBucket, await objectNames(client, stateBucket));
     }
     return transfers;
@@ -107,7 +107,7 @@ function figures({ raw, ours, growth }: Transfers, direction: Direction) {
   };
 }
 
-/** Creates state versions one after the other in a locked workspace. */
+/** Returns a function that creates state versions one after the other in a locked workspace. */
 async function stateWriter({ api }: BenchFixture, workspaceId: string) {
   const path = `/workspaces/${workspaceId}`;
   const current = await expectStatus(200, api.get(`${path}/current-state-version`));
@@ -125,7 +125,8 @@ async function stateWriter({ api }: BenchFixture, workspaceId: string) {
       return {
         uploadUrl: String(attributes["hosted-state-upload-url"]),
         /**
-         * Waits for the extraction, which would use CPU time during the next measurement. Returns the download URL.
+         * Waits until the version is extracted, because extraction would use CPU time during the next measurement.
+         * Returns the download URL.
          */
         processed: (): Promise<string> =>
           waitFor(

@@ -9,10 +9,10 @@ import { print, printTable } from "../table.ts";
 
 const WARM_UP = 20;
 const WRITES = 40;
-/** Spans with a shorter duration are merged, in ms. */
+/** Spans with a shorter duration in ms are combined. */
 const SMALL = 0.1;
 
-/** How the time of one small write is spent, from the recorded spans of the services, with one client. */
+/** Prints how a small write by one client spends its time, according to the spans that the services record. */
 export async function printWhereTimeGoes(bytes: number): Promise<void> {
   await using collector = await startTraceCollector();
   await using stack = await startProcesses({
@@ -65,7 +65,7 @@ export async function printWhereTimeGoes(bytes: number): Promise<void> {
   );
 }
 
-/** The time of each span outside its children, in ms, by service and name. */
+/** Returns the time of each span without the time of its children, in ms, keyed by service and name. */
 function ownTimes(spans: readonly ExportedSpan[]): Map<string, number> {
   const own = new Map<string, number>();
   const waitedFor = spans.filter((span) => isWaitedFor(span, spans));
@@ -78,7 +78,7 @@ function ownTimes(spans: readonly ExportedSpan[]): Map<string, number> {
   return own;
 }
 
-/** Events and their processing continue after the response and do not delay it. */
+/** Returns whether the response waits for the span. Publishing and processing events continue after the response. */
 function isWaitedFor(span: ExportedSpan, spans: readonly ExportedSpan[]): boolean {
   if (/^(publish|process|extract) /.test(span.name)) return false;
   const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);

@@ -14,7 +14,10 @@ import { printWhereTimeGoes } from "./state-write-spans.ts";
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const CLIENTS = [1, 8, 32] as const;
-/** With a higher concurrency the disk would be measured instead of Statehouse. */
+/**
+ * Largest number of bytes that are written at once: with more, the measurement would show the disk's speed instead of
+ * Statehouse's.
+ */
 const MOST_BYTES = 4 * 1024 * MIB;
 
 const sizes = [
@@ -27,8 +30,8 @@ const sizes = [
 ] as const;
 
 /**
- * (i) Creating, uploading and reading versions by several concurrent clients, compared with the same number of raw
- * PUTs to the same MinIO.
+ * (i) Several concurrent clients create, upload and read versions, compared with the same number of raw PUTs to the
+ * same MinIO.
  */
 export async function stateWrites(ground: Ground): Promise<Aim[]> {
   await using stack = await startProcesses({ blobs: "minio", settings: { LOG_LEVEL: "warn" } });
@@ -60,7 +63,7 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
       }
       const each = writes[index] ?? 1;
       const measured = { raw: [] as number[], ours: [] as number[], times: [] as WriteTimes[] };
-      // The first round opens connections and compiles code.
+      // The first round opens connections and compiles code, so it does not count.
       for (let round = 0; round <= rounds; round++) {
         await empty();
         const times: WriteTimes[] = [];
@@ -96,7 +99,7 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
   return aims;
 }
 
-/** Concurrent clients that each make one write after the other; returns the total duration in milliseconds. */
+/** Runs concurrent clients, each of which writes repeatedly; returns the total duration in ms. */
 async function together(
   clients: number,
   each: number,

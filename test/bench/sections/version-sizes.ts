@@ -9,14 +9,11 @@ import { seed } from "../seed.ts";
 import { printTable } from "../table.ts";
 
 const SIZES = [10, 1000, 100_000];
-/** Largest permitted slowdown of a request with a hundred thousand versions. */
+/** Highest permitted ratio of a request's time with a hundred thousand versions to its time with few. */
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 7 };
 
-/**
- * Paths below /api/v2. The list filters by names, as clients do, and returns as many results as with the smallest
- * number of workspaces.
- */
+/** Paths below /api/v2. The lists filter by organization and workspace name, as clients do. */
 const requests: Readonly<Record<string, (of: { id: string; query: string }) => string>> = {
   "current version": ({ id }) => `/workspaces/${id}/current-state-version`,
   "list of 10": ({ query }) => `/state-versions?${query}&page[size]=10`,
@@ -24,7 +21,7 @@ const requests: Readonly<Record<string, (of: { id: string; query: string }) => s
     `/state-versions?${query}&page[size]=10&filter[status]=finalized`,
 };
 
-/** (k) The current version and lists, with few and many versions of one workspace. */
+/** (k) Reads the current version and lists of versions, with few and many versions in one workspace. */
 export async function versionSizes({ contest, postgres }: Ground): Promise<Aim[]> {
   await using stack = await startStack({ blobs: "directory", settings: { LOG_LEVEL: "warn" } });
   const owner = callerOf(stack, await stack.people.newUser());
@@ -35,7 +32,7 @@ export async function versionSizes({ contest, postgres }: Ground): Promise<Aim[]
     const { id } = await newWorkspaceIn(owner.api, organization, { name });
     const written = await expectStatus(201, writeState(owner.api, id, stateFile({ resources: 3 })));
     const query = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
-    // Number of older versions in addition to the current one.
+    // Inserts the older versions; the current one was created through the API.
     await seed(stack.databases.state, ({ copies }) =>
       copies("state_versions", written.body.data.id, size - 1, {
         id: `'sv-${size}x' || n`,

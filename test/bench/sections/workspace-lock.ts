@@ -2,7 +2,7 @@ import type { Aim } from "../aim.ts";
 import { type Bench, contender } from "../bench.ts";
 import { printRates } from "./rates.ts";
 
-/** (e) Lock and unlock, one workspace for each connection. Commits wait for the disk. */
+/** (e) Locks and unlocks a workspace; each connection uses its own. Commits wait for the disk. */
 export async function workspaceLock({ one, four, contest }: Bench): Promise<Aim[]> {
   const lockAndUnlock = (id: string) =>
     ["lock", "unlock"].map((action) => ({

@@ -7,19 +7,19 @@ import { type SizedFixture, startSizedFixture } from "../sized-fixture.ts";
 import { printTable } from "../table.ts";
 import { searchStatements } from "./search-statements.ts";
 
-/** Largest permitted slowdown of a request with a hundred thousand workspaces. */
+/** Highest permitted ratio of a request's time with a hundred thousand workspaces to its time with few. */
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 3 };
-/** Ratios with an aim are the median of more rounds. */
+/** Requests with a target use more rounds, of which the median counts. */
 const LONGER = { ...PACE, rounds: 7 };
 
 interface Request {
   name: string;
-  /** Paths below /api/v2. */
+  /** Returns a path below /api/v2. */
   path(fixture: SizedFixture, workspaceId: string): string;
-  /** Whether the request must stay within FACTOR from the smallest to the largest size. */
+  /** Whether the time of the request may grow at most by FACTOR from the smallest to the largest size. */
   flat?: true;
-  /** Maximum number of SQL statements. */
+  /** Highest permitted number of SQL statements. */
   statements?: number;
 }
 
@@ -60,7 +60,7 @@ const requests: readonly Request[] = [
   ].map((sort) => listed(`sort=${sort}`, `page[size]=20&sort=${sort}`)),
 ];
 
-/** (g) Show and lists with few and many workspaces, for an owner and for a user limited to three projects. */
+/** (g) Shows and lists few and many workspaces, for an owner and for a user who may read three projects. */
 export async function workspaceSizes(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();
   const fixtures: SizedFixture[] = [];

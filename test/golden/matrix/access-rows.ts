@@ -16,7 +16,7 @@ const isNoOwner = ({ caller, fixture }: PreparedCaller) =>
 const itself = { userId: "ownUserId" };
 const ofOwners = { teamId: "ownersTeamId" };
 
-/** Users and their tokens. */
+/** Routes for users and their tokens. */
 export const tokenRows: readonly Row[] = [
   row("GET /api/v2/account/details", "who stands for somebody"),
   row("PATCH /api/v2/account/update", "every token"),
@@ -88,7 +88,7 @@ const ownMembership = { membershipId: "ownMembershipId" };
 const hasMembership = ({ objects }: PreparedCaller) => objects.ownMembershipId !== undefined;
 const invitation = { membershipId: "invitationId" };
 
-/** Members of an organization and of its teams. */
+/** Routes for the members of an organization and of its teams. */
 export const membershipRows: readonly Row[] = [
   row(`GET ${organization}/organization-memberships`, "organization:read"),
   row(`POST ${organization}/organization-memberships`, "organization:manage-membership"),
@@ -148,7 +148,7 @@ export const membershipRows: readonly Row[] = [
   row(`DELETE ${team}`, "owners", { note: "the owners", ids: ofOwners, allowed: 409 }),
 ];
 
-/** Access of teams to projects and workspaces. */
+/** Routes for the access of teams to projects and workspaces. */
 export const teamAccessRows: readonly Row[] = [
   row("GET /api/v2/team-projects", "project:read", {
     query: ({ objects }) => `filter[project][id]=${objects.projectId}`,

@@ -27,13 +27,13 @@ export async function unlocked(prepared: PreparedCaller): Promise<void> {
     throw new Error(`the workspace could not be unlocked: ${status}`);
 }
 
-/** Locks the workspace as the fixture's owner. */
+/** Makes the fixture's owner lock the workspace. */
 export async function lockedByOther(prepared: PreparedCaller): Promise<void> {
   await unlocked(prepared);
   await prepared.fixture.owner.api.post(lockPath(prepared, "lock"));
 }
 
-/** Locks the workspace as the caller if the caller may lock it; returns whether it did. */
+/** Makes the caller lock the workspace if it may; returns whether it did. */
 export async function lockedByCaller(prepared: PreparedCaller): Promise<boolean> {
   await unlocked(prepared);
   if (prepared.caller.lock) {

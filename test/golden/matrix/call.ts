@@ -9,17 +9,17 @@ import type { Circle, Row } from "./row.ts";
 
 type Called = Pick<Route, "method" | "path" | "success" | "failures" | "credentials">;
 
-/** The result of a call, and the result that `packages/authorization` predicts. */
+/** The status of a call, and the statuses that `packages/authorization` predicts. */
 export interface Cell {
   status: number;
   expected: readonly number[];
-  /** Whether the response was a list. */
+  /** Whether the response contains a list. */
   list: boolean;
 }
 
 const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
 
-/** Whether the state service serves the route itself, without the gateway. */
+/** Routes that the state service serves itself, without the gateway. */
 const objectRoutes: Readonly<Record<string, Called>> = {
   "GET /v1/object/:token": {
     method: "GET",
@@ -37,14 +37,14 @@ const objectRoutes: Readonly<Record<string, Called>> = {
   },
 };
 
-/** The declaration of a row's route. Throws if the route does not exist. */
+/** Returns the declaration of a row's route. Throws if the route does not exist. */
 function calledBy({ route }: Row): Called {
   const found = declared.get(route) ?? objectRoutes[route];
   if (!found) throw new Error(`a row of the matrix has an unknown route: ${route}`);
   return found;
 }
 
-/** Makes the row's call as the prepared caller, and creates again the objects that the call consumed. */
+/** Makes the row's call as the prepared caller, and then recreates the objects that the call used up. */
 export async function callRow(row: Row, prepared: PreparedCaller): Promise<Cell | undefined> {
   if (row.only && !row.only(prepared)) return undefined;
   const holdsLock = await row.before?.(prepared);
@@ -71,7 +71,7 @@ async function send(row: Row, prepared: PreparedCaller): Promise<Answer> {
   return caller.api.send(route.method, `${fixture.stack.url}${path}${query}`, body);
 }
 
-/** The permitted statuses of the row's call for the grants that the caller should have. */
+/** Returns the statuses that the row's call may have, given the grants that the caller should have. */
 export function expectedStatus(
   row: Row,
   prepared: PreparedCaller,
@@ -86,8 +86,8 @@ export function expectedStatus(
   if (welcome && mayCall(row, prepared)) {
     return [holdsLock ? (row.allowed ?? route.success) : 409];
   }
-  // An organization that does not accept user tokens refuses them for everything in it; users and their tokens are
-  // outside organizations.
+  // An organization that does not accept user tokens refuses them for everything in it. Users and their tokens do not
+  // belong to an organization.
   if (welcome && organizationOf(prepared)?.refused) {
     return row.needs === "nobody" || row.needs === "colleagues" || row.needs === "administrators"
       ? [404]
@@ -130,7 +130,7 @@ const isCircle = (needs: Row["needs"]): needs is Circle => typeof needs === "str
 const organizationOf = ({ caller, fixture }: PreparedCaller) =>
   caller.grants().organizations.get(fixture.organizationId);
 
-/** Decided by a rule other than an action on a target. */
+/** Decides whether a caller belongs to a group, for routes that require no action. */
 const circles: Readonly<Record<Circle, (prepared: PreparedCaller) => boolean>> = {
   anybody: () => true,
   "every token": () => true,

@@ -4,36 +4,36 @@ import type { Api } from "../../stack/http.ts";
 import type { GivenRole, RolePlace } from "../../stack/roles.ts";
 import type { MatrixFixture } from "./fixture.ts";
 
-/** A caller of every route. */
+/** A caller that calls every route. */
 export interface Caller {
   name: string;
-  /** Undefined for no token, or for a token that is not valid any more. */
+  /** Undefined for a caller without a token or with a token that is not valid. */
   type: CredentialType | undefined;
   api: Api;
   token: string;
-  /** The grants that access should return for the caller. */
+  /** Returns the grants that the access service should return for the caller. */
   grants(): Grants;
-  /** Set for users. */
+  /** The user's id; set only for users. */
   userId?: string;
   username?: string;
-  /** The membership with which the user is invited. */
+  /** The organization membership that invites the user. */
   invitationId?: string;
-  /** A team of the user that does not make the user an owner. */
+  /** A team to which the user belongs and that is not the owners team. */
   teamId?: string;
   /** The name of another organization that the user owns. */
   organization?: string;
-  /** The ids of its team's access to the project or workspace. */
+  /** The ids of the team's access to the project or workspace. */
   given?: GivenRole;
-  /** Gives the caller its role on an object that is created later. */
+  /** Grants the caller its role on an object that is created later. */
   give(place: RolePlace): Promise<void>;
-  /** Set for runs, which lock through their runner. */
+  /** Set only for runs, whose runner locks for them. */
   lock?(): Promise<void>;
 }
 
-/** A role, and how a caller gets it in a fixture. */
+/** A role, and the function that creates a caller with it in a fixture. */
 export interface Role {
   name: string;
   cast(fixture: MatrixFixture, place: Required<RolePlace>): Promise<Caller>;
-  /** Whether the caller is also created in a separate organization, in which user tokens are then refused. */
+  /** Whether another caller with this role is created in a separate organization that then refuses user tokens. */
   withoutUserTokens?: true;
 }

@@ -14,7 +14,7 @@ const gone = (type: Principal["type"] = "user"): Grants =>
   nominalGrants({ type, id: "nobody" }, undefined);
 const nothing = async () => {};
 
-/** A caller without valid credentials. */
+/** Creates a caller without valid credentials. */
 const dead = (name: string, { url }: MatrixFixture["stack"], token: string): Caller => ({
   name,
   type: undefined,
@@ -24,7 +24,7 @@ const dead = (name: string, { url }: MatrixFixture["stack"], token: string): Cal
   give: nothing,
 });
 
-/** A user in the owners team. */
+/** Creates a user in the owners team. */
 async function newOwner(fixture: MatrixFixture): Promise<ApiUser> {
   const user = await newUser(fixture.stack);
   await fixture.stack.people.addMember(fixture.ownersTeamId, user);
@@ -61,7 +61,7 @@ const user = (name: string, cast: (fixture: MatrixFixture) => Promise<Caller>): 
   cast,
 });
 
-/** All callers; each is one column of the matrix. */
+/** The roles of all callers; each caller is one column of the matrix. */
 export const roles: readonly Role[] = [
   user("owner", async (fixture) => owning("owner", fixture, await newOwner(fixture))),
   user("owners team token", async (fixture) => {
@@ -172,7 +172,7 @@ export const roles: readonly Role[] = [
 ];
 
 /**
- * The token is changed in the database: a request cannot set an expiry in the past, and the test does not wait for
+ * Expires the user's tokens in the database: no request can set an expiry in the past, and the test does not wait for
  * one.
  */
 async function expireTokensOf({ stack }: MatrixFixture, userId: string): Promise<void> {

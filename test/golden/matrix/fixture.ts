@@ -5,14 +5,14 @@ import type { Stack } from "../../stack/stack.ts";
 import { expectStatus } from "../../stack/state.ts";
 import { type ApiUser, newProject, newUser, newWorkspace } from "../../system/fixture.ts";
 
-/** An organization in which callers get their roles, seen as its owner. */
+/** An organization in which callers get their roles, as its owner uses it. */
 export interface MatrixFixture extends RoleFixture {
   organization: string;
   owner: ApiUser;
   administrator: ApiUser;
   ownersTeamId: string;
   ownerMembershipId: string;
-  /** Ids of objects in a project that only owners and similar roles can access. */
+  /** Ids of objects in a project to which only owners and callers with organization-wide roles have access. */
   remoteWorkspaceId: string;
   secretTeamId: string;
   ownerTokenId: string;
@@ -36,7 +36,7 @@ export async function setInstallationPolicy({
   await expectStatus(200, administrator.api.post(path, policy));
 }
 
-/** A new organization of a new owner, with objects that its callers share and that no call may delete. */
+/** Creates an organization with a new owner. Its objects are shared by its callers, so no call may delete them. */
 export async function newMatrixFixture(
   stack: Stack,
   administrator: ApiUser,

@@ -3,24 +3,24 @@ import type { Answer, Api } from "../../stack/http.ts";
 import type { MatrixFixture } from "./fixture.ts";
 import type { PreparedCaller } from "./prepared-caller.ts";
 
-/** The attributes of a listed resource that determine who sees it. */
+/** The attributes of a listed resource that determine which callers may read it. */
 interface Item {
   id: string;
   attributes: { visibility?: string; token?: string };
   relationships?: Record<string, { data?: { id: string } | null }>;
 }
 
-/** A route that lists, and which of the existing objects it shows to a caller. */
+/** A route that returns a list, and which objects it returns to each caller. */
 export interface List {
-  /** The route in the form of a row. */
+  /** The route, as a row names it. */
   route: string;
   path(prepared: PreparedCaller): string;
-  /** Objects that the list shows to this caller in addition. */
+  /** Returns objects that only this caller finds in the list. */
   own?(prepared: PreparedCaller): string[];
   shows(prepared: PreparedCaller, item: Item, openTeams: ReadonlySet<string>): boolean;
 }
 
-/** All existing objects as the fixture's owner sees them. */
+/** All existing objects, as the fixture's owner reads them. */
 export interface Everything {
   byPath: Map<string, Promise<Item[] | undefined>>;
   /** The teams that are not secret. */
@@ -33,7 +33,7 @@ export async function surveyOf({ owner, organization }: MatrixFixture): Promise<
   return { byPath: new Map(), openTeams: new Set(open.map(({ id }) => id)) };
 }
 
-/** All pages of a list; undefined if it is refused. */
+/** Reads all pages of a list; undefined if the list is refused. */
 async function readList(api: Api, path: string): Promise<Item[] | undefined> {
   const items: Item[] = [];
   for (let page: number | null = 1; page !== null; ) {
@@ -46,7 +46,7 @@ async function readList(api: Api, path: string): Promise<Item[] | undefined> {
   return items;
 }
 
-/** The ids that the caller sees and the ids that it should see; undefined if the list is refused. */
+/** Returns the ids that the caller reads and the ids that it should read; undefined if the list is refused. */
 export async function compareList(
   list: List,
   prepared: PreparedCaller,
@@ -81,7 +81,7 @@ const isOfOwnTeam = ({ caller }: PreparedCaller, teamId: string | undefined) =>
 
 const related = ({ relationships }: Item, name: string) => relationships?.[name]?.data?.id ?? "";
 
-/** Whether the scope of the action, from which the SQL of a list is made, contains this object. */
+/** Returns whether the scope of the action contains this object. The SQL of lists is made from the same scope. */
 function inScope(
   prepared: PreparedCaller,
   action: Action,
@@ -109,7 +109,10 @@ const ofOrganization = (name: string, shows: List["shows"] = member): List => ({
 const workspaceShows: List["shows"] = (prepared, item) =>
   inScope(prepared, "workspace:read", related(item, "project"), item.id);
 
-/** A tag is shown with a workspace that has it: each prepared caller has its own. */
+/**
+ * A tag is listed for callers that may read a workspace with this tag. Each prepared caller has its own tag, which only
+ * its own workspace has.
+ */
 const tagShows: List["shows"] = (prepared, { id }) => {
   const { projectId = "", workspaceId, tagId } = prepared.objects;
   const all = scope(
@@ -135,7 +138,9 @@ const teamTokenShows: List["shows"] = (prepared, item, openTeams) => {
   );
 };
 
-/** Every list whose content depends on the caller, or that shows everything to callers that may read it. */
+/**
+ * Every list whose content depends on the caller, and lists that return everything to every caller that may read them.
+ */
 export const lists: readonly List[] = [
   {
     route: "GET /api/v2/organizations",
@@ -193,7 +198,8 @@ export const lists: readonly List[] = [
 ];
 
 /**
- * Lists of the children of one object. Callers that may read it see all children; the matrix shows which callers may.
+ * Lists of the children of one object. A caller that may read the object reads all its children; the matrix tests which
+ * callers may.
  */
 export const wholeLists: ReadonlySet<string> = new Set([
   "GET /api/v2/changelog",

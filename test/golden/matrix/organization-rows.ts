@@ -10,7 +10,7 @@ const retention = "relationships/data-retention-policy";
 
 const keepAll = () => document("data-retention-policy-dont-deletes", {});
 
-/** Routes outside organizations. */
+/** Routes for objects outside organizations. */
 export const installationRows: readonly Row[] = [
   row("GET /.well-known/terraform.json", "anybody"),
   row("GET /api/v2/ping", "anybody"),
@@ -37,7 +37,7 @@ export const installationRows: readonly Row[] = [
   row(`POST ${users}/:userId/actions/revoke_admin`, "administrators", { ids: subject }),
 ];
 
-/** The organization and its direct children. */
+/** Routes for the organization and its direct children. */
 export const organizationRows: readonly Row[] = [
   row("POST /api/v2/organizations", "every token"),
   row("GET /api/v2/organizations", "every token"),

@@ -10,7 +10,7 @@ import { renewals } from "./renewals.ts";
 const outputs = { text: { value: "a", type: "string" } };
 const encoded = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
-/** Objects that exist when the calls begin. */
+/** Returns the ids that are defined. */
 const given = (ids: Readonly<Record<string, string | undefined>>): ObjectIds =>
   Object.fromEntries(
     Object.entries(ids).flatMap(([name, id]) => (id === undefined ? [] : [[name, id]])),
@@ -94,7 +94,10 @@ async function membershipOf(
   return body.data[0]?.id;
 }
 
-/** One consumer in a project where the caller has its role, and one where the caller has no access. */
+/**
+ * Adds two remote state consumers: one in a project where the caller has its role, and one to which the caller has no
+ * access.
+ */
 async function nameConsumers({ fixture, objects }: PreparedCaller): Promise<void> {
   const path = `/workspaces/${objects.workspaceId}/relationships/remote-state-consumers`;
   const ids = [objects.spareId, fixture.remoteWorkspaceId];
@@ -102,7 +105,7 @@ async function nameConsumers({ fixture, objects }: PreparedCaller): Promise<void
   await expectStatus(204, fixture.owner.api.post(path, consumers));
 }
 
-/** Two state versions, the older one uploaded, the newer one with outputs. */
+/** Writes two state versions: the older one has its bytes, the newer one has outputs. */
 async function writeStates({ fixture: { owner }, objects }: PreparedCaller): Promise<void> {
   const path = `/workspaces/${objects.workspaceId}`;
   const state = stateFile({ outputs });

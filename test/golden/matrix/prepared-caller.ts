@@ -2,10 +2,10 @@ import type { ObjectIds } from "../../system/object-ids.ts";
 import type { Caller } from "./caller.ts";
 import type { MatrixFixture } from "./fixture.ts";
 
-/** The objects on which one caller calls every route; no other caller uses them. */
+/** A caller with the objects on which it calls every route. No other caller uses these objects. */
 export interface PreparedCaller {
   fixture: MatrixFixture;
   caller: Caller;
-  /** One object of each kind, by the names of the routes' parameters and of values in bodies. */
+  /** Ids of one object of each kind, keyed by the names of the routes' parameters and of values in bodies. */
   objects: ObjectIds;
 }

@@ -27,13 +27,13 @@ const newTeam = ofOrganization("teams", "teams", () => ({
   visibility: "organization",
 }));
 
-/** Creates each object again after a call has consumed it. `team` includes its dependent objects. */
+/** Recreates an object that a call has used up. `team` recreates the objects that depend on the team too. */
 export const renewals = {
   agentPool: (prepared) => newPool(prepared, "agentPoolId"),
   sshKey: (prepared) => newSshKey(prepared, "sshKeyId"),
   reservedTagKey: (prepared) => newReservedKey(prepared, "reservedTagKeyId"),
   freeTeam: (prepared) => newTeam(prepared, "freeTeamId"),
-  /** With a default token, and with access to project and workspace. */
+  /** A team with a default token and with access to the project and the workspace. */
   team: async (prepared) => {
     const { fixture, objects } = prepared;
     await newTeam(prepared, "teamId");
@@ -68,7 +68,7 @@ export const renewals = {
     objects.spareId = id;
     objects.spareName = attributes.name;
   },
-  /** The membership of a user who belongs to no organization. */
+  /** A user who does not belong to an organization, and whose membership calls create. */
   subject: async ({ fixture: { stack }, objects }) => {
     objects.subjectId = (await stack.people.newUser()).id;
   },

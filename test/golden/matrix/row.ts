@@ -3,63 +3,68 @@ import type { Answer } from "../../stack/http.ts";
 import type { PreparedCaller } from "./prepared-caller.ts";
 import type { Renewable } from "./renewals.ts";
 
-/** The callers that may call a route that requires no action of `packages/authorization`. */
+/** A group of permitted callers, for a route that requires no action of `packages/authorization`. */
 export type Circle =
   /** All callers, even without a token. */
   | "anybody"
   | "every token"
-  /** All callers except runs and tokens that only read the audit trail. */
+  /** All callers except runs and tokens that may only read the audit trail. */
   | "who stands for somebody"
   | "administrators"
-  /** The user that the row is about. */
+  /** The user to which the row's object belongs. */
   | "the user itself"
-  /** The same within an organization, unless it does not accept user tokens. */
+  /** That user within an organization, unless the organization refuses user tokens. */
   | "the member itself"
   /** The invited user. */
   | "the invited user"
   | "nobody"
-  /** Users who share an organization with the user. */
+  /** Users who belong to an organization together with the user. */
   | "colleagues"
-  /** Callers that manage teams and, depending on the team's settings, its members. */
+  /** Callers that manage teams; if the team's settings allow it, also the team's members. */
   | "trusted members"
-  /** The team's members, and callers that see secret teams. */
+  /** The team's members, and callers that may read secret teams. */
   | "whoever sees the secret team"
-  /** Owners only, because it concerns tokens and members of the owners team. */
+  /** Only owners, because the row concerns tokens and members of the owners team. */
   | "owners";
 
 export interface Row {
-  /** The route's own declaration, for example `GET /api/v2/ping`. */
+  /** The route as it is declared, for example `GET /api/v2/ping`. */
   route: string;
-  /** Which case this is, if a route has several rows. */
+  /** Names the case if a route has several rows. */
   note: string;
-  /** The required actions, all of them, or the group of permitted callers. */
+  /** The actions that are all required, or the group of permitted callers. */
   needs: readonly Action[] | Circle;
-  /** Ids that replace those of the objects, by the names of the parameters. */
+  /** Ids to use instead of the prepared caller's own, keyed by the parameters' names. */
   ids: Readonly<Record<string, string>>;
   query?: (prepared: PreparedCaller) => string;
-  /** The body of the call; replaces the example of access.test.ts. */
+  /** The body of the call; by default the example body of object-ids.ts. */
   body?: (prepared: PreparedCaller) => unknown;
-  /** Prepares the call; returns false if the caller does not hold the required lock. */
+  /** Prepares the call. Returns false if the call needs the lock and the caller does not hold it. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most arrangements have nothing to answer
   before?: (prepared: PreparedCaller) => Promise<boolean | void>;
-  /** The objects that an allowed call consumed or created in addition. */
+  /** The object that a permitted call uses up, or creates in addition. */
   spends?: Renewable;
   after?: (prepared: PreparedCaller, answer: Answer) => Promise<unknown>;
   /**
-   * The status for permitted callers if it differs from the route's success, because another rule refuses the call.
+   * The status for permitted callers, if another rule refuses the call and it therefore differs from the route's
+   * success.
    */
   allowed?: number;
   /**
-   * When the call is made: `others`, concurrently with those of other callers; alone, because it changes shared data;
-   * in an organization created for it, which it would delete for all others; after owners allow workspace admins to
-   * force-delete; or last, because the caller is different afterwards.
+   * When the call is made:
+   *
+   * - `together`: concurrently with the calls of other callers.
+   * - `alone`: not concurrently, because it changes shared data.
+   * - `apart`: in a separate organization, which the call deletes.
+   * - `forced`: after the owners have allowed workspace admins to force-delete.
+   * - `last`: at the end, because it changes the caller.
    */
   pass: "together" | "alone" | "apart" | "forced" | "last";
-  /** The callers that the row applies to; the cells of all others stay empty. */
+  /** Whether the row applies to a caller; the cells of other callers are empty. */
   only?: (prepared: PreparedCaller) => boolean;
 }
 
-/** A row of the table; `needs` may be a single action. */
+/** Makes a row of the table; `needs` may be a single action. */
 export function row(
   route: string,
   needs: Action | readonly Action[] | Circle,

@@ -1,7 +1,7 @@
-/** The result of every caller for one row; undefined if the row does not apply to the caller. */
+/** The results of all callers for one row. A result is undefined if the row does not apply to the caller. */
 export interface Line {
   name: string;
-  /** Keyed by the callers' names. */
+  /** Results keyed by the callers' names. */
   cells: ReadonlyMap<string, number | undefined>;
 }
 
@@ -11,7 +11,9 @@ const ROOM = 116;
 const cell = (status: number | undefined): string =>
   status === undefined ? "-" : status === 404 ? "." : String(status);
 
-/** Callers with equal results in every line share a column; the largest groups come last. */
+/**
+ * Groups the callers that have equal results in every line: they share a column. The largest group is the last column.
+ */
 function fold(callers: readonly string[], lines: readonly Line[]): string[][] {
   const columns = new Map<string, string[]>();
   for (const caller of callers) {
@@ -23,7 +25,7 @@ function fold(callers: readonly string[], lines: readonly Line[]): string[][] {
   return [...folded.filter((column) => column !== crowd), ...(crowd ? [crowd] : [])];
 }
 
-/** The words joined by commas and wrapped to as many lines as necessary. */
+/** Joins the words with semicolons and wraps them into lines. */
 function wrap(words: readonly string[], indent: string): string[] {
   const lines: string[] = [];
   for (const [index, word] of words.entries()) {
@@ -37,7 +39,8 @@ function wrap(words: readonly string[], indent: string): string[] {
 }
 
 /**
- * The table of one group: a row for each route, a column for each set of callers with equal results in this group.
+ * Returns the table of one group of routes: a row for each route, and a column for each set of callers with equal
+ * results in this group.
  */
 function groupTable(title: string, callers: readonly string[], lines: readonly Line[]): string[] {
   const columns = fold(callers, lines);
@@ -67,7 +70,7 @@ function groupTable(title: string, callers: readonly string[], lines: readonly L
   ];
 }
 
-/** The matrix as text. */
+/** Returns the matrix as text. */
 export const matrixText = (
   preface: string,
   callers: readonly string[],

@@ -34,7 +34,7 @@ const ofTeam = (role: TeamRole): Role => ({
   },
 });
 
-/** The same role, given to a token of the team instead of a member. */
+/** Gives the same role to a token of the team instead of to a member. */
 export const asTeamToken = (role: Role): Role => ({
   name: `team token: ${role.name}`,
   cast: async (fixture, place) => {
@@ -54,8 +54,8 @@ export const asTeamToken = (role: Role): Role => ({
   },
 });
 
-/** Members of one team each, for every role that a team can have. */
+/** One role for each role that a team can have; its caller is a member of only that team. */
 export const byTeam = teamRoles.map(ofTeam);
 
-/** A caller who is a member of a team with the role of that name. */
+/** Returns the role of a member of a team with the team role of that name. */
 export const held = (name: string): Role => ofTeam(teamRole(name));

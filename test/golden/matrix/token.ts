@@ -4,7 +4,7 @@ import { expectStatus } from "../../stack/state.ts";
 import { recordedApi } from "../../system/fixture.ts";
 import type { MatrixFixture } from "./fixture.ts";
 
-/** The secret of a token that the fixture's owner or the given caller creates at `path`. */
+/** Creates a token at `path`, by default as the fixture's owner; returns its secret. */
 export async function newToken(fixture: MatrixFixture, path: string, by = fixture.owner.api) {
   const body = document("authentication-tokens", { description: unusedName("token") });
   const { data } = (await expectStatus(201, by.post(path, body))).body;

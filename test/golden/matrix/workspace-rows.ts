@@ -144,7 +144,7 @@ export const stateRows: readonly Row[] = [
 const actions = "/api/v2/state-versions/:stateVersionId/actions";
 const old = { stateVersionId: "oldStateVersionId" };
 
-/** In this order: a soft-deleted version is restored, and finally deleted permanently. */
+/** The order matters: a version is soft-deleted, restored, and finally deleted permanently. */
 export const backingDataRows: readonly Row[] = [
   row(`POST ${actions}/soft_delete_backing_data`, "state:manage-backing-data", { ids: old }),
   row(`POST ${actions}/restore_backing_data`, "state:manage-backing-data", {
@@ -157,7 +157,7 @@ export const backingDataRows: readonly Row[] = [
   }),
 ];
 
-/** The state service's own routes for bytes, for callers that may read the state or have an upload URL. */
+/** The state service's own routes for bytes. Their callers may read the state or have an upload URL. */
 export const objectRows: readonly Row[] = [
   row("GET /v1/object/:token", "state:read"),
   row("PUT /v1/object/:token", "anybody", { note: "the same bytes again" }),
