@@ -72,7 +72,7 @@ export const conflict = (reason: string, message: string) =>
 export const precondition = (reason: string, message: string) =>
   new AppError("precondition", reason, message);
 
-/** `retryAfterSeconds` is in whole seconds. */
+/** Creates the error for a caller that sent too many requests. `retryAfterSeconds` is in whole seconds. */
 export const rateLimited = (message: string, retryAfterSeconds: number) =>
   new AppError("rateLimited", "rate_limited", message, { retryAfterSeconds });
 

@@ -153,7 +153,7 @@ export interface FailureOptions {
    * too, the event is retried later.
    */
   deadLetter: (failed: FailedEvent) => Promise<void>;
-  /** Temporary errors that are not caused by the event; they never lead to a dead letter. */
+  /** Returns whether an error is temporary and not caused by the event. Such errors never lead to a dead letter. */
   isTransient?: (error: unknown) => boolean;
   maxFailures?: number;
   logger: Logger;

@@ -1,15 +1,15 @@
-/** The memory of one request's body; disposal returns it. */
+/** The memory that the body of one request uses. Disposal releases it. */
 export interface BodyLease extends Disposable {
-  /** The memory that the body of one request uses. Disposal releases it. */
+  /** Reserves this many more bytes; returns false if they are not available. */
   take(bytes: number): boolean;
 }
 
 export interface BodyMemory {
-  /** For a request of the principal with this key. */
+  /** Creates the lease for a request of the principal with this key. */
   lease(principal: string): BodyLease;
 }
 
-/** The part of the total that one principal may hold, unless its largest body is larger. */
+/** The part of the total that one principal may use. The largest allowed body fits even if it exceeds this part. */
 const SHARE = 1 / 4;
 
 /**

@@ -30,7 +30,7 @@ export function receiveBody(
     chunks.length = 0;
     reject(error);
   };
-  // What follows a refusal is discarded, so that the client receives the response.
+  // After an error the rest of the body is read and discarded, so that the client receives the response.
   request.on("data", (chunk: Buffer) => {
     if (isOver) return;
     size += chunk.length;
