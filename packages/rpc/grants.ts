@@ -20,7 +20,7 @@ export function grantsFromAccess(access: Channel, identity: CallOptions): Grants
   const client = createClient(GrantsService, access, identity);
   return async ({ type, id }) => {
     const { grants } = await client.getGrants({ principalType: type, principalId: id });
-    if (!grants) throw new Error("the response of access contains no grants");
+    if (!grants) throw new Error("the response of the access service contains no grants");
     return grantsFromProto(grants);
   };
 }

@@ -67,7 +67,7 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
         headersOf(metadata),
         { deadline: metadata.deadline },
         (error, answer) =>
-          answer && !error ? resolve(answer) : reject(error ?? new Error("empty answer")),
+          answer && !error ? resolve(answer) : reject(error ?? new Error("the response is empty")),
       );
     });
 

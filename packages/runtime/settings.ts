@@ -27,7 +27,7 @@ const jwk = z.looseObject(
 );
 
 const address = (service: string, byDefault: string) =>
-  z.string().default(byDefault).describe(`host:port of ${service}'s gRPC.`);
+  z.string().default(byDefault).describe(`gRPC address (host:port) of the ${service} service.`);
 
 /** Declares the setting for a TCP port. */
 export const portSetting = (byDefault: number, what: string) =>
@@ -128,7 +128,7 @@ export const deadlineSettings = {
     .describe("Seconds in which the headers of a request must arrive."),
   IDLE_TIMEOUT: secondsSetting
     .default(60)
-    .describe("Seconds after which a connection on which nothing moves is closed."),
+    .describe("Seconds without data after which a connection is closed."),
   BODY_TIMEOUT: secondsSetting
     .default(60)
     .describe(

@@ -56,6 +56,6 @@ export async function openApp<
 
 function accessOf(channels: Partial<Record<Clients, Channel>>): Channel {
   if (!channels.access)
-    throw new Error("A service that does not load grants itself must call access");
+    throw new Error("A service that does not load grants itself must be a client of access");
   return channels.access;
 }

@@ -54,7 +54,7 @@ async function newToken(
       }
       throw error;
     });
-  if (!user) throw new Error("access made no user");
+  if (!user) throw new Error("the access service returned no user");
   const { secret } = await tokens.createUserToken({ userId: user.id, description: "npm start" });
   return secret;
 }
