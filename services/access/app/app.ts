@@ -13,7 +13,7 @@ export interface App {
 }
 
 export interface Settings {
-  /** The longest lifetime of a new token; undefined if lifetimes are not limited. */
+  /** The maximum lifetime of new tokens, in days; undefined if it is not limited. */
   maxTokenDays: number | undefined;
   runTokenLifetimeMs: number;
 }

@@ -3,7 +3,7 @@ import { hashOf, looksLikeRunSecret, looksLikeSecret } from "../domain/token-sec
 import type { Authenticated } from "../store/authentication.ts";
 import type { App } from "./app.ts";
 
-/** The principal that a token authenticates; it can be a run. */
+/** The principal that a token authenticates, which can also be a run. */
 interface AuthenticatedPrincipal {
   tokenId: string;
   type: string;
@@ -11,7 +11,10 @@ interface AuthenticatedPrincipal {
   versions: string;
 }
 
-/** Returns the principal of a token. Throws `unauthenticated`. One statement: it is called for every request. */
+/**
+ * Returns the principal of a token. Throws `unauthenticated`. Runs a single SQL statement, because it is called for
+ * every request.
+ */
 export async function authenticate(app: App, token: string): Promise<Authenticated> {
   if (!looksLikeSecret(token)) throw tokenRefused();
   const at = app.now();
@@ -22,8 +25,8 @@ export async function authenticate(app: App, token: string): Promise<Authenticat
 }
 
 /**
- * Like `authenticate` for several tokens, which can be run tokens, in their order; undefined for refused ones. One
- * statement, and one for each run.
+ * Returns the principals of several tokens, in the order of the tokens; undefined for invalid ones. The tokens can be
+ * run tokens. Runs one SQL statement, and one more for each run token.
  */
 export async function batchAuthenticate(
   app: App,

@@ -11,7 +11,7 @@ import { organizationNotFound } from "../domain/errors.ts";
 import type { OrganizationId, UserId } from "../domain/ids.ts";
 import type { TeamViewer } from "../domain/team.ts";
 
-/** The caller's grants in an organization. Throws `notFound` unless the caller belongs to it. */
+/** Returns the caller's grants in an organization. Throws `notFound` if the caller does not belong to it. */
 export function grantsIn(caller: Caller, organizationId: OrganizationId): OrganizationGrants {
   authorize(caller, "organization:read", { organizationId }, "organization");
   const found = caller.grants.organizations.get(organizationId);
@@ -20,8 +20,8 @@ export function grantsIn(caller: Caller, organizationId: OrganizationId): Organi
 }
 
 /**
- * Creates the function that decides which of an organization's teams the principal sees; undefined if the principal
- * does not belong to the organization.
+ * Returns the values that decide which teams of an organization the principal sees; undefined if the principal does not
+ * belong to the organization.
  */
 export function teamViewerIn(
   grants: Grants,
@@ -34,12 +34,15 @@ export function teamViewerIn(
   return { owner, teamIds, seesSecretTeams };
 }
 
-/** Whether the caller's token has no access to an organization that its user may belong to. */
+/**
+ * Returns whether the organization does not accept the caller's token, although its user may be a member of the
+ * organization.
+ */
 export const isWithheld = (caller: Caller, organizationId: OrganizationId): boolean =>
   caller.kind === "principal" &&
   withheldOrganizations(caller.principal.versions).includes(organizationId);
 
-/** The id of the calling user; undefined for other callers. */
+/** Returns the id of the calling user; undefined if the caller is not a user. */
 export const callingUser = (caller: Caller): UserId | undefined =>
   caller.kind === "principal" &&
   caller.principal.type === "user" &&

@@ -28,7 +28,7 @@ import type { App } from "./app.ts";
 import { callingUser, grantsIn, isWithheld, teamViewerIn } from "./caller.ts";
 import { authorizeTeam, refuseWithoutOwner } from "./team.ts";
 
-/** A membership with those of its address and teams that the caller may see. */
+/** A membership, with the parts of its address and teams that the caller may see. */
 export interface VisibleMembership {
   membership: OrganizationMembership;
   email: string | undefined;
@@ -53,8 +53,10 @@ const visibleTo =
   };
 
 /**
- * Invites a user by e-mail address and adds the user to teams. Throws `notFound` for an unknown organization or team,
- * `forbidden`, and `invalid` for an invalid address or a user who is already invited or a member.
+ * Invites a user by e-mail address and adds the user to teams. Throws:
+ * - `notFound` for an unknown organization or team
+ * - `forbidden`
+ * - `invalid` for an invalid address, or a user who is already invited or a member
  */
 export async function createOrganizationMembership(
   app: App,
@@ -96,7 +98,9 @@ export async function createOrganizationMembership(
   return visibleTo(caller)(await app.reads.memberships.get(membership.id));
 }
 
-/** Allowed for members of the organization and for the invited user. Throws `notFound`. */
+/**
+ * Returns a membership. Members of the organization and the invited user may read it; all others receive `notFound`.
+ */
 export async function getOrganizationMembership(
   app: App,
   caller: Caller,
@@ -109,7 +113,9 @@ export async function getOrganizationMembership(
   return visibleTo(caller)(view);
 }
 
-/** Throws `notFound` if the caller does not belong to the organization. */
+/**
+ * Returns a page of an organization's memberships. Throws `notFound` if the caller does not belong to the organization.
+ */
 export async function listOrganizationMemberships(
   app: App,
   caller: Caller,
@@ -121,7 +127,7 @@ export async function listOrganizationMemberships(
   return { memberships: rows.map(visibleTo(caller)), total };
 }
 
-/** The memberships of organizations that the caller belongs to. */
+/** Returns the memberships among `ids` that are in organizations of the caller. */
 export async function batchGetOrganizationMemberships(
   app: App,
   caller: Caller,
@@ -137,7 +143,10 @@ export async function batchGetOrganizationMemberships(
     .map(visibleTo(caller));
 }
 
-/** Accepts the invitation, as the invited user; a repeat changes nothing. Throws `notFound` for other callers. */
+/**
+ * Accepts an invitation; only the invited user may do so. A repeat changes nothing. Throws `notFound` for other
+ * callers.
+ */
 export async function acceptOrganizationMembership(
   app: App,
   caller: Caller,
@@ -162,7 +171,7 @@ export async function acceptOrganizationMembership(
 
 /**
  * Removes a user from the organization and its teams. Members may remove themselves, and invited users may decline.
- * Throws `notFound`, `forbidden`, the conflict `last_owner`.
+ * Throws `notFound`, `forbidden`, or the conflict `last_owner`.
  */
 export const deleteOrganizationMembership = (
   app: App,
@@ -182,7 +191,7 @@ export const deleteOrganizationMembership = (
     touch(await tx.users.getForUpdate(userId), at);
     for (const member of await tx.teamMembers.ofUser(organizationId, userId)) {
       const team = await tx.teams.get(member.teamId);
-      // A caller that may not manage the owners team cannot remove an owner through a membership either.
+      // A caller that may not manage the owners team must not remove an owner by deleting the membership.
       if (team.owners && !own) authorizeTeam(caller, "manage-members", team);
       await tx.teamMembers.remove(member);
       await refuseWithoutOwner(tx, team);
@@ -192,15 +201,18 @@ export const deleteOrganizationMembership = (
     await tx.record(organizationMembershipDeleted(membership, touch(organization, at)));
   });
 
-/** Throws if the organization does not accept the token of the calling user, whose own membership is the target. */
+/**
+ * Throws if the organization does not accept the calling user's token. Called if the membership is the caller's own,
+ * because other memberships are authorized through grants.
+ */
 function refuseToken(caller: Caller, organizationId: OrganizationId): void {
   refuseUserToken(grantsOf(caller), organizationId);
   if (isWithheld(caller, organizationId)) throw organizationMembershipNotFound();
 }
 
 /**
- * Returns the user with the address, locked. Creates a placeholder if there is none; it becomes a user when an
- * administrator creates one with this address.
+ * Returns the user with this address, locked. If there is none, creates a placeholder user, which becomes a full user
+ * when an administrator creates a user with this address.
  */
 async function userInvitedAs(tx: Tx, email: string, at: Date): Promise<User> {
   const known = await tx.users.findByEmailForUpdate(email);

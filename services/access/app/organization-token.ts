@@ -13,7 +13,10 @@ const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner 
   slot,
 });
 
-/** Creates the token of a slot, which replaces the previous one. Throws `notFound`, `forbidden`, `invalid`, `badRequest`. */
+/**
+ * Creates the token of a slot; it replaces the slot's previous token. Throws `notFound`, `forbidden`, `invalid` or
+ * `badRequest`.
+ */
 export const createOrganizationToken = (
   app: App,
   caller: Caller,
@@ -34,7 +37,7 @@ export const createOrganizationToken = (
     return createToken(app, tx, caller, owner, { description: "", expiredAt });
   });
 
-/** Throws `notFound`, also if the slot is empty, and `forbidden`. */
+/** Returns the token of a slot. Throws `notFound` (also if the slot has no token) or `forbidden`. */
 export async function getOrganizationToken(
   app: App,
   caller: Caller,
@@ -46,7 +49,7 @@ export async function getOrganizationToken(
   return token;
 }
 
-/** Revokes the token. Throws `notFound`, `forbidden`. */
+/** Revokes the token of a slot. Throws `notFound` or `forbidden`. */
 export const deleteOrganizationToken = (
   app: App,
   caller: Caller,

@@ -13,14 +13,13 @@ import type { App } from "./app.ts";
 export interface ProvisionOrganization {
   organizationId: OrganizationId;
   creatorUserId: UserId;
-  /** Version of the organization's row in the service workspaces. */
+  /** Version of the organization's row in the workspaces service. */
   version: bigint;
 }
 
 /**
- * Creates an organization's row and its team `owners` with the creator as a member, and returns the team's id. A
- * repeat changes neither team nor members, even if it names another creator. Throws `notFound` for an unknown
- * creator.
+ * Creates an organization's row and its owners team with the creator as a member, and returns the team's id. A repeat
+ * changes neither the team nor its members, even if it names another creator. Throws `notFound` for an unknown creator.
  */
 export const provisionOrganization = (
   app: App,
@@ -53,8 +52,8 @@ export const provisionOrganization = (
   });
 
 /**
- * Deletes everything that this service stores of an organization, including its grants, and keeps a tombstone, so
- * that a delayed creation cannot create the organization again. A repeat changes nothing.
+ * Deletes all data of an organization in this service, including its grants. A tombstone remains, so that a delayed
+ * creation cannot create the organization again. A repeat changes nothing.
  */
 export const dropOrganization = (app: App, organizationId: OrganizationId): Promise<void> =>
   app.transaction(async (tx) => {
@@ -63,7 +62,8 @@ export const dropOrganization = (app: App, organizationId: OrganizationId): Prom
     const organization = await tx.organizations.getEvenDroppedForUpdate(organizationId);
     if (organization.droppedAt) return;
     organization.droppedAt = at;
-    // The versions of its members need not grow: their cached version vectors do not contain the new organization.
+    // The members' own versions need not grow: their version vectors change anyway, because they no longer contain this
+    // organization.
     touch(organization, at);
     await tx.organizations.save(organization);
     await tx.organizations.removeContents(organizationId);
@@ -71,7 +71,10 @@ export const dropOrganization = (app: App, organizationId: OrganizationId): Prom
 
 export interface OrganizationSettings extends CredentialSettings {
   organizationId: OrganizationId;
-  /** Version of the organization's row in the service workspaces; only higher versions apply. */
+  /**
+   * Version of the organization's row in the workspaces service. Settings with a version that is not higher than the
+   * stored one are ignored.
+   */
   version: bigint;
 }
 

@@ -1,7 +1,7 @@
 import { principalNotFound } from "../domain/errors.ts";
 import type { App } from "./app.ts";
 
-/** The name of a user or team. Throws `notFound`. */
+/** Returns the name of a user or team. Throws `notFound`. */
 export async function getPrincipalName(
   app: App,
   { type, id }: { type: string; id: string },

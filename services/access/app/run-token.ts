@@ -18,14 +18,14 @@ import { hashOf, runSecretOf, SECRET_BYTES } from "../domain/token-secret.ts";
 import type { AuthenticatedRun } from "../store/run-token.ts";
 import type { App } from "./app.ts";
 
-/** Returns the run of a token. Throws `unauthenticated`. */
+/** Returns the run that a token authenticates. Throws `unauthenticated`. */
 export async function authenticateRun(app: App, secret: string): Promise<AuthenticatedRun> {
   const found = await app.reads.runTokens.authenticate(hashOf(secret), app.now());
   if (!found) throw tokenRefused();
   return found;
 }
 
-/** The grants of a run, which are on its own workspace only. Throws `notFound`. */
+/** Returns the grants of a run, which are on its own workspace only. Throws `notFound`. */
 export async function getRunGrants(app: App, runId: string): Promise<Grants> {
   const bound = await app.reads.runTokens.findBinding(runId, app.now());
   if (!bound) throw principalNotFound();
@@ -48,7 +48,7 @@ export async function getRunGrants(app: App, runId: string): Promise<Grants> {
 }
 
 /**
- * Creates a token for a run, which its runner may not have reported yet. Only this response contains the secret.
+ * Creates a token for a run. The run need not have been reported yet. The secret is contained in this response only.
  * Throws `notFound` for an unknown workspace, and a conflict if the run has ended or belongs to another workspace or
  * runner.
  */
@@ -84,8 +84,8 @@ export async function createRunToken(
 }
 
 /**
- * Starts the lifetime of a token again. Throws `notFound` if the token is expired, deleted or belongs to another
- * runner.
+ * Renews a token: its lifetime starts again. Throws `notFound` if the token has expired, is deleted or belongs to
+ * another runner.
  */
 export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<RunToken> =>
   app.transaction(async (tx) => {
@@ -101,7 +101,7 @@ export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise
     return token;
   });
 
-/** Revokes the token. A repeat changes nothing. */
+/** Revokes a run token. A repeat changes nothing. */
 export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<void> =>
   app.transaction(async (tx) => {
     const found = await tx.runTokens.findForUpdate(id, runnerOf(caller));
@@ -112,14 +112,14 @@ export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promis
     await tx.record(runTokenDeleted(token, revision));
   });
 
-/** Deletes the tokens of those of the runs that have ended, as the service workspaces says. */
+/** Deletes the tokens of the runs that have ended according to the workspaces service. */
 export async function endEndedRuns(app: App, runIds: readonly RunId[]): Promise<void> {
   const bound = await app.reads.runTokens.listBound(runIds);
   if (bound.length === 0) return;
   await endRuns(app, await app.workspaces.listEndedRuns(bound));
 }
 
-/** Deletes the tokens of all runs of those of the workspaces that are deleted, as the service workspaces says. */
+/** Deletes the tokens of all runs of the workspaces that are deleted according to the workspaces service. */
 export async function endRunsOfDeletedWorkspaces(
   app: App,
   workspaceIds: readonly WorkspaceId[],
@@ -134,8 +134,9 @@ const endRuns = (app: App, runIds: readonly RunId[]): Promise<void> =>
   app.transaction((tx) => tx.runTokens.removeRuns(runIds));
 
 /**
- * Another transaction may have ended the run, and its event may already have been processed. The run is therefore
- * checked again after the commit: the service workspaces publishes the end of a run only after it has committed it.
+ * Deletes the tokens of a run that ended while its token was created, and throws. The end's event may already have been
+ * processed before the token existed, so the run is checked again after the commit. This is sufficient because the
+ * workspaces service publishes the end of a run only after it has committed it.
  */
 async function endIfRunHasEnded(
   app: App,

@@ -29,7 +29,7 @@ import type { VisibleTeams } from "../store/team-access.ts";
 import type { App } from "./app.ts";
 import type { Placement } from "./clients.ts";
 
-/** A grant with the permissions that its level implies, or its custom ones. */
+/** A team's grant with its effective permissions: those that its level implies, or its custom ones. */
 export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };
 
 const toView = (teamAccess: TeamAccess): TeamAccessView => ({
@@ -42,18 +42,21 @@ const actions = {
   workspace: { read: "workspace:read", manage: "workspace:manage-teams" },
 } as const satisfies Record<TargetType, Record<"read" | "manage", Action>>;
 
-/** The organization and project of a target, by which authorization decides. */
+/** The organization and project of a grant's target, which authorization needs. */
 type Place = Placement | Omit<Placement, "workspaceId">;
 
-/** Calls the service workspaces and is therefore called before the transaction. Throws `notFound`. */
+/**
+ * Returns the placement of a target. Called before the transaction starts, because it calls the workspaces service.
+ * Throws `notFound`.
+ */
 const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Promise<Place> =>
   targetType === "workspace"
     ? app.workspaces.placementOfWorkspace(targetId)
     : { organizationId: await app.workspaces.organizationOfProject(targetId), projectId: targetId };
 
 /**
- * The target of an existing grant: a project never changes its organization, but a workspace can have moved to
- * another project.
+ * Returns the placement of an existing grant's target. The workspaces service is called for workspaces only: they can
+ * move to another project, whereas a project's organization never changes.
  */
 async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
   const target = targetOf(grant);
@@ -62,9 +65,10 @@ async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
 }
 
 /**
- * The teams whose grants on a target the caller sees: callers that may manage the grants see those of all teams;
- * callers that may read a project's teams see those of their own teams and of teams that are not secret; all other
- * callers see those of their own teams. Specification, "Authentication", rule 10.
+ * Returns which teams' grants on a target the caller sees:
+ * - Callers that may manage the grants see those of all teams.
+ * - Callers that may read a project's teams see those of their own teams and of teams that are not secret.
+ * - All other callers see those of their own teams.
  */
 function visibleTeams(caller: Caller, targetType: TargetType, place: Place): VisibleTeams {
   const grants = grantsOf(caller);
@@ -75,9 +79,9 @@ function visibleTeams(caller: Caller, targetType: TargetType, place: Place): Vis
 }
 
 /**
- * Gives a team access to a project or workspace of its organization. Throws `notFound` for an unknown team or target
- * and for callers that may not manage the target's teams, `invalid` for an unknown level or permission and for a team
- * that already has access.
+ * Gives a team access to a project or workspace of its organization. Throws:
+ * - `notFound` for an unknown team or target, and for callers that may not manage the target's teams
+ * - `invalid` for an unknown level or permission, and for a team that already has access
  */
 export async function createTeamAccess(
   app: App,
@@ -90,7 +94,7 @@ export async function createTeamAccess(
   },
 ): Promise<TeamAccessView> {
   const { teamId, target } = wanted;
-  // Called before the transaction, so that a slow service does not keep the organization's row locked.
+  // Called before the transaction, so that a slow workspaces service does not keep the organization's row locked.
   const place = await placeOf(app, target);
   const { organizationId } = place;
   authorizeUnlessService(caller, actions[target.targetType].manage, place);
@@ -122,22 +126,22 @@ export async function createTeamAccess(
 }
 
 /**
- * Another transaction may have deleted the target, and its event may already have been processed. The target is
- * therefore checked again after the commit: the service workspaces publishes a deletion only after it has committed
- * it. Throws `notFound`.
+ * Deletes the new grant and throws `notFound` if its target was deleted while the grant was created. The deletion's
+ * event may already have been processed before the grant existed, so the target is checked again after the commit. This
+ * is sufficient because the workspaces service publishes a deletion only after it has committed it.
  */
 async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise<void> {
   try {
     await placeOf(app, target);
   } catch (error) {
-    // The grant is committed even if the service is unavailable.
+    // If the workspaces service is unavailable, the grant remains.
     if (!isNotFound(error)) return;
     await deleteTeamAccessOfTarget(app, target);
     throw error;
   }
 }
 
-/** Deletes the grants on those of the targets that are deleted, as the service workspaces says. */
+/** Deletes the grants on the targets that are deleted according to the workspaces service. */
 export async function deleteTeamAccessOfDeleted(
   app: App,
   targets: readonly TeamAccessTarget[],
@@ -170,7 +174,7 @@ async function listDeleted(app: App, targets: readonly TeamAccessTarget[]): Prom
 const deleteTeamAccessOfTarget = (app: App, target: TeamAccessTarget): Promise<void> =>
   app.transaction((tx) => tx.teamAccess.removeOfTarget(target));
 
-/** Throws `notFound` if the caller does not see the grant. */
+/** Returns a grant. Throws `notFound` if the caller does not see it. */
 export async function getTeamAccess(
   app: App,
   caller: Caller,
@@ -202,8 +206,8 @@ export async function listTeamAccess(
 }
 
 /**
- * Changes level and permissions of a grant. Throws `notFound` for callers that may not manage the target's teams, and
- * `invalid`.
+ * Changes the level and permissions of a grant. Throws `notFound` for callers that may not manage the target's teams,
+ * and `invalid`.
  */
 export const updateTeamAccess = (
   app: App,
@@ -252,7 +256,8 @@ async function changeTeamAccess<Result>(
   return app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(known.organizationId);
     const teamAccess = await tx.teamAccess.getForUpdate(id);
-    // A caller may be allowed to read the target and not to see the grants on it.
+    // Answers `notFound` instead of `forbidden`: a caller that may read the target does not necessarily see the grants
+    // on it.
     authorizeOrNotFound(caller, actions[targetType].manage, place, "team access");
     return change(tx, teamAccess, touch(organization, app.now()));
   });

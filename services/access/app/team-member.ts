@@ -16,15 +16,15 @@ export interface TeamMemberInput {
   userId: UserId;
 }
 
-/** Finds the users whom a request names, by name, user id or membership. */
+/** The users that a request names: by user name or user id (`users`), or by membership. */
 export interface NamedUsers {
   users: readonly string[];
   membershipIds: readonly string[];
 }
 
 /**
- * Adds members of the organization to a team. A repeat changes nothing. Throws `notFound` for an unknown team and for
- * users who are not members of the organization, and `forbidden`.
+ * Adds members of the organization to a team. A repeat changes nothing. Throws `notFound` for an unknown team or a user
+ * who is not a member of the organization, and `forbidden`.
  */
 export const addTeamMembers = (
   app: App,
@@ -46,8 +46,8 @@ export const addTeamMembers = (
   });
 
 /**
- * Removes members; users who are not members of the team are ignored. Throws the errors of `addTeamMembers`, and the
- * conflict `last_owner`.
+ * Removes members from a team. Users who are not members of the team are ignored. Throws the errors of
+ * `addTeamMembers`, and the conflict `last_owner`.
  */
 export const removeTeamMembers = (
   app: App,
@@ -69,8 +69,8 @@ export const removeTeamMembers = (
   });
 
 /**
- * For services: adds a user to a team and makes the user a member of the organization. A repeat changes nothing.
- * Throws `notFound`.
+ * Adds a user to a team and makes the user a member of the organization. Only services call it. A repeat changes
+ * nothing. Throws `notFound`.
  */
 export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
@@ -96,7 +96,8 @@ export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Pr
   });
 
 /**
- * For services: removes a user from a team. A repeat changes nothing. Throws `notFound`, the conflict `last_owner`.
+ * Removes a user from a team. Only services call it. A repeat changes nothing. Throws `notFound` or the conflict
+ * `last_owner`.
  */
 export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
@@ -111,7 +112,7 @@ export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput):
     await tx.record(teamMemberRemoved(member, touch(organization, at)));
   });
 
-/** Throws `notFound` if one of the users is not a member of the organization. */
+/** Returns the ids of the named users. Throws `notFound` if one of them is not a member of the organization. */
 async function idsOfNamed(
   tx: Tx,
   organizationId: OrganizationId,

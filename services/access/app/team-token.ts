@@ -17,9 +17,9 @@ const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): Tok
 });
 
 /**
- * Creates a token that authenticates a team. Without a description it is the default token and replaces the previous
- * one; with a description it is an additional token. Throws `notFound`, `forbidden`, and `invalid`, also if another
- * token has the description.
+ * Creates a token that authenticates a team. Without a description, it is the team's default token and replaces the
+ * previous one. With a description, it is an additional token. Throws `notFound`, `forbidden`, or `invalid`, for
+ * example if another token has the same description.
  */
 export const createTeamToken = (
   app: App,
@@ -43,7 +43,7 @@ export const createTeamToken = (
     return createToken(app, tx, caller, owner, input);
   });
 
-/** Returns the default token. Throws `notFound` for callers that may not manage it. */
+/** Returns the team's default token. Throws `notFound` for callers that may not manage it. */
 export const getTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<Token> =>
   app.transaction(async (tx) => {
     const team = await tx.teams.get(teamId);
@@ -53,7 +53,7 @@ export const getTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<
     return token;
   });
 
-/** Revokes the default token. Throws `notFound`, `forbidden`. */
+/** Revokes the team's default token. Throws `notFound` or `forbidden`. */
 export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization, team } = await getTeamForUpdate(tx, teamId);
@@ -64,8 +64,8 @@ export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promi
   });
 
 /**
- * The tokens of an organization's teams that the caller may manage. Throws `notFound` if the caller does not belong
- * to the organization.
+ * Returns the tokens of an organization's teams that the caller may manage. Throws `notFound` if the caller does not
+ * belong to the organization.
  */
 export async function listTeamTokens(
   app: App,
@@ -77,7 +77,7 @@ export async function listTeamTokens(
   const viewer = {
     owner,
     teamIds,
-    // Members of a team are users only: a team token may not create further tokens.
+    // Only users are members of a team. A team token may therefore not create further tokens of its team.
     trustedMember: grants.principal.type === "user",
     managesTeams: allowed(grants, "organization:manage-teams", { organizationId }),
     seesSecretTeams: allowed(grants, "organization:read-secret-teams", { organizationId }),

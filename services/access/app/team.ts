@@ -35,7 +35,7 @@ export type TeamWithAllowedActions = TeamView & {
   allowedActions: ReturnType<typeof allowedTeamActions>;
 };
 
-/** A service has no grants, and its documents show no allowed actions. */
+/** Adds the caller's allowed actions to a team. For services the list is empty, because they have no grants. */
 const withAllowedActions =
   (caller: Caller) =>
   (view: TeamView): TeamWithAllowedActions => ({
@@ -43,7 +43,9 @@ const withAllowedActions =
     allowedActions: caller.kind === "service" ? [] : allowedTeamActions(caller.grants, view.team),
   });
 
-/** Throws `notFound` if the caller does not see the team, `forbidden` if it may not perform the action on it. */
+/**
+ * Throws `notFound` if the caller does not see the team, and `forbidden` if it may not perform the action on the team.
+ */
 export function authorizeTeam(caller: Caller, action: TeamAction, team: Team): void {
   authorizeToSeeTeam(caller, team);
   if (!teamAllows(grantsOf(caller), action, team)) {
@@ -53,12 +55,12 @@ export function authorizeTeam(caller: Caller, action: TeamAction, team: Team): v
 
 /** Throws `notFound` if the caller does not see the team. */
 function authorizeToSeeTeam(caller: Caller, team: Team): void {
-  // Also refuses user tokens if the organization does not accept them.
+  // Also throws if the organization does not accept user tokens and the caller uses one.
   authorize(caller, "organization:read", team, "team");
   if (!isVisible(caller.grants, team)) throw teamNotFound();
 }
 
-/** True if the principal sees the team and may perform the action on it. */
+/** Returns whether the principal sees the team and may perform the action on it. */
 export const mayDoToTeam = (grants: Grants, action: TeamAction, team: Team): boolean =>
   isVisible(grants, team) && teamAllows(grants, action, team);
 
@@ -67,7 +69,7 @@ const isVisible = (grants: Grants, team: Team): boolean => {
   return viewer !== undefined && teamIsVisible(team, viewer);
 };
 
-/** Returns the organization's row, locked, and the team. Throws `notFound`. */
+/** Returns a team and its organization, whose row is locked. Throws `notFound`. */
 export async function getTeamForUpdate(
   tx: Tx,
   id: TeamId,
@@ -76,14 +78,14 @@ export async function getTeamForUpdate(
   return { organization, team: await tx.teams.get(id) };
 }
 
-/** Throws the conflict `last_owner` if the owners team would have no member who accepted the membership. */
+/** Throws the conflict `last_owner` if no member of the owners team has an accepted organization membership. */
 export async function refuseWithoutOwner(tx: Tx, { id, owners }: Team): Promise<void> {
   if (owners && (await tx.teamMembers.countActive(id)) === 0) throw lastOwner();
 }
 
 /**
- * Throws `invalid` for an invalid or taken name and invalid settings, `notFound` if the caller does not belong to the
- * organization, and `forbidden`.
+ * Creates a team. Throws `invalid` for invalid settings or an invalid or taken name, `notFound` if the caller does not
+ * belong to the organization, and `forbidden`.
  */
 export const createTeam = (
   app: App,
@@ -115,7 +117,7 @@ export async function getTeam(
   return withAllowedActions(caller)(found);
 }
 
-/** The teams that the caller sees. Throws `notFound` if the caller does not belong to the organization. */
+/** Returns the teams that the caller sees. Throws `notFound` if the caller does not belong to the organization. */
 export async function listTeams(
   app: App,
   caller: Caller,
@@ -133,7 +135,7 @@ export async function listTeams(
   return { teams: rows.map(withAllowedActions(caller)), total };
 }
 
-/** Changes the given settings. Throws `notFound`, `forbidden`, `invalid`, the conflict `owners_team`. */
+/** Changes the settings in the request. Throws `notFound`, `forbidden`, `invalid`, or the conflict `owners_team`. */
 export const updateTeam = (
   app: App,
   caller: Caller,
@@ -145,7 +147,7 @@ export const updateTeam = (
     const givesAccess = Object.keys(organizationAccess).length > 0;
     const changesOwn = Object.values(own).some((value) => value !== undefined);
     if (changesOwn || !givesAccess) authorizeTeam(caller, "update", team);
-    // Clients send all attributes that they know, so unchanged permissions require no additional right.
+    // Clients send all attributes that they know, so permissions that do not change require no additional right.
     if (givesAccess && (!changesOwn || changesOrganizationAccess(team, organizationAccess))) {
       authorizeTeam(caller, "manage-access", team);
     }
@@ -167,7 +169,9 @@ async function applyAndSave(tx: Tx, team: Team, settings: TeamSettings): Promise
   await tx.teams.save(team);
 }
 
-/** Deletes the team with its members, grants and tokens. Throws `notFound`, `forbidden`, the conflict `owners_team`. */
+/**
+ * Deletes the team with its members, grants and tokens. Throws `notFound`, `forbidden`, or the conflict `owners_team`.
+ */
 export const deleteTeam = (app: App, caller: Caller, id: TeamId): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization, team } = await getTeamForUpdate(tx, id);
@@ -181,7 +185,7 @@ export const deleteTeam = (app: App, caller: Caller, id: TeamId): Promise<void> 
     await tx.teams.remove(team);
   });
 
-/** The teams that the caller sees. */
+/** Returns the teams among `ids` that the caller sees. */
 export async function batchGetTeams(
   app: App,
   caller: Caller,

@@ -12,7 +12,7 @@ import {
 import { touch } from "../domain/version.ts";
 import type { App } from "./app.ts";
 
-/** One for each type of token. Throws `notFound`, `forbidden`. */
+/** Returns the organization's token lifetime policies, one for each type of token. Throws `notFound` or `forbidden`. */
 export const listTokenTtlPolicies = (
   app: App,
   caller: Caller,
@@ -28,8 +28,9 @@ export const listTokenTtlPolicies = (
   });
 
 /**
- * Changes the given maxima, and returns the policies of all types. From then on they apply to tokens that exist, too:
- * the organization's new version makes all cached grants obsolete. Throws `notFound`, `forbidden`, `invalid`.
+ * Changes the maximum lifetimes in the request, and returns the policies of all types. They immediately apply to
+ * existing tokens too, because the organization's new version makes all cached grants obsolete. Throws `notFound`,
+ * `forbidden` or `invalid`.
  */
 export const updateTokenTtlPolicies = (
   app: App,

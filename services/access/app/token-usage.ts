@@ -2,7 +2,10 @@ import type { TokenId } from "../domain/ids.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { TokenUse } from "../store/token.ts";
 
-/** The uses of tokens that are not written yet. They are kept in memory, because every request uses a token. */
+/**
+ * The uses of tokens that are not in the database yet. They are collected in memory, because every request uses a
+ * token.
+ */
 export interface TokenUsage {
   note(id: TokenId, at: Date): void;
   /** Removes and returns the recorded uses. */
@@ -24,7 +27,7 @@ export function createTokenUsage(): TokenUsage {
   };
 }
 
-/** Writes the uses that were recorded since the last call; keeps them for the next call if writing fails. */
+/** Writes the uses that were recorded since the last call. If writing fails, keeps them for the next call. */
 export async function writeTokenUsage({
   transaction,
   tokenUsage,

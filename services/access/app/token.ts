@@ -31,12 +31,12 @@ export interface TokenInput {
   expiredAt: Date | undefined;
 }
 
-/** The principal that a token authenticates. */
+/** The owner and slot of a token. */
 export type TokenOwner = Pick<Token, "type" | "userId" | "teamId" | "organizationId" | "slot">;
 
 /**
- * Creates a token. In a slot for one token it replaces the previous one. Throws `invalid`. To be called while the
- * organization's row is held: it is locked by every change of a slot.
+ * Creates a token. In a slot for one token it replaces the previous token. The calling function must hold the lock on
+ * the organization's row, because every change of a slot locks that row. Throws `invalid`.
  */
 export async function createToken(
   app: App,
@@ -77,7 +77,9 @@ export async function createToken(
   return { token, secret };
 }
 
-/** The maximum lifetime of tokens of this type, while the organization limits it. */
+/**
+ * Returns the maximum lifetime of tokens of this type, in ms; undefined if the organization does not limit lifetimes.
+ */
 async function findMaxTtlMs(tx: Tx, owner: TokenOwner): Promise<bigint | undefined> {
   if (!owner.organizationId) return undefined;
   const organization = await tx.organizations.getForUpdate(owner.organizationId);
@@ -86,13 +88,13 @@ async function findMaxTtlMs(tx: Tx, owner: TokenOwner): Promise<bigint | undefin
   return policies.find(({ tokenType }) => tokenType === limitedType(owner))?.maxTtlMs;
 }
 
-/** Revokes a token that the caller may manage. */
+/** Revokes a token. Does not authorize: the calling function has done so. */
 export async function removeToken(app: App, tx: Tx, token: Token): Promise<void> {
   await tx.tokens.remove(token);
   await tx.record(tokenDeleted(token, nextVersion(token.revision, app.now())));
 }
 
-/** Returns any token that the caller may manage. Throws `notFound` for all others. */
+/** Returns a token of any type that the caller may manage. Throws `notFound` for all other tokens. */
 export const getToken = (app: App, caller: Caller, id: TokenId): Promise<Token> =>
   app.transaction(async (tx) => getManagedToken(tx, caller, id));
 
@@ -101,7 +103,8 @@ export const deleteToken = (app: App, caller: Caller, id: TokenId): Promise<void
   app.transaction(async (tx) => removeToken(app, tx, await getManagedToken(tx, caller, id)));
 
 /**
- * Throws `notFound` instead of `forbidden` for callers that may not manage the token: its existence must not leak.
+ * Returns a token that the caller may manage. Throws `notFound` instead of `forbidden` for other callers, so that they
+ * do not learn whether the token exists.
  */
 async function getManagedToken(tx: Tx, caller: Caller, id: TokenId): Promise<Token> {
   const token = await tx.tokens.getForUpdate(id);

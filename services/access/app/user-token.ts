@@ -15,7 +15,10 @@ const ofUser = (userId: UserId): TokenOwner => ({
   slot: "described",
 });
 
-/** Creates a token of the calling user, or of any user for services. Throws `notFound` for other users, `invalid`. */
+/**
+ * Creates a user token. Users can create their own tokens; services can create tokens of any user. Throws `notFound`
+ * for another user's id, and `invalid`.
+ */
 export async function createUserToken(
   app: App,
   caller: Caller,
@@ -28,7 +31,7 @@ export async function createUserToken(
   });
 }
 
-/** A page of the calling user's tokens. Throws `notFound` for other users. */
+/** Returns a page of the calling user's tokens. Throws `notFound` for another user's id. */
 export async function listUserTokens(
   app: App,
   caller: Caller,

@@ -36,8 +36,8 @@ export interface CreateUser {
 }
 
 /**
- * Creates a user. If a placeholder was invited with the address, it becomes the user. Throws `invalid` if the name or
- * the address is invalid or taken, `notFound` for callers that are not administrators.
+ * Creates a user. If a placeholder user was invited with this address, the placeholder becomes the user. Throws
+ * `invalid` if the name or address is invalid or taken, and `notFound` for callers that are not administrators.
  */
 export const createUser = (app: App, caller: Caller, input: CreateUser): Promise<User> =>
   app.transaction(async (tx) => {
@@ -46,7 +46,7 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
     await refuseProblems(tx, input);
     const { username, email, administrator } = input;
     const invited = await tx.users.findByEmailForUpdate(email);
-    // Another transaction may have turned the placeholder into a user after `refuseProblems` had read it.
+    // Another transaction may have made the placeholder a full user after `refuseProblems` had read it.
     if (invited && !invited.placeholder) throw emailTaken();
     const user = invited ?? newUser(input, at);
     if (invited) {
@@ -59,8 +59,8 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
   });
 
 /**
- * Makes a user an administrator if the installation has none, and creates the user if needed. Returns undefined if
- * there is an administrator. Throws `invalid`.
+ * If the installation has no administrator, makes a user an administrator and creates the user if necessary. Returns
+ * undefined if there is an administrator already. Throws `invalid`.
  */
 export async function ensureAdministrator(
   app: App,
@@ -75,14 +75,14 @@ export async function ensureAdministrator(
     : createUser(app, installation, { username, email, administrator: true });
 }
 
-/** Returns the user with that name, ignoring case. Throws `notFound`. */
+/** Returns the user with this name, ignoring case. Throws `notFound`. */
 export async function getUserByName(app: App, username: string): Promise<User> {
   const user = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
   if (!user) throw userNotFound();
   return user;
 }
 
-/** The calling user. Throws `notFound` for other principals. */
+/** Returns the calling user. Throws `notFound` for callers that are not users. */
 export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
   const id = callingUser(caller);
   const user = id === undefined ? undefined : await app.reads.users.find(id);
@@ -109,20 +109,20 @@ export const updateCurrentUser = (
     return user;
   });
 
-/** A user who shares an organization with the caller. Throws `notFound`. */
+/** Returns a user who shares an organization with the caller. Throws `notFound`. */
 export async function getUser(app: App, caller: Caller, id: UserId): Promise<User> {
   const [user] = await batchGetUsers(app, caller, [id]);
   if (!user) throw userNotFound();
   return user;
 }
 
-/** All users of the installation. Throws `notFound` for callers that are not administrators. */
+/** Returns a page of all users of the installation. Throws `notFound` for callers that are not administrators. */
 export async function listUsers(app: App, caller: Caller, search: UserSearch): Promise<Page<User>> {
   requireAdministrator(caller);
   return app.reads.users.list(search);
 }
 
-/** Suspends a user or ends the suspension. Throws `notFound`, the conflict `last_administrator`. */
+/** Suspends a user or ends a suspension. Throws `notFound` or the conflict `last_administrator`. */
 export const setUserSuspended = (
   app: App,
   caller: Caller,
@@ -132,7 +132,7 @@ export const setUserSuspended = (
     user.suspended = suspended;
   });
 
-/** Makes a user an administrator of the installation or an ordinary user. Throws the errors of `setUserSuspended`. */
+/** Grants or withdraws a user's administrator rights. Throws the errors of `setUserSuspended`. */
 export const setUserAdministrator = (
   app: App,
   caller: Caller,
@@ -142,7 +142,7 @@ export const setUserAdministrator = (
     user.administrator = administrator;
   });
 
-/** The caller and the users who share an organization with the caller. */
+/** Returns the users among `ids` who share an organization with the caller, including the caller. */
 export async function batchGetUsers(
   app: App,
   caller: Caller,
@@ -164,7 +164,8 @@ const changeUser = (
 ): Promise<User> =>
   app.transaction(async (tx) => {
     requireAdministratorUnlessService(caller);
-    // Locked before the user's own row, ordered by id, so that two administrators cannot remove each other.
+    // The administrators are locked in the order of their ids and before the user's own row, so that two administrators
+    // cannot remove each other concurrently.
     const administrators = await tx.users.lockAdministrators();
     const user = await tx.users.getForUpdate(id);
     const before = { ...user };
