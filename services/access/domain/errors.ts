@@ -1,16 +1,16 @@
 import { badRequest, conflict, invalid, notFound, unauthenticated } from "@statehouse/errors";
 
-/** Text of the problem of a username or e-mail address that another user has. */
+/** Messages for a username or e-mail address that another user has. */
 export const USERNAME_TAKEN = "Username has already been taken";
 export const EMAIL_TAKEN = "Email has already been taken";
-/** Text of the problem of a name that another team of the organization has. */
+/** Message for a name that another team of the organization has. */
 export const TEAM_NAME_TAKEN = "Name has already been taken";
 
 export const usernameTaken = () => invalid([{ field: "username", detail: USERNAME_TAKEN }]);
 export const emailTaken = () => invalid([{ field: "email", detail: EMAIL_TAKEN }]);
 export const teamNameTaken = () => invalid([{ field: "name", detail: TEAM_NAME_TAKEN }]);
 
-/** Clients match title and text. */
+/** Clients search for this title and message. */
 export const tokenDescriptionTaken = () =>
   invalid([
     {
@@ -24,23 +24,26 @@ export const unknownTokenSlot = () => badRequest("token", "token must be audit-t
 export const unknownTargetType = () =>
   badRequest("target_type", "Target type must be project or workspace.");
 
-/** Without an owner, no member could change the organization. */
+/** Thrown if a change would leave an organization without owners: no member could administer it then. */
 export const lastOwner = () =>
   conflict("last_owner", "The team owners must keep at least one member.");
 
-/** Another runner created tokens for this run, or this runner created some for another workspace. */
+/**
+ * Thrown if another runner has created tokens for this run, or this runner has created tokens for it in another
+ * workspace.
+ */
 export const runOfOther = () =>
   conflict("run_of_other", "The run belongs to another runner or another workspace.");
 
 export const ownersTeamProtected = () =>
   conflict("owners_team", "The team owners can neither be deleted nor renamed.");
 
-/** Without an administrator, no user could administer the installation. */
+/** Thrown if a change would leave the installation without administrators: no user could administer it then. */
 export const lastAdministrator = () =>
   conflict("last_administrator", "The installation must keep at least one administrator.");
 
 export const userNotFound = () => notFound("user");
-/** A token of a user, team, organization or run. */
+/** Thrown for unknown tokens of users, teams, organizations and runs. */
 export const tokenNotFound = () => notFound("token");
 export const teamAccessNotFound = () => notFound("team access");
 export const organizationMembershipNotFound = () => notFound("organization membership");
@@ -51,5 +54,5 @@ export const projectNotFound = () => notFound("project");
 export const runNotFound = () => notFound("run");
 export const principalNotFound = () => notFound("principal");
 
-/** The text is the same for every cause, because the response must not reveal which tokens were once valid. */
+/** The message is the same for every cause, because the response must not reveal which tokens were once valid. */
 export const tokenRefused = () => unauthenticated();

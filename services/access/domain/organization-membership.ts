@@ -1,10 +1,10 @@
 import { newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, OrganizationMembershipId, UserId } from "./ids.ts";
 
-/** An invited membership gives nothing until the user accepts it. */
+/** The status of a membership. An invited user has no rights in the organization until the user accepts. */
 type MembershipStatus = "active" | "invited";
 
-/** A user in an organization. */
+/** The membership of a user in an organization. */
 export class OrganizationMembership {
   declare readonly id: OrganizationMembershipId;
   declare readonly organizationId: OrganizationId;

@@ -1,21 +1,21 @@
 import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId } from "./ids.ts";
 
-/** The row that is locked before teams, memberships or grants of an organization change. */
+/** An organization in this service. Its row is locked before its teams, memberships or grants change. */
 export class Organization {
   declare readonly id: OrganizationId;
   /** Grows with every change of teams, memberships, grants and settings. */
   declare version: bigint;
-  /** The highest version of the service workspaces' row that was stored here. */
+  /** The highest version of the organization's row in the workspaces service that was stored here. */
   declare provisionedVersion: bigint;
-  /** False: requests with user tokens are unauthenticated in this organization. */
+  /** If false, the organization does not accept user tokens. */
   declare userTokensEnabled: boolean;
-  /** True: tokens live no longer than the organization's token lifetime policies allow. */
+  /** If true, the organization's token lifetime policies limit the lifetime of tokens. */
   declare maxTtlEnabled: boolean;
-  /** The version of the service workspaces' row that the settings come from. */
+  /** The version of the organization's row in the workspaces service from which the settings come. */
   declare settingsVersion: bigint;
   declare readonly createdAt: Date;
-  /** Set on a tombstone: only this row remains of the organization. */
+  /** When the organization was dropped. The row is then a tombstone: only this row remains of the organization. */
   declare droppedAt: Date | null;
 
   constructor(fields: Organization) {
@@ -23,12 +23,12 @@ export class Organization {
   }
 }
 
-/** The settings that restrict credentials; the workspaces service sends them. */
+/** The settings that restrict credentials. The workspaces service sends them. */
 const credentialSettings = ["userTokensEnabled", "maxTtlEnabled"] as const;
 
 export type CredentialSettings = Pick<Organization, (typeof credentialSettings)[number]>;
 
-/** Applies them. Returns whether one changed. */
+/** Applies the settings. Returns whether one of them changed. */
 export function applyCredentialSettings(
   organization: Organization,
   settings: CredentialSettings,

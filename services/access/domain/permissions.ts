@@ -1,20 +1,24 @@
 import { inWords, type Problems, quoted } from "@statehouse/errors";
 
-/** The levels of a type of grant, the permissions that each level implies, and the values of each permission. */
+/**
+ * The access levels of a type of grant with the permissions that each level implies, and the allowed values of each
+ * permission.
+ */
 export interface PermissionTable {
   levels: Readonly<Record<string, object>>;
   values: Readonly<Record<string, readonly (string | boolean)[]>>;
 }
 
-/** A level and, with `custom`, its permissions: the given ones, and defaults for the others. */
+/** An access level and, if the level is `custom`, the value of each permission. */
 export interface CheckedGrant {
   access: string;
   permissions: Record<string, unknown>;
 }
 
 /**
- * Computes the grant of a request that changes `before`. Permissions may be given only with `custom`. Absent
- * permissions keep their value if the level stays custom; otherwise they have the level's defaults.
+ * Returns the grant that results from a request and from the grant `before`. Permissions are allowed only with the
+ * level `custom`. Absent permissions keep their value if the level was already custom; otherwise they have the level's
+ * defaults.
  */
 export function checkedGrant(
   { levels, values }: PermissionTable,
@@ -43,16 +47,16 @@ export function checkedGrant(
   return { access, permissions };
 }
 
-/** The permissions that the level implies, or the custom ones. */
+/** Returns the permissions that the level implies or, if the level is custom, the custom permissions. */
 export const effectivePermissions = (
   { levels }: PermissionTable,
   { access, permissions }: CheckedGrant,
 ): Record<string, unknown> => ({ ...levels[access], ...permissions });
 
-/** `workspace-access.runs` is `runs` in documents. */
+/** Returns the name of a permission in documents, for example `runs` for `workspace-access.runs`. */
 const shortName = (name: string): string => name.split(".").at(-1) ?? name;
 
-/** `read, write or admin`. */
+/** Returns the values as text, for example `read, write or admin`. */
 export const alternatives = (values: readonly unknown[]): string =>
   values.length < 2
     ? values.map(String).join("")

@@ -1,12 +1,12 @@
 import type { WorkspacePermissions } from "@statehouse/authorization";
 import type { OrganizationId, RunId, RunTokenId, WorkspaceId } from "./ids.ts";
 
-/** A run that has tokens. They are bound to all of these fields. */
+/** A run that has tokens. The tokens are bound to the run's workspace, organization and runner. */
 export class Run {
   declare readonly id: RunId;
   declare readonly workspaceId: WorkspaceId;
   declare readonly organizationId: OrganizationId;
-  /** The service that executes the run: no other service creates, renews or deletes its tokens. */
+  /** The name of the runner that executes the run. Only this runner creates, renews and deletes the run's tokens. */
   declare readonly runner: string;
   /** When the run's last token expires. */
   declare expiredAt: Date;
@@ -16,7 +16,7 @@ export class Run {
   }
 }
 
-/** A credential for the processes of a run. Its secret is shown once and not stored. */
+/** A credential for the processes of a run. The secret is returned once and not stored. */
 export class RunToken {
   declare readonly id: RunTokenId;
   declare readonly runId: RunId;
@@ -31,15 +31,15 @@ export class RunToken {
 }
 
 /**
- * Architecture, "Run tokens": a run can read its workspace and its state, and can write the state under the run's
- * lock.
+ * The permissions of a run: it can read its workspace and the workspace's state, and can write state while the run
+ * holds the lock.
  */
 export const runPermissions: Partial<WorkspacePermissions> = {
   "workspace-access.runs": "read",
   "workspace-access.state-versions": "write",
 };
 
-/** When a token that is created or renewed now expires. */
+/** Returns when a token that is created or renewed now expires. */
 export const expiryOf = (now: Date, lifetimeMs: number): Date =>
   new Date(now.getTime() + lifetimeMs);
 

@@ -8,7 +8,7 @@ import { isId, newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, ProjectId, TeamAccessId, TeamId, WorkspaceId } from "./ids.ts";
 import type { PermissionTable } from "./permissions.ts";
 
-/** The levels and permissions of each type of target; specification, "Team project access". */
+/** The access levels and permissions of each type of target. */
 export const permissionTables = {
   project: { levels: projectLevels, values: permissionValues },
   workspace: { levels: workspaceLevels, values: workspacePermissionValues },
@@ -16,7 +16,7 @@ export const permissionTables = {
 
 export type TargetType = keyof typeof permissionTables;
 
-/** What a team has access to. */
+/** The project or workspace that a team has access to. */
 export type TeamAccessTarget =
   | { targetType: "project"; targetId: ProjectId }
   | { targetType: "workspace"; targetId: WorkspaceId };
@@ -29,7 +29,7 @@ export class TeamAccess {
   declare readonly targetId: ProjectId | WorkspaceId;
   declare readonly organizationId: OrganizationId;
   declare access: string;
-  /** Empty unless access is custom. */
+  /** Empty unless the access level is `custom`. */
   declare permissions: Record<string, unknown>;
   declare readonly createdAt: Date;
 
@@ -46,7 +46,7 @@ export const targetOf = ({ targetId }: TeamAccess): TeamAccessTarget =>
 export const newTeamAccessId = (targetType: TargetType): TeamAccessId =>
   targetType === "project" ? newId("tprj") : newId("tws");
 
-// The revision of an event is the version of the organization.
+// The revision of these events is the version of the organization.
 
 export const teamAccessCreated = (teamAccess: TeamAccess, revision: bigint) =>
   ({ type: "teamAccessCreated", revision, teamAccess }) as const;

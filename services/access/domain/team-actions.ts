@@ -1,7 +1,7 @@
 import { type Action, allowed, type Grants } from "@statehouse/authorization";
 import type { Team } from "./team.ts";
 
-/** The actions on a team, each with the organization-level permission that allows it. */
+/** The actions on a team, each with the organization-level action that the caller must be allowed to perform. */
 const rules = {
   update: "organization:manage-teams",
   delete: "organization:manage-teams",
@@ -21,15 +21,18 @@ const teamActions = [
 
 type Subject = Pick<Team, "id" | "organizationId" | "owners" | "allowMemberTokenManagement">;
 
-/** True for a member of a team whose members may create and revoke its tokens. */
+/**
+ * Returns whether the principal is a member of the team, and the team allows its members to create and revoke its
+ * tokens.
+ */
 const isTrustedMember = (grants: Grants, team: Subject): boolean =>
   team.allowMemberTokenManagement &&
   grants.principal.type === "user" &&
   (grants.organizations.get(team.organizationId)?.teamIds.includes(team.id) ?? false);
 
 /**
- * True if the grants allow the action. Only owners may change the owners team: a caller that could add members to it
- * or create a token of it would have every permission.
+ * Returns whether the grants allow the action. Only owners may change the owners team: a caller that can add members to
+ * it or create its token would have every permission.
  */
 export function teamAllows(grants: Grants, action: TeamAction, team: Subject): boolean {
   const { organizationId } = team;
@@ -39,7 +42,7 @@ export function teamAllows(grants: Grants, action: TeamAction, team: Subject): b
   return allowed(grants, rules[action], { organizationId });
 }
 
-/** The actions that a team's document shows as allowed. The owners team cannot be renamed or deleted. */
+/** Returns the actions that a team's document shows as allowed. The owners team can neither be renamed nor deleted. */
 export const allowedTeamActions = (grants: Grants, team: Subject): (TeamAction | "rename")[] => {
   const held = teamActions.filter((action) => teamAllows(grants, action, team));
   if (team.owners) return held.filter((action) => action !== "delete");

@@ -1,10 +1,12 @@
 import type { OrganizationId, TeamId, UserId } from "./ids.ts";
 
-/** A user in a team. The membership has an effect once the user has accepted the membership of the organization. */
+/**
+ * The membership of a user in a team. It has no effect until the user has accepted the membership of the organization.
+ */
 export class TeamMember {
   declare readonly teamId: TeamId;
   declare readonly userId: UserId;
-  /** The organization of the team, stored here too so that one index finds the organizations of a user. */
+  /** The organization of the team. It is stored here too, so that one index finds the organizations of a user. */
   declare readonly organizationId: OrganizationId;
   declare readonly createdAt: Date;
 

@@ -10,7 +10,7 @@ export const OWNERS = "owners";
 export const visibilities = ["secret", "organization"] as const;
 export type Visibility = (typeof visibilities)[number];
 
-/** Users of one organization with the same permissions. */
+/** A team: users of one organization with the same permissions. */
 export class Team {
   declare readonly id: TeamId;
   declare readonly organizationId: OrganizationId;
@@ -18,14 +18,11 @@ export class Team {
   declare name: string;
   declare visibility: Visibility;
   declare organizationAccess: string[];
-  /**
-   * Whether it is the owners team, whose members have every permission. Each organization has one; it can have any
-   * name.
-   */
+  /** Whether the team is the owners team, whose members have every permission. Each organization has exactly one. */
   declare readonly owners: boolean;
-  /** A record for tools that map groups of an identity provider. */
+  /** An id that tools use to map groups of an identity provider to teams. Statehouse only stores it. */
   declare ssoTeamId: string | null;
-  /** Whether its members may manage its tokens. */
+  /** Whether the team's members may manage the team's tokens. */
   declare allowMemberTokenManagement: boolean;
   declare readonly createdAt: Date;
 
@@ -34,7 +31,7 @@ export class Team {
   }
 }
 
-/** A new team with default settings. */
+/** Creates a team with default settings. */
 export const newTeam = (
   fields: Pick<Team, "organizationId" | "name" | "owners" | "createdAt">,
 ): Team =>
@@ -47,18 +44,21 @@ export const newTeam = (
     allowMemberTokenManagement: true,
   });
 
-/** A team with the members that its document shows. */
+/** A team and the members that its document shows. */
 export interface TeamView {
   team: Team;
   members: { userId: UserId; organizationMembershipId: OrganizationMembershipId }[];
 }
 
-/** The settings in a request. Undefined means the default on creation and the previous value on update. */
+/**
+ * Settings in a create or update request. An undefined setting has its default on creation and keeps its value on
+ * update.
+ */
 export interface TeamSettings {
   name: string | undefined;
   /** Empty means `secret`. */
   visibility: string | undefined;
-  /** By permission. */
+  /** Maps each permission of the request to its value. */
   organizationAccess: Readonly<Record<string, unknown>>;
   /** Empty means null. */
   ssoTeamId: string | undefined;
@@ -69,7 +69,7 @@ const NAME = /^[A-Za-z0-9_-]{1,90}$/;
 const SSO_TEAM_ID_LENGTH = 255;
 const known: ReadonlySet<string> = new Set<OrganizationAccess>(organizationAccessNames);
 
-/** True if `name` has the form of a team name. */
+/** Returns whether a team name is valid. */
 export const isTeamName = (name: string): boolean => NAME.test(name);
 
 /** True for names that a reader can take for that of the owners team, which is created with its organization. */
@@ -82,11 +82,14 @@ export const looksLikeOwners = (name: string): boolean =>
     .replaceAll("3", "e")
     .replaceAll("5", "s") === OWNERS;
 
-/** The visibility with that name; `secret` if the name is empty. */
+/** Returns the visibility with this name: `secret` if the name is empty, undefined if it is unknown. */
 export const visibilityOf = (name: string): Visibility | undefined =>
   name === "" ? "secret" : visibilities.find((visibility) => visibility === name);
 
-/** Applies the settings. Throws the conflict `owners_team` if the request renames the owners team. */
+/**
+ * Applies the settings to the team and adds violated rules to `problems`. Throws the conflict `owners_team` if the
+ * request renames the owners team.
+ */
 export function applyTeamSettings(team: Team, settings: TeamSettings, problems: Problems): void {
   const { name, ssoTeamId, allowMemberTokenManagement } = settings;
   if (name !== undefined && name !== team.name) {
@@ -119,7 +122,7 @@ export function applyTeamSettings(team: Team, settings: TeamSettings, problems: 
   }
 }
 
-/** Whether a request changes the value of a permission. */
+/** Returns whether a request changes the value of a permission. */
 export const changesOrganizationAccess = (
   { organizationAccess }: Pick<Team, "organizationAccess">,
   requested: TeamSettings["organizationAccess"],
@@ -128,21 +131,24 @@ export const changesOrganizationAccess = (
     ([permission, on]) => on !== organizationAccess.includes(permission),
   );
 
-/** The part of a caller's grants in an organization that decides which teams the caller sees. */
+/** The values of a caller's grants that decide which teams of an organization the caller sees. */
 export interface TeamViewer {
   owner: boolean;
   teamIds: readonly string[];
   seesSecretTeams?: boolean;
 }
 
-/** True if the viewer sees the team: owners see all teams, other members see their own teams and the visible ones. */
+/**
+ * Returns whether the viewer sees the team. Owners and viewers with `seesSecretTeams` see all teams; others see their
+ * own teams and those that are not secret.
+ */
 export const teamIsVisible = (
   team: { id: string; visibility: string },
   { owner, teamIds, seesSecretTeams = false }: TeamViewer,
 ): boolean =>
   owner || seesSecretTeams || team.visibility === "organization" || teamIds.includes(team.id);
 
-// The revision of an event is the version of the organization.
+// The revision of these events is the version of the organization.
 
 export const teamCreated = (team: Team, revision: bigint) =>
   ({ type: "teamCreated", revision, team }) as const;

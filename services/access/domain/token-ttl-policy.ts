@@ -2,11 +2,14 @@ import { type Problems, quoted } from "@statehouse/errors";
 import type { OrganizationId } from "./ids.ts";
 import type { Organization } from "./organization.ts";
 
-/** The types of tokens whose lifetime an organization limits, in the order of lists. */
+/** The types of tokens whose lifetime an organization can limit, in the order in which lists show them. */
 export const limitedTokenTypes = ["user", "team", "organization", "audit-trails"] as const;
 export type LimitedTokenType = (typeof limitedTokenTypes)[number];
 
-/** The maximum lifetime of an organization's tokens of one type. It applies while the organization has `maxTtlEnabled`. */
+/**
+ * The maximum lifetime of an organization's tokens of one type. It applies only while the organization's
+ * `maxTtlEnabled` is true.
+ */
 export class TokenTtlPolicy {
   declare readonly organizationId: OrganizationId;
   declare readonly tokenType: LimitedTokenType;
@@ -19,14 +22,17 @@ export class TokenTtlPolicy {
   }
 }
 
-/** Two years. */
+/** Two years of 365 days, in ms. */
 export const DEFAULT_MAX_TTL_MS = 63_072_000_000n;
-/** With a shorter lifetime no token could be used long enough to raise the maximum. */
+/**
+ * Minimum of a maximum lifetime, in ms. Tokens with a shorter lifetime would expire before they could be used to raise
+ * the maximum.
+ */
 const LEAST_MS = 1000n;
-/** Ten thousand years. */
+/** Ten thousand years, in ms. */
 const MOST_MS = 315_360_000_000_000n;
 
-/** The policy of a type until the organization sets another one. */
+/** Returns the policy that applies to a type of token until the organization sets another one. */
 export const defaultTokenTtlPolicy = (
   { id, createdAt }: Organization,
   tokenType: LimitedTokenType,
@@ -44,7 +50,10 @@ export interface TokenTtlPolicyInput {
   maxTtlMs: bigint;
 }
 
-/** Applies the given maxima to the policies of all types; adds broken rules to `problems`. Returns the given ones. */
+/**
+ * Applies the maximum lifetimes of a request to the policies, and adds violated rules to `problems`. Returns the
+ * policies that the request contains.
+ */
 export function applyTokenTtlPolicies(
   policies: readonly TokenTtlPolicy[],
   wanted: readonly TokenTtlPolicyInput[],
@@ -77,7 +86,7 @@ export function applyTokenTtlPolicies(
   return [...given];
 }
 
-/** The organization's version is the event's revision. */
+/** The event's revision is the version of the organization. */
 export const tokenTtlPolicyUpdated = (tokenTtlPolicy: TokenTtlPolicy, revision: bigint) =>
   ({ type: "tokenTtlPolicyUpdated", revision, tokenTtlPolicy }) as const;
 

@@ -3,13 +3,16 @@ import type { OrganizationId, TeamId, TokenId, UserId } from "./ids.ts";
 import type { LimitedTokenType } from "./token-ttl-policy.ts";
 
 /**
- * The slots of an owner's tokens: each has one token, except `described`, which has many. `plain`: the default token
- * of a team or organization. `audit-trails`: a token that authorizes nothing else.
+ * The slots of an owner's tokens:
+ * - `plain`: the default token of a team or organization.
+ * - `audit-trails`: a token of an organization that only authorizes reading audit trails.
+ * - `described`: tokens with a description.
+ * The slot `described` can have many tokens, the others have at most one.
  */
 export const organizationSlots = ["plain", "audit-trails"] as const;
 export type Slot = (typeof organizationSlots)[number] | "described";
 
-/** A credential. Its secret is shown once and not stored. */
+/** A user, team or organization token. Its secret is returned once and not stored. */
 export class Token {
   declare readonly id: TokenId;
   declare readonly type: "user" | "team" | "organization";
@@ -20,7 +23,7 @@ export class Token {
   /** Set for an organization or team token. */
   declare readonly organizationId: OrganizationId | null;
   declare readonly slot: Slot;
-  /** sha-256 of the secret, in hex. */
+  /** SHA-256 of the secret, in hex. */
   declare readonly hash: string;
   declare readonly description: string;
   declare readonly revision: bigint;
@@ -39,18 +42,20 @@ export class Token {
 const DESCRIPTION_LENGTH = 1000;
 const DEFAULT_YEARS = 2;
 const DAY_MS = 86_400_000;
-/** The latest time that a timestamp of a document can represent. */
+/** The latest time that a timestamp in a document can represent. */
 const LATEST_EXPIRY = new Date("9999-12-31T23:59:59.999Z");
 
-/** The limits of a new token's lifetime; absent ones do not apply. */
+/** The limits on the lifetime of a new token; absent limits do not apply. */
 interface LifetimeLimits {
-  /** Of the installation. */
+  /** The installation's maximum, in days. */
   maxDays?: number | undefined;
-  /** Of the organization, for tokens of this type. */
+  /** The organization's maximum for tokens of this type, in ms. */
   maxTtlMs?: bigint | undefined;
 }
 
-/** The latest expiry of a token that is created at `at`; `limitMs` undefined: no limit. */
+/**
+ * Returns the latest expiry of a token that is created at `at`. If `limitMs` is undefined, its lifetime is not limited.
+ */
 const latestExpiry = (at: Date, limitMs: number | undefined): Date =>
   limitMs === undefined
     ? LATEST_EXPIRY
@@ -59,8 +64,8 @@ const latestExpiry = (at: Date, limitMs: number | undefined): Date =>
 const inMs = (days: number | undefined) => (days === undefined ? undefined : days * DAY_MS);
 
 /**
- * The expiry of a token that is created without one: the maximum of its organization, otherwise two years from now, or
- * sooner if the installation limits it.
+ * Returns the expiry of a token that is created without one: the organization's maximum lifetime or, if it sets none,
+ * two years. The installation's maximum can shorten it.
  */
 export function defaultExpiry(createdAt: Date, { maxDays, maxTtlMs }: LifetimeLimits = {}): Date {
   const twoYears = new Date(createdAt);
@@ -70,7 +75,7 @@ export function defaultExpiry(createdAt: Date, { maxDays, maxTtlMs }: LifetimeLi
   return expiry < latest ? expiry : latest;
 }
 
-/** Checks the fields of a token created at `at`. */
+/** Checks the fields of a token that is created at `at`, and adds their problems to `problems`. */
 export function checkToken(
   {
     type,
@@ -81,13 +86,13 @@ export function checkToken(
   problems: Problems,
   { at, maxDays, maxTtlMs }: LifetimeLimits & { at: Date },
 ): void {
-  // PostgreSQL's text cannot contain NUL.
+  // PostgreSQL's type `text` cannot contain U+0000.
   if (description.length > DESCRIPTION_LENGTH || description.includes("\0")) {
     problems.add("description", "Description is invalid");
   } else if (type === "team" && slot === "described" && description.trim() === "") {
     problems.add("description", "Description can't be blank");
   }
-  // The second condition also refuses invalid dates, because comparisons with NaN are false.
+  // The second condition is negated so that it also rejects invalid dates: every comparison with NaN is false.
   if (expiredAt <= at) problems.add("expiredAt", "Expired at must be in the future");
   else if (!(expiredAt <= LATEST_EXPIRY)) problems.add("expiredAt", "Expired at is invalid");
   else if (expiredAt > latestExpiry(at, inMs(maxDays))) {
@@ -103,7 +108,7 @@ export function checkToken(
   }
 }
 
-/** The type of token whose policy applies. */
+/** Returns the type of token whose lifetime policy applies to a token. */
 export const limitedType = ({ type, slot }: Pick<Token, "type" | "slot">): LimitedTokenType =>
   slot === "audit-trails" ? slot : type;
 

@@ -3,7 +3,6 @@ import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
 import { isUserId, type UserId } from "./ids.ts";
 
-/** A user. */
 export class User {
   declare readonly id: UserId;
   /** Unique, ignoring case. */
@@ -12,7 +11,7 @@ export class User {
   declare email: string;
   declare administrator: boolean;
   declare suspended: boolean;
-  /** The user was invited by address only: it has no tokens, and its username is generated. */
+  /** Whether the user was only invited by address: it has no tokens, and its username is generated. */
   declare placeholder: boolean;
   /** Grows with every change of the user's memberships, suspension and administrator flag. */
   declare version: bigint;
@@ -23,22 +22,22 @@ export class User {
   }
 }
 
-// ASCII only, so that "ignoring case" means the same here, in PostgreSQL and in every client.
+// Only ASCII is allowed, so that "ignoring case" means the same here, in PostgreSQL and in every client.
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;
 const EMAIL_LENGTH = 254;
 
 /**
- * True if `text` has the form of a username. A text that has the form of a user id does not: requests name members by
- * username or id, and a user whose name is another user's id would be added in that user's place.
+ * Returns whether `text` has the form of a username. A string with the form of a user id does not: requests name
+ * members by username or id, so a user named like another user's id would be added in place of that user.
  */
 export const isUsername = (text: string): boolean =>
   USERNAME.test(text) && !isUserId(text.toLowerCase());
 
-/** True if `text` has the form of an e-mail address. */
+/** Returns whether `text` has the form of an e-mail address. */
 export const isEmail = (text: string): boolean => EMAIL.test(text) && text.length <= EMAIL_LENGTH;
 
-/** Checks the form of a user's name and address. */
+/** Checks the form of a user's name and address, and adds their problems to `problems`. */
 export function checkUser(
   { username, email }: Pick<User, "username" | "email">,
   problems: Problems,
@@ -66,7 +65,9 @@ export const newUser = (
     createdAt,
   });
 
-/** A user of whom only the address is known. Its username is its id, with which no user can log in. */
+/**
+ * Creates a user of whom only the address is known. The username is the user's id, with which the user cannot log in.
+ */
 export function newPlaceholderUser(email: string, createdAt: Date): User {
   const id = newId("user");
   return new User({

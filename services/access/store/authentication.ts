@@ -8,12 +8,15 @@ import { organizationVersions, userTokenVersions } from "./versions.ts";
 export interface Authenticated {
   tokenId: TokenId;
   type: Token["type"];
-  /** The id of the user, team or organization; for an audit-trails token its own id, which has no grants. */
+  /**
+   * The id of the user, team or organization. An audit-trails token is its own principal: its id is the token's id, and
+   * it has no grants.
+   */
   id: string;
   versions: string;
 }
 
-/** The type of token whose policy applies to a token of a team or organization. */
+/** SQL expression for the type of token whose lifetime policy applies to a team or organization token. */
 const limitedType = "case t.slot when 'audit-trails' then t.slot else t.type end";
 
 const select = (columns: string, hash: string) => `
@@ -34,19 +37,19 @@ const select = (columns: string, hash: string) => `
   ) found
   where not found.outlived`;
 
-/** Called for every request: one statement with a few index lookups. */
+/** Selects the principal of a token. It is used for every request, so it is one statement with a few index lookups. */
 export const authenticate = select("", "t.hash = $1");
-/** Like the above, for several tokens. */
+/** Selects the principals of several tokens. */
 export const batchAuthenticate = select("found.hash,", "t.hash = any($1)");
 
 const reads = (database: Database) => ({
-  /** Returns the valid token with this hash, unless its user is suspended. */
+  /** Returns the principal of the valid token with this hash; undefined if there is none or its user is suspended. */
   async find(hash: string, at: Date): Promise<Authenticated | undefined> {
     const [row] = await database.query<Authenticated>(authenticate, [hash, at]);
     return row;
   },
 
-  /** Like the above for several hashes; the result is keyed by hash. */
+  /** Returns the principals of several tokens, by the hash of the token. */
   async batch(hashes: readonly string[], at: Date): Promise<Map<string, Authenticated>> {
     const rows = await database.query<Authenticated & { hash: string }>(batchAuthenticate, [
       hashes,

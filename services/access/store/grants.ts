@@ -9,7 +9,7 @@ import type { Database } from "@statehouse/postgres";
 import type { TargetType } from "../domain/team-access.ts";
 import { organizationVersions, userVersions } from "./versions.ts";
 
-/** The grants of the row `held` on targets of one type, as JSON. */
+/** Selects the grants of the row `held` on targets of one type, as JSON. */
 const grantsOn = (targetType: TargetType) => `
           select coalesce(json_agg(json_build_object(
             'targetId', g.target_id, 'access', g.access, 'permissions', g.permissions
@@ -17,7 +17,10 @@ const grantsOn = (targetType: TargetType) => `
           from team_accesses g
           where g.team_id = any(held.team_ids) and g.target_type = '${targetType}'`;
 
-/** The grants of the row `held` (organization_id, owner, refused, team_ids) in its organization, as JSON. */
+/**
+ * SQL expression for the grants of the row `held` (organization_id, owner, refused, team_ids) in its organization, as
+ * JSON.
+ */
 const inOrganization = `json_build_object(
         'organizationId', held.organization_id,
         'owner', held.owner,
@@ -33,8 +36,8 @@ const inOrganization = `json_build_object(
       )`;
 
 /**
- * One statement and therefore one snapshot: grants and versions always belong together. A suspended user has no
- * grants, even if the request was authenticated just before the suspension.
+ * Selects the grants of a user. It is one statement and therefore one snapshot: grants and versions always belong
+ * together. A suspended user has no grants, even if the request was authenticated just before the suspension.
  */
 export const grantsOfUser = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key, team_members_by_user,
@@ -58,7 +61,7 @@ export const grantsOfUser = `
     ), '[]') as organizations
   from users u where u.id = $1`;
 
-/** A team token has the grants of its team. */
+/** Selects the grants of a team token, which are those of its team. */
 export const grantsOfTeam = `
   -- index: teams_pkey, organizations_pkey, team_accesses_team_id_target_id_key
   select held.versions, false as administrator, json_build_array(${inOrganization}) as organizations
@@ -68,7 +71,10 @@ export const grantsOfTeam = `
     from teams t join organizations o on o.id = t.organization_id where t.id = $1
   ) held`;
 
-/** An organization token has the grants of an owner; some actions are refused to its type. */
+/**
+ * Selects the grants of an organization token, which are those of an owner. Authorization refuses some actions to
+ * organization tokens.
+ */
 export const grantsOfOrganization = `
   -- index: organizations_pkey
   select held.versions, false as administrator, json_build_array(${inOrganization}) as organizations
@@ -78,7 +84,7 @@ export const grantsOfOrganization = `
     from organizations o where o.id = $1
   ) held`;
 
-/** An audit-trails token is its own principal, without grants. */
+/** Selects the grants of an audit-trails token. Such a token is its own principal and has none. */
 export const grantsOfAuditTrails = `
   -- index: tokens_pkey, organizations_pkey
   select ${organizationVersions} as versions, false as administrator, '[]'::json as organizations
@@ -123,7 +129,7 @@ const toGrants = (
 });
 
 const reads = (database: Database) => ({
-  /** The grants of a principal, with the versions at which they were read. */
+  /** Returns the grants of a principal, with the versions at which they were read. */
   async find({ type, id }: Grants["principal"]): Promise<Grants | undefined> {
     for (const statement of statements[type] ?? []) {
       const [row] = await database.query<GrantsRow>(statement, [id]);

@@ -22,10 +22,13 @@ import { tokenTtlPolicies } from "./token-ttl-policy.ts";
 import { users } from "./user.ts";
 
 /**
- * Every noun of the store; no other file lists them. Each has some of: `entity` or `entities`, its ORM schemas; `rows`,
- * its part of a transaction (`tx.<noun>`); `reads`, statements outside any transaction that change nothing
- * (`app.reads.<noun>`); `published`, the messages of its events; `deletedWithOrganization`, the table whose rows are
- * deleted with their organization, in this order: a table stands before those that it refers to.
+ * All nouns of the store; no other file lists them. A noun has some of these parts:
+ * - `entity` or `entities`: its ORM schemas.
+ * - `rows`: its operations inside a transaction (`tx.<noun>`).
+ * - `reads`: its queries outside any transaction, which change nothing (`app.reads.<noun>`).
+ * - `published`: the messages of its events.
+ * - `deletedWithOrganization`: the table whose rows are deleted with their organization.
+ * Tables are deleted in the order of this list: a table must precede the tables that it refers to.
  */
 const nouns = {
   authentication,

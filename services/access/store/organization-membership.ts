@@ -37,7 +37,7 @@ const entity = new EntitySchema({
   properties: columns,
 });
 
-/** A membership with the address and teams of its user. */
+/** A membership, with the address and teams of its user. */
 export interface OrganizationMembershipView {
   membership: OrganizationMembership;
   email: string;
@@ -63,12 +63,12 @@ const toView = ({ email, teams, ...membership }: MembershipRow): OrganizationMem
 
 export interface OrganizationMembershipSearch {
   organizationId: OrganizationId;
-  /** Part of the user's name or, with `seesEmails`, of the address; empty for any. */
+  /** Part of the user's name or, with `seesEmails`, of the user's address; empty matches all. */
   query: string;
   seesEmails: boolean;
-  /** Exact addresses, any of them; empty for any. */
+  /** Exact addresses, of which a user must have one; empty matches all. */
   emails: readonly string[];
-  /** Empty for any. */
+  /** The status of the memberships; empty matches all. */
   status: string;
   page: PageInput;
 }
@@ -79,7 +79,7 @@ const matches = `ou.organization_id = $1
   and (cardinality($4::text[]) = 0 or ($3 and lower(u.email) = any($4)))
   and ($5 = '' or ou.status = $5)`;
 
-/** A page of an organization's memberships, oldest first. */
+/** Selects a page of an organization's memberships, oldest first. */
 export const listOfMemberships = `
   -- index: organization_memberships_by_organization, users_pkey, for both
   ${withTotal({
@@ -89,7 +89,7 @@ export const listOfMemberships = `
     order: `listed."createdAt", listed.id`,
   })}`;
 
-/** The memberships $1. */
+/** Selects the memberships $1. */
 export const batchOfMemberships = `
   -- index: organization_memberships_pkey, users_pkey, team_members_by_user
   select ${select} ${from} where ou.id = any($1)`;
@@ -121,7 +121,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Members of an organization, as given in a request. */
+/** Members of an organization, as a request names them. */
 export interface MemberNames {
   ids: readonly UserId[];
   /** Case is ignored. */
@@ -130,8 +130,8 @@ export interface MemberNames {
 }
 
 /**
- * The members of organization $1 with the names $2, user ids $3 or membership ids $4. Names find accepted memberships
- * only: an invitation must not reveal whose address it is. Ordered, to prevent deadlocks.
+ * Selects the members of organization $1 with the names $2, user ids $3 or membership ids $4. Names match accepted
+ * memberships only: an invitation must not reveal to which user an address belongs. The order prevents deadlocks.
  */
 export const membersNamed = `
   -- index: organization_memberships_by_organization, users_pkey
@@ -154,7 +154,10 @@ const rows = (em: EntityManager) => ({
     return (await em.count(entity, { organizationId, userId })) > 0;
   },
 
-  /** Returns the organization of a membership, which never changes; it is read before its row is locked. */
+  /**
+   * Returns the organization of a membership. It never changes, so it can be read before the organization's row is
+   * locked.
+   */
   async getOrganizationId(id: OrganizationMembershipId): Promise<OrganizationId> {
     const fields = ["organizationId"] as const;
     const found = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });

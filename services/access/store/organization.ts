@@ -22,7 +22,7 @@ const entity = new EntitySchema({
   properties: columns,
 });
 
-/** Organizations inside a transaction. Lock order: organization, then users by id. */
+/** Organizations inside a transaction. Locks are taken in this order: the organization, then users by id. */
 const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
   async getForUpdate(id: OrganizationId): Promise<Organization> {
     const organization = await this.getEvenDroppedForUpdate(id);
@@ -30,7 +30,7 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
     return organization;
   },
 
-  /** Like the above; also returns a tombstone. */
+  /** Returns an organization even if it was dropped and only its tombstone remains. */
   async getEvenDroppedForUpdate(id: OrganizationId): Promise<Organization> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const organization = await em.findOne(entity, { id }, { lockMode });
@@ -46,7 +46,7 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
     }
   },
 
-  /** Inserts the row; false if it exists. Waits for a concurrent transaction that inserts it. */
+  /** Inserts the row; returns false if it exists. Waits for a concurrent transaction that inserts the same row. */
   async addIfAbsent({
     id,
     version,

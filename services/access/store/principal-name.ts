@@ -1,6 +1,6 @@
 import type { Database } from "@statehouse/postgres";
 
-/** The name of the user ($1 is `user`) or team (`team`) with the id $2. */
+/** Selects the name of the user (if $1 is `user`) or team (if $1 is `team`) with the id $2. */
 export const principalName = `-- index: users_pkey, teams_pkey
   select username as name from users where $1 = 'user' and id = $2
   union all

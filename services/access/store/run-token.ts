@@ -39,17 +39,19 @@ export interface AuthenticatedRun {
   versions: string;
 }
 
-/** The workspace of a run never changes, so one version is enough while the run exists. */
+/**
+ * The version vector of a run. The workspace of a run never changes, so the vector is constant while the run exists.
+ */
 const versions = `'r:' || r.workspace_id`;
 
-/** Called for every request of a run: one statement. */
+/** Selects the run that a token authenticates. It is used for every request of a run, so it is one statement. */
 export const authenticateRun = `
   -- index: run_tokens_hash_key, runs_pkey
   select t.id as "tokenId", r.id as "runId", ${versions} as versions
   from run_tokens t join runs r on r.id = t.run_id
   where t.hash = $1 and t.expired_at > $2`;
 
-/** The workspace and organization of run $1, if it has tokens that are valid at $2. */
+/** Selects the workspace and organization of run $1, if it has tokens that are valid at $2. */
 export const bindingOfRun = `-- index: runs_pkey
   select r.workspace_id as "workspaceId", r.organization_id as "organizationId",
     ${versions} as versions
@@ -72,7 +74,7 @@ const reads = (database: Database) => ({
     return row;
   },
 
-  /** Those of the runs that tokens were created for. */
+  /** Returns the runs among `runIds` for which tokens were created. */
   async listBound(runIds: readonly RunId[]): Promise<RunId[]> {
     const rows = await database.query<{ id: RunId }>(
       // index: runs_pkey
@@ -82,7 +84,7 @@ const reads = (database: Database) => ({
     return rows.map(({ id }) => id);
   },
 
-  /** Those of the workspaces for whose runs tokens were created. */
+  /** Returns the workspaces among `workspaceIds` for whose runs tokens were created. */
   async listWorkspacesWithRuns(workspaceIds: readonly WorkspaceId[]): Promise<WorkspaceId[]> {
     const rows = await database.query<{ id: WorkspaceId }>(
       // index: runs_workspace
@@ -96,9 +98,12 @@ const reads = (database: Database) => ({
 const lockMode = LockMode.PESSIMISTIC_WRITE;
 const EXPIRED_AT_ONCE = 50;
 
-/** Runs and their tokens inside a transaction. Lock order: run, then its tokens. */
+/** Runs and their tokens inside a transaction. A run is locked before its tokens. */
 const rows = (em: EntityManager) => ({
-  /** Returns the run as it was first bound: `run`, unless a token was created for it before. Locks its row. */
+  /**
+   * Inserts `run` or, if a token was created for it before, extends its expiry. Returns the stored run, with its row
+   * locked: workspace, organization and runner are those of the first token.
+   */
   async bind(run: Run): Promise<Run> {
     const [row] = await queryIn<Run>(
       em,
@@ -136,19 +141,19 @@ const rows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** Removes the runs and their tokens. */
+  /** Deletes runs and their tokens. */
   async removeRuns(ids: readonly RunId[]): Promise<void> {
     // index: runs_pkey
     await queryIn(em, "delete from runs where id = any($1)", [ids]);
   },
 
-  /** Removes all runs of the workspaces and their tokens. */
+  /** Deletes all runs of these workspaces, and their tokens. */
   async removeRunsOfWorkspaces(workspaceIds: readonly WorkspaceId[]): Promise<void> {
     // index: runs_workspace
     await queryIn(em, "delete from runs where workspace_id = any($1)", [workspaceIds]);
   },
 
-  /** Removes some of the runs whose last token has expired; a limited number, so that a caller never waits long. */
+  /** Deletes runs whose last token has expired. The number is limited, so that the calling request is not slow. */
   async removeExpiredRuns(at: Date): Promise<void> {
     await queryIn(
       em,

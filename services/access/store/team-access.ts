@@ -44,7 +44,10 @@ const entity = new EntitySchema({
   properties: columns,
 });
 
-/** The teams whose grants a list shows: all teams, or the given ones and optionally those that are not secret. */
+/**
+ * The teams whose grants a list shows: all teams, or those in `teamIds` and, with `open`, all teams that are not
+ * secret.
+ */
 export type VisibleTeams =
   | { all: true }
   | { all: false; teamIds: readonly string[]; open: boolean };
@@ -54,7 +57,7 @@ const from = "from team_accesses g join teams t on t.id = g.team_id";
 const onTarget = `g.target_type = $1 and g.target_id = $2
   and ($3 or t.id = any($4) or ($5 and t.visibility = 'organization'))`;
 
-/** A page of the grants of visible teams on target $2 of type $1, oldest first. */
+/** Selects a page of the grants of visible teams on target $2 of type $1, oldest first. */
 export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
   ${withTotal({
     count: `select count(*)::int as total ${from} where ${onTarget}`,
@@ -63,11 +66,11 @@ export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
     order: `listed."createdAt", listed.id`,
   })}`;
 
-/** The grant $1 on a target of type $2. */
+/** Selects the grant $1 on a target of type $2. */
 export const teamAccessById = `-- index: team_accesses_pkey, teams_pkey
   select ${selectList("g", columns)}, t.visibility ${from} where g.id = $1 and g.target_type = $2`;
 
-/** Those of the targets $1 that grants were given on. */
+/** Selects the targets among $1 on which teams have grants. */
 export const targetsWithGrants = `-- index: team_accesses_by_target
   select distinct target_id as "targetId" from team_accesses
   where target_id = any($1)`;
@@ -101,7 +104,7 @@ const reads = (database: Database) => ({
     return { rows: rows.map((row) => new TeamAccess(row)), total };
   },
 
-  /** Those of the targets that grants were given on. */
+  /** Returns the targets among `targetIds` on which teams have grants. */
   async listTargetsWithGrants(targetIds: readonly string[]): Promise<string[]> {
     const rows = await database.query<{ targetId: string }>(targetsWithGrants, [targetIds]);
     return rows.map(({ targetId }) => targetId);
@@ -132,7 +135,7 @@ const rows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** Removes all grants on a target. */
+  /** Deletes all grants on a target. */
   async removeOfTarget(target: TeamAccessTarget): Promise<void> {
     // index: team_accesses_by_target
     await em.nativeDelete(entity, target);
@@ -153,7 +156,7 @@ const ofWorkspace = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
   organizationId,
 });
 
-/** The type and fields of an event depend on the type of its target. */
+/** The messages of events, by the type of the grant's target: their schemas and fields differ. */
 const publishedTables = {
   project: {
     created: (of: TeamAccess) =>

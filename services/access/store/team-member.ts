@@ -20,7 +20,7 @@ const entity = new EntitySchema({
   },
 });
 
-/** How many members of team $1 have accepted their membership. */
+/** Counts the members of team $1 who have accepted their organization membership. */
 export const countOfActiveMembers = `
   -- index: team_members_pkey, organization_memberships_user_id_organization_id_key
   select count(*)::int as count from team_members m
@@ -28,7 +28,7 @@ export const countOfActiveMembers = `
     on ou.user_id = m.user_id and ou.organization_id = m.organization_id
   where m.team_id = $1 and ou.status = 'active'`;
 
-/** Members of teams inside a transaction that holds their organization's row. */
+/** Members of teams, inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async find(teamId: TeamId, userId: UserId): Promise<TeamMember | undefined> {
     // index: team_members_pkey
@@ -40,13 +40,13 @@ const rows = (em: EntityManager) => ({
     return em.find(entity, { organizationId, userId }, { orderBy: { teamId: "asc" } });
   },
 
-  /** Ordered, to prevent deadlocks. */
+  /** Returns the members of a team, ordered by user id, to prevent deadlocks. */
   async ofTeam(teamId: TeamId): Promise<TeamMember[]> {
     // index: team_members_pkey
     return em.find(entity, { teamId }, { orderBy: { userId: "asc" } });
   },
 
-  /** Members whose invitation is pending are omitted: they do not count as owners. */
+  /** Returns the number of members, without those whose invitation is pending: they do not count as owners. */
   async countActive(teamId: TeamId): Promise<number> {
     const [row] = await queryIn<{ count: number }>(em, countOfActiveMembers, [teamId]);
     return row?.count ?? 0;

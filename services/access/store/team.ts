@@ -55,7 +55,7 @@ const select = `select ${selectList("t", columns)}, (
 
 const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: new Team(team), members });
 
-/** Returns those of the teams $1 that are in the organizations $2. */
+/** Selects the teams among $1 that belong to one of the organizations $2. */
 export const batchOfTeams = `
   -- index: teams_pkey, team_members_pkey, organization_memberships_user_id_organization_id_key
   ${select} where t.id = any($1) and t.organization_id = any($2)`;
@@ -65,9 +65,9 @@ export interface TeamSearch {
   /** Whether the caller sees secret teams of which it is not a member. */
   seesAll: boolean;
   teamIds: readonly string[];
-  /** Part of the name; empty for any. */
+  /** Part of the team's name; empty matches all. */
   query: string;
-  /** Exact names, any of them; empty for any. */
+  /** Exact names, of which a team must have one; empty matches all. */
   names: readonly string[];
   page: PageInput;
 }
@@ -76,7 +76,7 @@ const matches = `t.organization_id = $1
   and ($2 or t.visibility = 'organization' or t.id = any($3))
   and strpos(lower(t.name), lower($4)) > 0 and (cardinality($5::text[]) = 0 or t.name = any($5))`;
 
-/** A page of an organization's teams, by name. */
+/** Selects a page of an organization's teams, ordered by name. */
 export const listOfTeams = `-- index: teams_name_key, for both
   ${withTotal({
     count: `select count(*)::int as total from teams t where ${matches}`,
@@ -85,7 +85,7 @@ export const listOfTeams = `-- index: teams_name_key, for both
   })}`;
 
 const reads = (database: Database) => ({
-  /** The teams of `ids` that are in one of the organizations. */
+  /** Returns the teams among `ids` that belong to one of the organizations. */
   async batch(ids: readonly TeamId[], organizationIds: readonly string[]): Promise<TeamView[]> {
     const rows = await database.query<TeamRow>(batchOfTeams, [ids, organizationIds]);
     return rows.map(toView);
@@ -117,7 +117,9 @@ const rows = (em: EntityManager) => ({
     return team;
   },
 
-  /** The organization of a team, which never changes; read before its row is locked. */
+  /**
+   * Returns the organization of a team. It never changes, so it can be read before the organization's row is locked.
+   */
   async getOrganizationId(id: TeamId): Promise<OrganizationId> {
     const fields = ["organizationId"] as const;
     const team = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });

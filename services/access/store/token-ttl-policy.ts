@@ -25,8 +25,8 @@ const entity = new EntitySchema({
 });
 
 /**
- * The longest lifetime of tokens of a type in the organization of row `o`, in ms, as SQL. A year of a maximum has 365
- * days; leap days are allowed in addition, so that a token of two calendar years satisfies a maximum of two years.
+ * SQL expression for the maximum lifetime of tokens of a type in the organization of row `o`, in ms. A year of a policy
+ * has 365 days; leap days are added, so that a token of two calendar years satisfies a maximum of two years.
  */
 const longestLifetime = (tokenType: string): string => `(
     select m.ms + (m.ms / 31536000000 + 3) / 4 * 86400000
@@ -46,7 +46,7 @@ export const outlivesPolicy = (tokenType: string, at: string): string =>
     else false end`;
 
 const rows = (em: EntityManager) => ({
-  /** Those of all types; a type without a row has the default. */
+  /** Returns the policies of all types of tokens; a type without a row has the default policy. */
   async list(organization: Organization): Promise<TokenTtlPolicy[]> {
     // index: token_ttl_policies_pkey
     const stored = await em.find(entity, { organizationId: organization.id });

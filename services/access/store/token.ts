@@ -59,12 +59,13 @@ const list = (where: string): string =>
     order: `listed."createdAt", listed.id`,
   });
 
-/** A page of the tokens of user $1, oldest first. */
+/** Selects a page of the tokens of user $1, oldest first. */
 export const listOfUser = `-- index: tokens_by_user, for both
   ${list("t.user_id = $1")}`;
 
 /**
- * A page of the tokens of organization $1's teams: of all teams if $4 is true, otherwise as `TokenViewer` describes.
+ * Selects a page of the tokens of organization $1's teams: of all teams if $4 is true, otherwise of the teams that
+ * `TokenViewer` describes.
  */
 export const listOfTeamTokens = `-- index: tokens_by_organization, teams_pkey, for both
   ${list(`t.organization_id = $1 and t.type = 'team' and exists (
@@ -73,19 +74,19 @@ export const listOfTeamTokens = `-- index: tokens_by_organization, teams_pkey, f
         or ($6 and not teams.owners
           and ($7 or teams.visibility = 'organization' or teams.id = any($5)))))`)}`;
 
-/** The token in slot $3 of organization $1 or of its team $2. */
+/** Selects the token in slot $3 of organization $1 or of its team $2. */
 export const tokenInSlot = `-- index: tokens_slot_key
   ${select}
   where t.organization_id = $1 and coalesce(t.team_id, '') = $2 and t.slot = $3
     and t.type <> 'user' and t.slot <> 'described'`;
 
-/** Decides whose tokens a list of team tokens shows. */
+/** The values of a viewer that decide which teams' tokens a list shows. */
 export interface TokenViewer {
   owner: boolean;
   teamIds: readonly string[];
-  /** Whether the viewer is a user, who may manage the tokens of its own teams that allow it. */
+  /** Whether the viewer is a user. Users may manage the tokens of their own teams if these teams allow it. */
   trustedMember: boolean;
-  /** Whether the viewer may manage all teams that it sees except the owners team. */
+  /** Whether the viewer may manage all teams that it sees, except the owners team. */
   managesTeams: boolean;
   seesSecretTeams: boolean;
 }
@@ -153,7 +154,10 @@ const rows = (em: EntityManager) => ({
     return token;
   },
 
-  /** Called while the organization's row is locked: every change of a slot locks it. */
+  /**
+   * Returns the token in a slot. The transaction must hold the lock on the organization's row, because every change of
+   * a slot locks that row.
+   */
   async findInSlot(
     organizationId: OrganizationId,
     teamId: TeamId | null,
@@ -164,7 +168,7 @@ const rows = (em: EntityManager) => ({
     return row && this.getForUpdate(row.id);
   },
 
-  /** Throws `invalid` for a description that another token of the team has. */
+  /** Inserts the token or writes its changes. Throws `invalid` if another token of the team has the description. */
   async save(token: Token): Promise<void> {
     try {
       em.persist(token);

@@ -46,11 +46,11 @@ const toUser = (row: UserRow): User => new User({ ...row, version: BigInt(row.ve
 
 const select = `select ${selectList("u", columns)} from users u`;
 
-/** User $1. */
+/** Selects user $1. */
 export const userById = `-- index: users_pkey
   ${select} where u.id = $1`;
 
-/** The user named $1, ignoring case. */
+/** Selects the user named $1, ignoring case. */
 export const userByName = `-- index: users_username_key
   ${select} where lower(u.username) = lower($1)`;
 
@@ -60,8 +60,9 @@ const sharing = `select from organization_memberships m
 const { username: _, ...columnsButName } = columns;
 
 /**
- * Of the users $1: user $2 and those in one of the organizations $3. Users whose invitation is pending show their id as
- * their name: an invitation must not reveal whether its address belongs to a user, and to which.
+ * Selects the users among $1 who are user $2 or belong to one of the organizations $3. The username of a user whose
+ * invitation is pending is replaced by the id: an invitation must not reveal whether its address belongs to a user, and
+ * to which one.
  */
 export const batchOfUsers = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key
@@ -71,11 +72,11 @@ export const batchOfUsers = `
   from users u where u.id = any($1) and (u.id = $2 or exists (${sharing}))`;
 
 export interface UserSearch {
-  /** Part of the name or address; empty: any. */
+  /** Part of the user's name or address; empty matches all. */
   query: string;
-  /** Undefined: any. */
+  /** Undefined matches all users. */
   administrator: boolean | undefined;
-  /** Undefined: any. */
+  /** Undefined matches all users. */
   suspended: boolean | undefined;
   page: PageInput;
 }
@@ -84,7 +85,7 @@ const matches = `not u.placeholder
   and (strpos(lower(u.username), lower($1)) > 0 or strpos(lower(u.email), lower($1)) > 0)
   and ($2::boolean is null or u.administrator = $2) and ($3::boolean is null or u.suspended = $3)`;
 
-/** A page of all users, by name. */
+/** Selects a page of all users, ordered by name. */
 export const listOfUsers = `-- index: users_username_key, for the page; the total reads the table
   ${withTotal({
     count: `select count(*)::int as total from users u where ${matches}`,
@@ -116,7 +117,7 @@ const reads = (database: Database) => ({
     return { rows: rows.map(toUser), total };
   },
 
-  /** The users of `ids` that are `self` or in one of the organizations. */
+  /** Returns the users among `ids` who are `self` or belong to one of the organizations. */
   async batchShared(
     ids: readonly UserId[],
     self: string,
@@ -127,11 +128,14 @@ const reads = (database: Database) => ({
   },
 });
 
-/** The user with the address $1, ignoring case. */
+/** Selects the user with the address $1, ignoring case. */
 export const userByEmail = `-- index: users_email_key
   select id from users where lower(email) = lower($1)`;
 
-/** Whether another user than $3 has the name $1, and whether one has the address $2; null counts as free. */
+/**
+ * Selects whether a user other than $3 has the name $1, and whether one has the address $2. A null name or address
+ * counts as free.
+ */
 export const namesTaken = `-- index: users_username_key, users_email_key
   select exists (select from users where lower(username) = lower($1) and id <> $3) as username,
     exists (
@@ -157,7 +161,7 @@ const rows = (em: EntityManager) => ({
     return row && this.getForUpdate(row.id);
   },
 
-  /** Locks the active administrators of the installation, by id, and returns their number. */
+  /** Locks the active administrators of the installation, ordered by id, and returns their number. */
   async lockAdministrators(): Promise<number> {
     const administrators = await em.find(
       entity,
@@ -167,7 +171,7 @@ const rows = (em: EntityManager) => ({
     return administrators.length;
   },
 
-  /** Whether another user has the name and the address; null is not checked. */
+  /** Returns whether another user has the name, and whether one has the address. A null value is not checked. */
   async taken(
     username: string | null,
     email: string | null,
@@ -181,7 +185,10 @@ const rows = (em: EntityManager) => ({
     return taken ?? { username: false, email: false };
   },
 
-  /** Throws `invalid` for a name or address that was taken after `taken` read it. */
+  /**
+   * Inserts the user or writes its changes. Throws `invalid` if another transaction has taken the name or address after
+   * `taken` was called.
+   */
   async save(user: User): Promise<void> {
     try {
       em.persist(user);

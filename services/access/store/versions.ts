@@ -2,9 +2,10 @@ import { WITHHELD } from "@statehouse/authorization";
 import { outlivesPolicy } from "./token-ttl-policy.ts";
 
 /**
- * The version vector of the user row `u`, as SQL: its own version and that of every organization it is in, in the order
- * of the index, because sorting costs as much as the rest of Authenticate. Both readers use this text: grants are
- * cached under the versions that Authenticate returns.
+ * SQL expression for the version vector of the user row `u`: the user's own version and that of every organization the
+ * user belongs to. Authentication and grants must use this same expression, because grants are cached under the vector
+ * that Authenticate returns. The order is that of the index, because sorting would cost as much as the rest of
+ * Authenticate.
  */
 // index: organization_memberships_user_id_organization_id_key, organizations_pkey
 const versionsOfUser = (mark: string) => `'u:' || u.version || array_to_string(array(
@@ -14,13 +15,16 @@ const versionsOfUser = (mark: string) => `'u:' || u.version || array_to_string(a
     order by m.organization_id
   ), '')`;
 
-/** The version vector of the user row `u`, under which its grants are cached. */
+/** The version vector of the user row `u`, under which the user's grants are cached. */
 export const userVersions = versionsOfUser("");
 
-/** The same for the user's token of row `t`, with a mark on organizations that allow only shorter lifetimes. */
+/**
+ * The version vector for the user's token of row `t`. Organizations that only allow shorter lifetimes are marked and do
+ * not accept the token.
+ */
 export const userTokenVersions = versionsOfUser(
   ` || case when ${outlivesPolicy("'user'", "t.expired_at")} then '${WITHHELD}' else '' end`,
 );
 
-/** The version vector of a team or an organization, from the organization's row `o`. */
+/** The version vector of a team or organization: the version of the organization's row `o`. */
 export const organizationVersions = `o.id || ':' || o.version`;
