@@ -1,7 +1,7 @@
 import { portSetting, secondsSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 
-/** The environment of the service access. */
+/** The environment variables of the access service. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,

@@ -5,13 +5,13 @@ import { createWorkspacesClient } from "./clients/workspaces.ts";
 import type { AccessConfig } from "./config.ts";
 import { createReads, transactions } from "./store/nouns.ts";
 
-/** Values that a test sets instead of the defaults. */
+/** Values that tests can set instead of the defaults. */
 export interface AccessOptions {
-  /** The longest delay of `last-used-at`, in ms. */
+  /** Interval at which token uses are written, in ms: `last-used-at` is delayed at most this long. */
   tokenUsageIntervalMs: number;
 }
 
-/** The dependencies of the use cases. */
+/** Creates the dependencies of the use cases. */
 export const createApp = ({
   config,
   database,

@@ -9,10 +9,10 @@ import { migrations } from "./store/migrations.ts";
 import { entities } from "./store/nouns.ts";
 import { startTokenUsage } from "./workers/token-usage.ts";
 
-/** The longest delay of `last-used-at`. */
+/** Interval at which token uses are written, in ms: `last-used-at` is delayed at most this long. */
 const TOKEN_USAGE_INTERVAL_MS = 5000;
 
-/** Users, tokens, teams and their grants. */
+/** The access service: users, tokens, teams and their grants. */
 export const service = defineService({
   name: "access",
   config: configSchema,

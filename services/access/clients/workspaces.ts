@@ -7,7 +7,7 @@ import type { WorkspacesClient } from "../app/clients.ts";
 import { organizationNotFound, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 
-/** Calls the workspaces service over gRPC. */
+/** Creates the client for the workspaces service. */
 export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {
   const projects = createClient(ProjectService, channel, identity);
   const runs = createClient(RunService, channel, identity);

@@ -3,7 +3,7 @@ import { ensureAdministrator } from "../app/user.ts";
 import { configSchema } from "../config.ts";
 import { openOperatorApp } from "./operator.ts";
 
-/** Creates the configured administrator if the installation has none. */
+/** Creates the administrator that FIRST_ADMIN_USERNAME and FIRST_ADMIN_EMAIL name, if the installation has none. */
 export async function createFirstAdministrator(print: (line: string) => void): Promise<void> {
   const needed = configSchema.pick({
     DATABASE_URL: true,

@@ -5,14 +5,17 @@ import { createTokenUsage } from "../app/token-usage.ts";
 import { migrations } from "../store/migrations.ts";
 import { createReads, entities, transactions } from "../store/nouns.ts";
 
-/** These commands use the database directly and without authorization: the operator has the database password. */
+/**
+ * The caller of operator commands. The commands use the database directly and are not authorized, because operators who
+ * have the database password can change everything anyway.
+ */
 export const operator = { kind: "service", name: "operator" } as const;
 
 const notCalled = async (): Promise<never> => {
   throw new Error("operator commands call no other service");
 };
 
-/** The use cases on the database at `url`. */
+/** Creates the dependencies of the use cases for the database at `url`. */
 export async function openOperatorApp(
   url: string,
   maxTokenDays?: number | undefined,

@@ -42,8 +42,8 @@ async function changed(
 }
 
 /**
- * Creates, promotes and suspends users in the database directly, so that it works even if no administrator can sign
- * in.
+ * Creates, promotes or suspends a user. The command uses the database directly and therefore works even if no
+ * administrator can sign in.
  */
 export async function changeUser(
   [name = "", username = "", email = ""]: readonly string[],

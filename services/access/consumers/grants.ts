@@ -7,7 +7,10 @@ import {
 import type { App } from "../app/app.ts";
 import { deleteTeamAccessOfDeleted } from "../app/team-access.ts";
 
-/** Deletes the grants on deleted targets. Until then they have no effect, because ids are never reused. */
+/**
+ * Deletes the grants on projects and workspaces that were deleted. Until then these grants have no effect, because ids
+ * are never reused.
+ */
 export const grantProjections = (app: App): Projection[] => [
   projection({
     hints: hint(ProjectDeletedSchema, ({ projectId: id }) => (isId("prj", id) ? id : undefined)),

@@ -7,7 +7,7 @@ import {
 import type { App } from "../app/app.ts";
 import { endEndedRuns, endRunsOfDeletedWorkspaces } from "../app/run-token.ts";
 
-/** Revokes the tokens of runs that have ended. */
+/** Revokes the tokens of runs that have ended or whose workspace was deleted. */
 export const runProjections = (app: App): Projection[] => [
   projection({
     hints: hint(RunEndedSchema, ({ runId: id }) => (isId("run", id) ? id : undefined)),

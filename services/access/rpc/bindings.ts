@@ -24,7 +24,7 @@ import { tokenService } from "./token.ts";
 import { tokenTtlPolicyService } from "./token-ttl-policy.ts";
 import { userService } from "./user.ts";
 
-/** The gRPC services of access. */
+/** The gRPC services that the access service implements. */
 export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(AuthenticationService, authenticationService(app)),
   implement(GrantsService, grantsService(app)),

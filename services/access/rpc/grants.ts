@@ -20,7 +20,7 @@ export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Conte
   },
 });
 
-/** Loads a principal's grants from the tables of this service. */
+/** Creates the function that loads a principal's grants from the tables of this service. */
 export const loadGrants =
   (app: App): GrantsLoader =>
   ({ type, id }) =>

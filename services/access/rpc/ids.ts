@@ -23,7 +23,7 @@ import type {
   WorkspaceId,
 } from "../domain/ids.ts";
 
-// Each throws `notFound`: a text that does not have the form of an id cannot identify a row.
+// Each function checks the form of an id and throws `notFound`: a string without that form cannot identify a row.
 
 export function userId(text: string): UserId {
   if (!isId("user", text)) throw userNotFound();
@@ -75,7 +75,7 @@ export function runId(text: string): RunId {
   return text;
 }
 
-/** The ids of a batch, each once; texts that are not ids are omitted. */
+/** Returns the distinct ids of a batch; strings that are not ids are omitted. */
 const idsOf =
   <Prefix extends string>(prefix: Prefix) =>
   (texts: readonly string[]): `${Prefix}-${string}`[] => [

@@ -57,7 +57,7 @@ export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessServic
   },
 });
 
-/** Throws `badRequest`. */
+/** Returns the target type with this name. Throws `badRequest` if it is unknown. */
 function targetTypeOf(text: string): TargetType {
   if (text !== "project" && text !== "workspace") throw unknownTargetType();
   return text;
@@ -91,7 +91,7 @@ const teamAccessToProto = ({
   ...teamAccess
 }: TeamAccessView): MessageInitShape<typeof TeamAccessSchema> => ({
   ...teamAccess,
-  // Accepts texts and booleans only.
+  // The values of permissions are strings and booleans only.
   permissions: effective as JsonObject,
   createdAt: timestampFromDate(createdAt),
 });

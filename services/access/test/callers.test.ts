@@ -76,7 +76,7 @@ const methods: Record<string, (as: Who) => Promise<unknown>> = {
   deleteRunToken: (as) => access.runTokens.deleteRunToken({}, as),
 };
 
-/** Any service whose name has that prefix. */
+/** The names of two runners: a runner is any service whose name begins with `runner`. */
 const runners = ["runner", "runner-eu"];
 const operators = ["standalone", "testing"];
 

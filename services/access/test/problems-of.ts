@@ -1,6 +1,6 @@
 import { AppError, type FieldError, Problems } from "@statehouse/errors";
 
-/** The problems that a validation adds. */
+/** Returns the problems that a validation adds. */
 export function problemsOf(check: (problems: Problems) => void): readonly FieldError[] {
   const problems = new Problems();
   check(problems);

@@ -4,11 +4,11 @@ import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1
 import { type AssertionKeys, type Channel, createRpcServer, implement } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
 
-/** The stub of workspaces in tests: returns the placement of a project or workspace. */
+/** Creates a stub of the workspaces service, which returns the placements of projects and workspaces. */
 export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const placed = new Map<string, string>();
   const workspaces = new Map<string, { organizationId: string; projectId: string }>();
-  /** Deletes the target after its placement was first returned. */
+  /** Ids of targets that are deleted after their placement is first returned. */
   const leaving = new Set<string>();
   const elsewhere = async (): Promise<never> => {
     throw notFound("method in this test");
@@ -62,7 +62,7 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
     placeWorkspace: (id: string, placement: { organizationId: string; projectId: string }) => {
       workspaces.set(id, placement);
     },
-    /** A project or workspace that is deleted after its placement was first returned. */
+    /** Deletes a project or workspace after its placement is first returned. */
     removeOnceAsked: (id: string) => {
       leaving.add(id);
     },

@@ -20,7 +20,9 @@ import { projectPlacements } from "./project-placements.ts";
 
 export type RunningAccess = Awaited<ReturnType<typeof runAccess>>;
 
-/** The service on a separate database, reached through its in-process channel with signed assertions. */
+/**
+ * Starts the access service with its own database. Tests call it through its in-process channel with signed assertions.
+ */
 export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } = {}) {
   await using starting = new AsyncDisposableStack();
   const database = starting.use(await freshDatabase({ contextName: "access", migrations }));
@@ -62,7 +64,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
   const running = starting.move();
   return {
     access,
-    /** The environment of a separate process. */
+    /** The environment variables with which a separate process of the service can be started. */
     environment,
     channel,
     identities,
@@ -84,7 +86,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     /** Direct access to the tables, for values that no method writes or returns. */
     sql: database.query,
 
-    /** A user with a token. */
+    /** Creates a user with a token. */
     async person(username = `person-${++people}`) {
       const { user } = await users.createUser({ username, email: `${username}@example.com` });
       const id = user?.id ?? "";
@@ -92,7 +94,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
       return { id, username, secret };
     },
 
-    /** Calls as the principal of the token, like the gateway: each call is authenticated. */
+    /** Returns options for calls as the principal of the token. As in the gateway, each call is authenticated first. */
     as: (secret: string): CallOptions => ({
       async assertion(audience) {
         const { principal } = await authentication.authenticate({ token: secret });
@@ -103,7 +105,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
       },
     }),
 
-    /** The version vector of a request with the token. */
+    /** Returns the version vector with which a request with the token is authenticated. */
     async versionsOf(secret: string): Promise<string> {
       return (await authentication.authenticate({ token: secret })).principal?.versions ?? "";
     },

@@ -15,7 +15,7 @@ afterAll(() => access[Symbol.asyncDispose]());
 
 let count = 0;
 
-/** An organization with its owner. */
+/** Creates an organization with its owner. */
 async function organization() {
   const organizationId = `org-lifetimes${++count}`;
   const owner = await access.person();

@@ -193,7 +193,7 @@ test("is listed in pages, oldest first, with a correct total past the end", asyn
   for (const description of ["b", "c", "d", "e"]) {
     await access.tokens.createUserToken({ userId: id, description });
   }
-  // Two tokens can be created in the same millisecond.
+  // Gives the tokens different creation times, because two of them can be created in the same millisecond.
   await access.sql(
     `update tokens set created_at = created_at + ascii(description) * interval '1 s'
      where user_id = $1 and description <> ''`,

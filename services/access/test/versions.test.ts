@@ -9,7 +9,7 @@ afterAll(() => access[Symbol.asyncDispose]());
 
 let count = 0;
 
-/** An organization with an owner and a member who is in one other team. */
+/** Creates an organization with an owner, and a member who is in one other team. */
 async function organization() {
   const organizationId = `org-versions${++count}`;
   const [owner, member] = [await access.person(), await access.person()];
@@ -28,7 +28,7 @@ type Organization = Awaited<ReturnType<typeof organization>>;
 interface Change {
   what: string;
   change: (of: Organization) => Promise<unknown>;
-  /** The user whose version grows; the organization's version always grows. */
+  /** The user whose version grows. The organization's version always grows. */
   user: "member" | "nobody";
 }
 
@@ -162,7 +162,7 @@ describe("the version vector", () => {
       [of.organizationId],
     );
     expect(row?.members).toBe(26);
-    // Events that the relay has already published are no longer in the outbox.
+    // Events that the relay has published are no longer in the outbox, so there can be fewer rows.
     expect(row?.steps).toBeLessThanOrEqual(26);
     const { grants } = await access.grants.getGrants({
       principalType: "user",

@@ -4,12 +4,12 @@ import { writeTokenUsage } from "../app/token-usage.ts";
 
 export interface TokenUsageOptions {
   app: App;
-  /** The longest delay of `last-used-at`, in ms. */
+  /** Interval at which uses are written, in ms: `last-used-at` is delayed at most this long. */
   intervalMs: number;
   logger: Logger;
 }
 
-/** Writes the latest uses of tokens in batches, and the last batch when it is disposed. */
+/** Starts a loop that writes the latest uses of tokens in batches. Disposal writes the last batch. */
 export function startTokenUsage({ app, intervalMs, logger }: TokenUsageOptions): AsyncDisposable {
   let writing: Promise<void> | undefined;
   let failing = false;

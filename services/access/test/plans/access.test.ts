@@ -37,7 +37,7 @@ const stack = new AsyncDisposableStack();
 let client: Client;
 let url: string;
 
-// 100,000 users, each with a token, in a team of one of 1,000 organizations with 5 teams each.
+// Inserts 100,000 users, each with a token. Each user is in one team, and each of 1,000 organizations has 5 teams.
 const rows = `
   -- Without checks of foreign keys, row by row: what they cost is most of the insertion.
   set session_replication_role = replica;
@@ -123,7 +123,7 @@ test.each(Object.entries(statements))("%s makes no sequential scan", async (_, s
   expect(plan).not.toMatch(/Seq Scan/);
 });
 
-// The total counts all matching users, which no index can.
+// Only the page is checked: the total counts all matching users, which no index can speed up.
 test("listOfUsers reads one page in the order of an index", async () => {
   const plan = await planOf(listOfUsers);
   expect(plan).toMatch(/Index Scan using users_username_key/);
