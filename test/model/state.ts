@@ -1,4 +1,4 @@
-/** The state of one workspace as the specification defines it, independent of its storage. */
+/** The statuses of a version in the model, which describes one workspace independently of its storage. */
 export type Status =
   | "pending"
   | "finalized"

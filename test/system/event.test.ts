@@ -159,7 +159,7 @@ async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> 
   expect((await api.delete(path)).status).toBe(204);
 }
 
-/** Reports a run, creates and revokes its token, and ends it; then makes a destroy run due. */
+/** Creates and revokes a run's token, and reports the run as applied; then makes a destroy run due. */
 async function runThrough(): Promise<void> {
   const { stack, owner } = fixture();
   const { id: workspaceId } = await newWorkspace(fixture());

@@ -39,13 +39,16 @@ export interface StateVersionRow {
   providers_json: string;
 }
 
-/** The largest number of resources in one version. */
+/** Largest number of resources in the document of one version. */
 const MAX_RESOURCES = 10_000;
-/** The same for a version of a list, in which modules and providers are omitted beyond this length. */
+/**
+ * Largest number of resources for each version in a list. Lists omit modules and providers that are longer than
+ * `MAX_LISTED_TEXT`.
+ */
 const MAX_LISTED_RESOURCES = 100;
 const MAX_LISTED_TEXT = 65_536;
 
-/** SQL: the first `limit` resources, and the number of all. */
+/** SQL: the first `limit` resources, and the number of all resources. */
 const firstResources = (limit: number) =>
   `jsonb_path_query_array(version.resources, '$[0 to ${limit - 1}]') as resources,
    jsonb_array_length(version.resources) as resource_entries`;
@@ -69,7 +72,7 @@ const columns = `version.id, version.created_at, version.created_by_type,
 export const stateVersionColumns = `${columns}, ${firstResources(MAX_RESOURCES)},
   version.modules::text as modules_json, version.providers::text as providers_json`;
 
-/** The same for lists, of limited size. */
+/** SQL: like `stateVersionColumns`, but with the smaller limits of lists. */
 export const listedVersionColumns = `${columns}, ${firstResources(MAX_LISTED_RESOURCES)},
   ${listedText("modules")} as modules_json, ${listedText("providers")} as providers_json`;
 
