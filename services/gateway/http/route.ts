@@ -80,7 +80,7 @@ export interface RouteDeclaration<Path extends string, Body extends z.ZodType, R
   validatesOnly?: boolean;
   /** JSON pointers of message fields that are not in the attribute of the same name. */
   pointers?: Pointers;
-  /** Supported includes; nested includes are paths such as `run.plan`. */
+  /** Supported includes; nested includes are paths such as `run.created_by`. */
   includes?: readonly string[];
   success: readonly [200 | 201, Rendering<Result>] | readonly [204];
   /** Failure statuses in addition to those that every route can return: 401, 405, 500 and 504. */
