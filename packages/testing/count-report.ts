@@ -16,8 +16,10 @@ interface Report {
 }
 
 /**
- * Counts the tests of a vitest JSON report. Each of these counts as a failure: a test that did not run, a file that
- * does not load, a report that is missing or contains no tests, and an exit code that the report does not explain.
+ * Counts the tests of a vitest JSON report. Each of these counts as a failure:
+ * - a test that did not run, or a file that does not load
+ * - a report that is missing or contains no tests
+ * - an exit code that the report does not explain
  */
 export function countReport(
   run: string,
