@@ -78,7 +78,7 @@ export interface OrganizationSettings extends CredentialSettings {
   version: bigint;
 }
 
-/** Stores the organization's settings that restrict credentials. Throws `notFound`. */
+/** Stores the organization's settings that restrict credentials. Throws `notFound` for an unknown organization. */
 export const setOrganizationSettings = (
   app: App,
   { organizationId, version, ...settings }: OrganizationSettings,

@@ -192,7 +192,10 @@ export async function getTeamAccess(
   return toView(teamAccess);
 }
 
-/** Returns the grants on a target that the caller sees. Throws `notFound` if the caller may not read the target. */
+/**
+ * Returns the grants on a target, as far as the caller sees them. Throws `notFound` if the caller may not read the
+ * target.
+ */
 export async function listTeamAccess(
   app: App,
   caller: Caller,

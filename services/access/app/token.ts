@@ -19,7 +19,7 @@ import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
 import { mayDoToTeam } from "./team.ts";
 
-/** A token with its secret, which only this response contains. */
+/** A new token with its secret. Only the response to its creation contains the secret. */
 export interface NewToken {
   token: Token;
   secret: string;

@@ -4,7 +4,7 @@ import type { OrganizationId } from "./ids.ts";
 /** An organization in this service. Its row is locked before its teams, memberships or grants change. */
 export class Organization {
   declare readonly id: OrganizationId;
-  /** Grows with every change of teams, memberships, grants and settings. */
+  /** Version of the organization; grows with every change of its teams, memberships, grants and settings. */
   declare version: bigint;
   /** The highest version of the organization's row in the workspaces service that was stored here. */
   declare provisionedVersion: bigint;

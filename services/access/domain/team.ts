@@ -56,11 +56,11 @@ export interface TeamView {
  */
 export interface TeamSettings {
   name: string | undefined;
-  /** Empty means `secret`. */
+  /** An empty string means `secret`. */
   visibility: string | undefined;
   /** Maps each permission of the request to its value. */
   organizationAccess: Readonly<Record<string, unknown>>;
-  /** Empty means null. */
+  /** An empty string means null. */
   ssoTeamId: string | undefined;
   allowMemberTokenManagement: boolean | undefined;
 }
@@ -72,7 +72,7 @@ const known: ReadonlySet<string> = new Set<OrganizationAccess>(organizationAcces
 /** Returns whether a team name is valid. */
 export const isTeamName = (name: string): boolean => NAME.test(name);
 
-/** True for names that a reader can take for that of the owners team, which is created with its organization. */
+/** Returns whether a name can be mistaken for the name of the owners team, which is created with its organization. */
 export const looksLikeOwners = (name: string): boolean =>
   name
     .toLowerCase()

@@ -140,7 +140,7 @@ const rows = (em: EntityManager) => ({
     return team;
   },
 
-  /** Whether another team of the organization has the name, in whatever case. */
+  /** Returns whether another team of the organization has the name, ignoring case. */
   async nameIsTaken({ id, organizationId, name }: Team): Promise<boolean> {
     const rows = await queryIn(
       em,

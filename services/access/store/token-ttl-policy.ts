@@ -36,8 +36,8 @@ const longestLifetime = (tokenType: string): string => `(
     ), ${DEFAULT_MAX_TTL_MS}) as ms) m)`;
 
 /**
- * Whether the token of row `t` is, at the time `at`, older than the organization of row `o` allows for tokens of its
- * type, as SQL. A case expression, because a condition could be evaluated after the search for a policy.
+ * SQL condition: at the time `at`, the token of row `t` is older than the organization of row `o` allows for its type.
+ * It is a `case` expression, because PostgreSQL could evaluate an `and` condition after the search for a policy.
  */
 // index: token_ttl_policies_pkey
 export const outlivesPolicy = (tokenType: string, at: string): string =>
