@@ -45,7 +45,7 @@ export const createAgentPool = (
     return tx.agentPools.view(pool.id, shownTo(caller));
   });
 
-/** Throws `notFound` if the pool does not exist or the caller does not belong to its organization. */
+/** Returns an agent pool. Throws `notFound` if it does not exist or the caller does not belong to its organization. */
 export async function getAgentPool(
   app: App,
   caller: Caller,

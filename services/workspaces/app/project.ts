@@ -92,7 +92,7 @@ export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<
     await tx.projects.remove(project);
   });
 
-/** Throws `notFound` if the project does not exist or the caller may not read it. */
+/** Returns a project. Throws `notFound` if it does not exist or the caller may not read it. */
 export async function getProject(
   app: App,
   caller: Caller,

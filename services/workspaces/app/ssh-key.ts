@@ -39,7 +39,7 @@ export const createSshKey = (
     return sshKey;
   });
 
-/** Throws `notFound` if the caller does not belong to the key's organization. */
+/** Returns an SSH key. Throws `notFound` if it does not exist or the caller does not belong to its organization. */
 export async function getSshKey(app: App, caller: Caller, id: SshKeyId): Promise<SshKeyView> {
   const sshKey = await app.reads.sshKeys.find(id);
   if (!sshKey) throw sshKeyNotFound();

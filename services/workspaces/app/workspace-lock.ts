@@ -58,7 +58,7 @@ export const unlockWorkspace = (
     return release(app, caller, { workspaceId, epoch, summary, forced: false });
   });
 
-/** Releases the lock of any holder and discards pending state versions. */
+/** Releases the workspace's lock, for any holder of it, and discards pending state versions. */
 export const forceUnlockWorkspace = async (
   app: App,
   caller: Caller,

@@ -23,7 +23,7 @@ const path = (field: keyof VcsRepo) => `vcsRepo.${field}`;
 
 const TOKEN = /^ot-[A-Za-z0-9]{1,64}$/;
 const INSTALLATION = /^ghain-[A-Za-z0-9]{1,64}$/;
-// `:org/:repo`, or `:org/:project/_git/:repo` for the provider that has projects.
+// Accepts `:org/:repo`, and `:org/:project/_git/:repo` for Azure DevOps, where repositories belong to projects.
 const IDENTIFIER = /^[^/\s]+\/[^/\s]+(?:\/_git\/[^/\s]+)?$/;
 const MAX_LENGTH = 1024;
 

@@ -76,7 +76,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
   },
 
   /**
-   * Locks the organization's row, which prevents that workspaces are added. Returns whether the organization still has
+   * Locks the organization's row, so that no workspace can be added. Returns whether the organization still has
    * workspaces, or deleted workspaces that the state service has not confirmed.
    */
   async hasWorkspaces(organizationId: OrganizationId): Promise<boolean> {

@@ -238,7 +238,7 @@ const rows = (em: EntityManager) => ({
     return organization;
   },
 
-  /** Whether another organization has the name, in whatever case. */
+  /** Returns whether another organization has the name, ignoring case. */
   async nameTaken(name: string, id: OrganizationId): Promise<boolean> {
     const rows = await queryIn(
       em,

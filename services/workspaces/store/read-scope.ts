@@ -2,7 +2,7 @@ import type { Parameters } from "./parameters.ts";
 
 /** The workspaces or projects that a caller may read in all its organizations. */
 export interface ReadScope {
-  /** Every organization that the caller belongs to. */
+  /** The organizations that the caller belongs to. */
   memberOf: readonly string[];
   /** Organizations in which the caller may read all objects. */
   organizationIds: readonly string[];
