@@ -142,8 +142,8 @@ function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Para
   const projects = parameters.bind(readable.projectIds);
   const project = search.projectId && parameters.bind(search.projectId);
   const inProject = (table: string) => (project ? `and ${table}.project_id = ${project}` : "");
-  // OFFSET makes PostgreSQL compute the readable projects once and not again for each of the sums. index:
-  // workspace_counts_pkey
+  // OFFSET makes PostgreSQL compute the readable projects once and not again for each of the sums.
+  // index: workspace_counts_pkey
   const counters = `select c.project_id, c.count, ${whole} or ${oneOf("c.project_id", projects)} as readable
       from workspace_counts c where c.organization_id = o.id ${inProject("c")} offset 0`;
   // index: workspaces_pkey
