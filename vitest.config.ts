@@ -58,7 +58,7 @@ const system: ProjectOptions = {
 const slow: ProjectOptions = {
   ...onLocalServices,
   name: "slow",
-  include: ["test/{compat,faults,golden,model,security}/**/*.test.ts", plans],
+  include: ["test/{compat,faults,golden,model}/**/*.test.ts", plans],
   exclude: [modules, ...withoutNats],
   isolate: false,
 };
