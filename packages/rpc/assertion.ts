@@ -13,14 +13,18 @@ import {
 } from "jose";
 import { LRUCache } from "lru-cache";
 
-/** Lifetime of an assertion in seconds. A replayed assertion expires with the original. */
+/**
+ * Lifetime of an assertion, in seconds, whatever it claims itself; a replayed assertion expires with the original.
+ */
 const LIFETIME_S = 300;
 /**
  * A cached assertion is renewed this long before it expires, so that it does not expire in transit or because of clock
  * skew.
  */
 const RENEW_MS = 60_000;
-/** The only service that may assert other principals. */
+/** How far the clocks of two services may differ, in seconds. */
+const CLOCK_SKEW_S = 10;
+/** The only issuer that may assert other principals. */
 const GATEWAY = "gateway";
 
 /** The principal of a call, as a source of signed assertions. */
@@ -82,8 +86,8 @@ export async function createIdentity(name: string, privateJwk: JWK): Promise<Ser
 export type AssertionVerifier = (assertion: string) => Promise<Principal>;
 
 /**
- * Creates a verifier of assertions made for `audience`. It throws `unauthenticated` if an assertion is missing, forged,
- * altered, expired or made for another audience, and if a service other than the gateway asserts another principal.
+ * Verifies assertions made for `audience`. Throws `unauthenticated` if one is missing, forged, altered, expired, older than its
+ * lifetime, from the future or made for another audience, or if a service other than the gateway asserts another principal.
  */
 export function createVerifier(audience: string, keys: AssertionKeys): AssertionVerifier {
   const imported = new Map<string, Promise<CryptoKey | Uint8Array>>();
@@ -117,7 +121,10 @@ async function verify(
       algorithms: ["EdDSA"],
       audience,
       issuer,
-      requiredClaims: ["sub", "exp", "typ", "ver"],
+      requiredClaims: ["sub", "exp", "iat", "typ", "ver"],
+      // Together at most the lifetime; the tolerance also refuses an assertion from the future.
+      maxTokenAge: LIFETIME_S - CLOCK_SKEW_S,
+      clockTolerance: CLOCK_SKEW_S,
     });
     const type = principalTypes.find((known) => known === payload.typ);
     const id = payload.sub ?? "";
@@ -127,7 +134,7 @@ async function verify(
       throw new Error("issuer may not assert this principal");
     return {
       principal: { type, id, versions: String(payload.ver) },
-      expiresAt: (payload.exp ?? 0) * 1000,
+      expiresAt: Math.min(payload.exp ?? 0, (payload.iat ?? 0) + LIFETIME_S) * 1000,
     };
   } catch (cause) {
     const error = unauthenticated("The call has no valid assertion.");

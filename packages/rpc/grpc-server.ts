@@ -5,8 +5,10 @@ import {
   type MethodDefinition,
   Server,
   ServerCredentials,
-  type ServerErrorResponse,
+  ServerInterceptingCall,
+  type ServerInterceptor,
   type ServerUnaryCall,
+  type StatusObject,
   type sendUnaryData,
   setLogVerbosity,
   status,
@@ -64,6 +66,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     // Connections are closed after this age, so that clients that balance over several addresses find new replicas.
     "grpc.max_connection_age_ms": 300_000,
     "grpc.max_connection_age_grace_ms": 30_000,
+    interceptors: [admission(handlers)],
   });
   for (const service of new Set(methods.map((method) => method.parent))) {
     const own = methods.filter((method) => method.parent === service);
@@ -96,6 +99,40 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
   };
 }
 
+/**
+ * Verifies the caller before the message is read: until then the stream is paused and flow control holds the message
+ * at the caller. Ends calls without a deadline after the default one, so that a message that never ends is discarded.
+ */
+const admission =
+  (handlers: ReadonlyMap<string, CallHandler>): ServerInterceptor =>
+  ({ path }, call) => {
+    const handler = handlers.get(path);
+    if (!handler) return new ServerInterceptingCall(call);
+    const late = setTimeout(
+      () => call.sendStatus({ code: status.DEADLINE_EXCEEDED, details: "Deadline exceeded" }),
+      DEFAULT_DEADLINE_MS,
+    ).unref();
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata(metadata, admitted) {
+            handler.admit(metadataOf(metadata, call.getDeadline())).then(
+              () => admitted(metadata),
+              (error: unknown) => {
+                clearTimeout(late);
+                call.sendStatus(toResponse(error));
+              },
+            );
+          },
+          onReceiveMessage(message, received) {
+            clearTimeout(late);
+            received(message);
+          },
+          onCancel: () => clearTimeout(late),
+        }),
+    });
+  };
+
 const unary =
   (handler: CallHandler | undefined) =>
   (call: ServerUnaryCall<Uint8Array, Uint8Array>, callback: sendUnaryData<Uint8Array>): void => {
@@ -103,26 +140,26 @@ const unary =
       callback({ code: status.UNIMPLEMENTED });
       return;
     }
-    handler(call.request, metadataOf(call)).then(
+    handler.handle(call.request, metadataOf(call.metadata, call.getDeadline())).then(
       (answer) => callback(null, answer),
       (error: unknown) => callback(toResponse(error)),
     );
   };
 
-function metadataOf(
-  call: Pick<ServerUnaryCall<Uint8Array, Uint8Array>, "metadata" | "getDeadline">,
-): CallMetadata {
-  const deadline = Number(call.getDeadline());
+function metadataOf(metadata: Metadata, until: Date | number): CallMetadata {
+  const deadline = Number(until);
   return {
-    assertion: textOf(call.metadata, assertionKey),
-    traceparent: textOf(call.metadata, traceparentKey) || undefined,
+    assertion: textOf(metadata, assertionKey),
+    traceparent: textOf(metadata, traceparentKey) || undefined,
     deadline: Number.isFinite(deadline) ? deadline : Date.now() + DEFAULT_DEADLINE_MS,
   };
 }
 
 const textOf = (metadata: Metadata, key: string): string => String(metadata.get(key)[0] ?? "");
 
-function toResponse(error: unknown): Partial<ServerErrorResponse> {
+type Refusal = Pick<StatusObject, "code" | "details"> & { metadata?: Metadata };
+
+function toResponse(error: unknown): Refusal {
   if (!(error instanceof AppError)) {
     return { code: status.INTERNAL, details: error instanceof Error ? error.message : "" };
   }

@@ -1,4 +1,9 @@
 import type { CallMetadata } from "./channel.ts";
 
-/** Handles one call. Throws AppError; any other error has been logged and is reported as an internal error. */
-export type CallHandler = (request: Uint8Array, metadata: CallMetadata) => Promise<Uint8Array>;
+/** One method of a service. Throws AppError; any other error has been logged and is an internal error. */
+export interface CallHandler {
+  /** Verifies the caller by the metadata alone, so that a refused call's message is never read. */
+  admit(metadata: CallMetadata): Promise<void>;
+  /** Handles one call; verifies the caller as well. */
+  handle(request: Uint8Array, metadata: CallMetadata): Promise<Uint8Array>;
+}

@@ -51,14 +51,9 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   let closing = false;
   let listener: GrpcListener | undefined;
 
-  const answer = async (
-    method: DescMethod,
-    implementation: (request: never, context: Ctx) => Promise<Record<string, unknown>>,
-    request: Uint8Array,
-    metadata: CallMetadata,
-  ): Promise<Uint8Array> => {
-    if (!metadata.assertion) throw unauthenticated("The call has no assertion.");
-    const principal = await verify(metadata.assertion);
+  const admit = async (method: DescMethod, { assertion }: CallMetadata): Promise<Principal> => {
+    if (!assertion) throw unauthenticated("The call has no assertion.");
+    const principal = await verify(assertion);
     if (!mayCall(method, principal)) {
       throw new AppError(
         "forbidden",
@@ -66,6 +61,16 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
         `${principal.type} ${principal.id} may not call ${methodPath(method)}.`,
       );
     }
+    return principal;
+  };
+
+  const answer = async (
+    method: DescMethod,
+    implementation: (request: never, context: Ctx) => Promise<Record<string, unknown>>,
+    request: Uint8Array,
+    metadata: CallMetadata,
+  ): Promise<Uint8Array> => {
+    const principal = await admit(method, metadata);
     const message = fromBinary(method.input, request);
     const result = await implementation(message as never, await context(principal, method));
     return toBinary(method.output, create(method.output, result));
@@ -78,28 +83,40 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
       const path = methodPath(method).slice(1);
       const attributes = { "rpc.system": "grpc", "rpc.method": path };
       methods.push(method);
-      handlers.set(methodPath(method), (request, metadata) => {
-        const run = withServerSpan(path, metadata.traceparent, attributes, () =>
-          runWithDeadline(metadata.deadline, async () => {
-            try {
-              const bytes = await answer(method, implementation, request, metadata);
-              // With the trace id, this line connects a request in the gateway's log with the services that handled it.
-              logger.debug({ method: path }, "call");
-              return bytes;
-            } catch (error) {
-              if (error instanceof AppError) {
-                logger.debug({ method: path, reason: error.reason }, "call refused");
-                throw error;
+      const refused = (error: AppError): void =>
+        logger.debug({ method: path, reason: error.reason }, "call refused");
+      handlers.set(methodPath(method), {
+        async admit(metadata) {
+          try {
+            await admit(method, metadata);
+          } catch (error) {
+            if (error instanceof AppError) refused(error);
+            throw error;
+          }
+        },
+        handle(request, metadata) {
+          const run = withServerSpan(path, metadata.traceparent, attributes, () =>
+            runWithDeadline(metadata.deadline, async () => {
+              try {
+                const bytes = await answer(method, implementation, request, metadata);
+                // Connects a request's line at the gateway with the services that it passed through.
+                logger.debug({ method: path }, "call");
+                return bytes;
+              } catch (error) {
+                if (error instanceof AppError) {
+                  refused(error);
+                  throw error;
+                }
+                logger.error({ err: error, method: path }, "call failed");
+                throw internalError(name);
               }
-              logger.error({ err: error, method: path }, "call failed");
-              throw internalError(name);
-            }
-          }),
-        );
-        underWay.add(run);
-        const done = () => underWay.delete(run);
-        run.then(done, done);
-        return run;
+            }),
+          );
+          underWay.add(run);
+          const done = () => underWay.delete(run);
+          run.then(done, done);
+          return run;
+        },
       });
     }
   }
@@ -124,7 +141,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
         // As over gRPC, the caller stops waiting at its deadline.
         return withTimeout(
           Math.max(0, metadata.deadline - Date.now()),
-          handler(request, metadata),
+          handler.handle(request, metadata),
           () => deadlineExceeded(`The service ${name}`),
         );
       },
