@@ -3,6 +3,7 @@ export { decode, type Event, eventType } from "./event.ts";
 export { createLocalBus, type LocalBus, startLocalRelay } from "./local-bus.ts";
 export { eventMigrations } from "./migrations.ts";
 export { connectNats, type Nats } from "./nats.ts";
+export type { NatsLogin, NatsTls } from "./nats-login.ts";
 export { recordEvent } from "./outbox.ts";
 export { hint, type Projection, projection, typesOf } from "./projection.ts";
 export {

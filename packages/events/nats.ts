@@ -1,11 +1,16 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { loginOptions, type NatsLogin, type NatsTls } from "./nats-login.ts";
 
 export interface NatsOptions {
   /** One address, or several separated by commas: `nats://127.0.0.1:4222`. */
   url: string;
-  /** Name of the connection, which NATS shows to operators. */
+  /** Default: none, for a server without users. */
+  login?: NatsLogin | undefined;
+  /** Set, even to `{}`, if the connection must be encrypted. */
+  tls?: NatsTls | undefined;
+  /** Name of the connection, which the server shows to operators. */
   name: string;
   /** Number of copies of the stream in the cluster if this connection creates it: 3 in production. */
   streamReplicas?: number;
@@ -22,10 +27,8 @@ export interface Nats extends AsyncDisposable {
 const RETRY_MS = 500;
 const TIMEOUT_MS = 2000;
 
-/**
- * Connects in the background and reconnects without limit, so a service can start and run while its bus is unavailable.
- */
-export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nats {
+/** Connects in the background and reconnects without limit, so that a service starts and runs without its bus. */
+export function connectNats({ url, name, login, tls, streamReplicas = 1 }: NatsOptions): Nats {
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let current: NatsConnection | undefined;
@@ -54,6 +57,7 @@ export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nat
           reconnectTimeWait: RETRY_MS,
           pingInterval: 20_000,
           ignoreAuthErrorAbort: true,
+          ...loginOptions(login, tls),
         });
         if (stopped) return await connection.close();
         current = connection;

@@ -16,6 +16,7 @@ import { type InTrace, inOpenTelemetry } from "./tracing.ts";
 
 export { decode, type Event, eventType } from "./event.ts";
 export { connectNats, type Nats, type NatsOptions } from "./nats.ts";
+export type { NatsLogin, NatsTls, Renewable } from "./nats-login.ts";
 export type { FailedEvent, Logger } from "./receive.ts";
 
 /** Processes one event in a separate transaction. It must apply the event only if the stored revision is lower. */

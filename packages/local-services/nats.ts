@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import path from "node:path";
 import { onFreePort } from "./port.ts";
@@ -10,17 +10,21 @@ export interface Nats extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   stop(): Promise<void>;
-  /** Starts the server again on the same port with its stored data. */
-  start(): Promise<void>;
+  /** Starts it again on the same port with its stored data, and with another login if one is given. */
+  start(changed?: Pick<NatsOptions, "login">): Promise<void>;
   kill(): Promise<void>;
 }
 
 export interface NatsOptions {
   dataDirectory: string;
   port?: number;
-  /**
-   * Makes the server a member of a cluster. `port` is its own cluster port, `routes` are those of the other members.
-   */
+  /** The only user that the server accepts. Default: a server that anybody may use. */
+  login?: { user: string; password: string };
+  /** False: a server without streams. */
+  jetstream?: boolean;
+  /** Lines of the server's configuration file, for tests of other logins and of TLS. */
+  configuration?: string;
+  /** Makes the server a member of a cluster: its own cluster address and those of the other members. */
   cluster?: { port: number; routes: readonly number[] };
 }
 
@@ -30,6 +34,13 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
   mkdirSync(options.dataDirectory, { recursive: true, mode: 0o700 });
   const logFile = path.join(options.dataDirectory, "nats.log");
   const name = `statehouse-${randomBytes(8).toString("hex")}`;
+  const file = path.join(options.dataDirectory, "nats.conf");
+  const configure = (configured: NatsOptions) => {
+    // Written anew, because an existing file would keep its mode, and it contains the password.
+    rmSync(file, { force: true });
+    writeFileSync(file, configurationOf(configured), { mode: 0o600 });
+  };
+  configure(options);
   const run = (port: number) =>
     startProcess({
       name: "NATS",
@@ -41,9 +52,8 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
         String(port),
         "-n",
         name,
-        "-js",
-        "-sd",
-        options.dataDirectory,
+        "-c",
+        file,
         ...(options.cluster ? clustered(options.cluster) : []),
       ],
       logFile,
@@ -58,11 +68,25 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
     url: `nats://127.0.0.1:${port}`,
     stop,
     kill: () => process.kill(),
-    start: async () => {
+    start: async (changed) => {
+      if (changed) configure({ ...options, ...changed });
       if (!process.running) process = await run(port);
     },
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** JSON is valid in the server's format. */
+function configurationOf(options: NatsOptions): string {
+  const { dataDirectory, login, jetstream = true, configuration } = options;
+  // A message is on the disk before it is acknowledged; the server's default is up to two minutes later.
+  const streams = { store_dir: dataDirectory, sync_interval: "always" };
+  const lines = [
+    ...(jetstream ? [`jetstream ${JSON.stringify(streams)}`] : []),
+    ...(login ? [`authorization ${JSON.stringify(login)}`] : []),
+    ...(configuration ? [configuration] : []),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
 const clustered = ({ port, routes }: NonNullable<NatsOptions["cluster"]>): string[] => [

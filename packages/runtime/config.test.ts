@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { ConfigError, describeConfig, neededWith, readConfig } from "./config.ts";
+import { ConfigError, describeConfig, neededWith, readConfig, renewable } from "./config.ts";
 
 const schema = z.object({
   PORT: z.coerce.number().int().default(8080).describe("Where it listens."),
@@ -62,4 +65,52 @@ test("settings that another setting requires are reported with all other problem
   ]);
   expect(problems({ PORT: "1", STORE: "s3", BUCKET: "b" })).toEqual([]);
   expect(describeConfig(stores)[1]).toContain("Where.");
+});
+
+describe("a setting from a file", () => {
+  const withFile = async (content: string, use: (file: string) => Promise<void> | void) => {
+    const folder = await mkdtemp(path.join(tmpdir(), "statehouse-config-"));
+    const file = path.join(folder, "secret");
+    await writeFile(file, content);
+    try {
+      await use(file);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  };
+
+  test("has the value of the file, without its last line break", () =>
+    withFile("postgres://h/d\n", (file) => {
+      expect(readConfig(schema, { DATABASE_URL_FILE: file }).DATABASE_URL).toBe("postgres://h/d");
+    }));
+
+  test("is reported if the file cannot be used", () =>
+    withFile("", (file) => {
+      const read = (env: Record<string, string>) => () => readConfig(schema, env);
+      expect(read({ DATABASE_URL_FILE: file })).toThrow(/^DATABASE_URL_FILE: the file is empty$/);
+      expect(read({ DATABASE_URL_FILE: `${file}-2` })).toThrow(
+        /^DATABASE_URL_FILE: the file does not exist$/,
+      );
+      expect(read({ DATABASE_URL_FILE: file, DATABASE_URL: "postgres://h/d" })).toThrow(
+        /^DATABASE_URL_FILE: is set beside DATABASE_URL; set one of them$/,
+      );
+    }));
+
+  test("is read again if it is renewable", () =>
+    withFile("first\n", async (file) => {
+      const renewableSchema = z.object({
+        TOKEN: z
+          .string()
+          .transform((value) => () => value)
+          .meta(renewable),
+      });
+      const { TOKEN } = readConfig(renewableSchema, { TOKEN_FILE: file });
+      expect(TOKEN()).toBe("first");
+      await writeFile(file, "second\n");
+      expect(TOKEN()).toBe("second");
+      await rm(file);
+      expect(TOKEN()).toBe("second");
+      await writeFile(file, "");
+      expect(readConfig(renewableSchema, { TOKEN: "given" }).TOKEN()).toBe("given");
+    }));
 });

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { hasCode } from "@statehouse/errors";
 import type { z } from "zod";
 
 /** Thrown for invalid configuration; the message lists every problem, one per line. */
@@ -5,33 +7,102 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Reads the keys of `schema` from the environment. An empty variable counts as absent. Throws `ConfigError`. */
+/**
+ * Reads the keys of `schema` from the environment, each also from the file that `NAME_FILE` names. An empty variable
+ * counts as absent. Throws `ConfigError`.
+ */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): z.infer<Schema> {
   const input: Record<string, string> = {};
+  const unreadable = new Map<string, string>();
   for (const name of Object.keys(schema.shape)) {
-    const value = env[name];
-    if (value !== undefined && value !== "") input[name] = value;
+    const { value, problem } = givenValue(name, env, schema);
+    if (value !== undefined) input[name] = value;
+    if (problem !== undefined) unreadable.set(name, `${name}_FILE: ${problem}`);
   }
   const result = schema.safeParse(input);
-  const missing = missingWith(schema, input);
-  if (result.success && missing.length === 0) return result.data;
-  const problems = (result.error?.issues ?? []).map((issue) => {
+  const missing = missingWith(schema, input).filter(([name]) => !unreadable.has(name));
+  if (result.success && missing.length === 0 && unreadable.size === 0) {
+    return renewing(schema, result.data, env);
+  }
+  const problems = (result.error?.issues ?? []).flatMap((issue) => {
     const [name = "configuration", ...within] = issue.path.map(String);
-    if (within.length === 0 && !(name in input)) return `${name}: is required but not set`;
-    // The message never quotes the value, because it can be a secret.
-    return `${name}: ${within.length > 0 ? `${within.join(".")}: ` : ""}${issue.message}`;
+    if (unreadable.has(name)) return [];
+    if (within.length === 0 && !(name in input)) return [`${name}: is required but not set`];
+    // The value itself is never quoted, because it can be a secret.
+    return [`${name}: ${within.length > 0 ? `${within.join(".")}: ` : ""}${issue.message}`];
   });
-  throw new ConfigError([...new Set([...problems, ...missing])].join("\n"));
+  const lines = [...unreadable.values(), ...problems, ...missing.map(([, line]) => line)];
+  throw new ConfigError([...new Set(lines)].join("\n"));
+}
+
+/** The file from which a setting is read, if its variable names one. */
+function fileOf(
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+  schema: z.ZodObject,
+): string | undefined {
+  const variable = `${name}_FILE`;
+  return variable in schema.shape ? undefined : env[variable] || undefined;
+}
+
+function givenValue(
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+  schema: z.ZodObject,
+): { value?: string; problem?: string } {
+  const value = env[name];
+  const file = fileOf(name, env, schema);
+  if (file === undefined) return value === undefined || value === "" ? {} : { value };
+  if (value) return { problem: `is set beside ${name}; set one of them` };
+  try {
+    const text = textOf(file);
+    return text === "" ? { problem: "the file is empty" } : { value: text };
+  } catch (error) {
+    const reason = hasCode(error, "ENOENT") ? "does not exist" : "cannot be read";
+    return { problem: `the file ${reason}` };
+  }
+}
+
+/** Without the line break that editors add at the end. */
+const textOf = (file: string): string => readFileSync(file, "utf8").replace(/\r?\n$/, "");
+
+/** Marks a setting whose file is read again whenever its value is needed (`renewableSetting`). */
+export const renewable = { renewable: true } as const;
+
+/** Gives each renewable setting from a file a function that reads the file again. */
+function renewing<Schema extends z.ZodObject>(
+  schema: Schema,
+  config: z.infer<Schema>,
+  env: Readonly<Record<string, string | undefined>>,
+): z.infer<Schema> {
+  const functions = Object.entries(schema.shape).flatMap(([name, field]) => {
+    const file = fileOf(name, env, schema);
+    if (file === undefined || !(field as z.ZodType).meta()?.renewable) return [];
+    let last = textOf(file);
+    const current = (): string => {
+      try {
+        last = textOf(file) || last;
+      } catch {
+        // The file is being replaced; the last value is still the best one.
+      }
+      return last;
+    };
+    return [[name, current] as const];
+  });
+  return { ...config, ...Object.fromEntries(functions) };
 }
 
 /** Marks an optional setting as required if another setting has a certain value. */
 export const neededWith = (setting: string, value: string) => ({ neededWith: { setting, value } });
 
-/** Returns a line for each missing setting that the value of another setting requires. */
-function missingWith(schema: z.ZodObject, input: Readonly<Record<string, string>>): string[] {
+/** Name and line of each missing setting that the value of another one requires. */
+function missingWith(
+  schema: z.ZodObject,
+  input: Readonly<Record<string, string>>,
+): [name: string, line: string][] {
   return Object.entries(schema.shape).flatMap(([name, field]) => {
     const needed = (field as z.ZodType).meta()?.neededWith as
       | ReturnType<typeof neededWith>["neededWith"]
@@ -40,7 +111,7 @@ function missingWith(schema: z.ZodObject, input: Readonly<Record<string, string>
     const { setting, value } = needed;
     const other = schema.shape[setting] as z.ZodType | undefined;
     const given = other?.safeParse(input[setting]).data;
-    return given === value ? [`${name}: is required with ${setting}=${value}`] : [];
+    return given === value ? [[name, `${name}: is required with ${setting}=${value}`]] : [];
   });
 }
 

@@ -27,6 +27,7 @@ export {
   deadlineSettings,
   deadlinesOf,
   keyRingSetting,
+  natsSettings,
   portSetting,
   secondsSetting,
   settings,

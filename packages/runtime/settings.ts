@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { renewable } from "./config.ts";
 import type { ConnectionDeadlines } from "./listener.ts";
 
 /** A setting that contains a JSON value. */
@@ -39,6 +40,14 @@ export const portSetting = (byDefault: number, what: string) =>
     .default(byDefault)
     .describe(`Port for ${what}; 0 takes any free one.`);
 
+/** A secret that is replaced while the process runs: its file is read again whenever the value is needed. */
+const renewableSetting = () =>
+  z
+    .string()
+    .transform((value) => () => value)
+    .optional()
+    .meta(renewable);
+
 /** A duration in whole seconds. */
 export const secondsSetting = z.coerce.number().int().min(1);
 
@@ -77,10 +86,39 @@ function ringProblem(
   return undefined;
 }
 
-/**
- * Settings that several services have. Declaring them here gives each the same name, rule and description in all
- * services.
- */
+/** The settings of a connection to NATS, for every service that has a bus. */
+export const natsSettings = {
+  NATS_URL: z.string().default("nats://127.0.0.1:4222").describe("Address of NATS."),
+  NATS_USER: z.string().optional().describe("User for NATS, with NATS_PASSWORD."),
+  NATS_PASSWORD: renewableSetting().describe("That user's password."),
+  NATS_TOKEN: renewableSetting().describe("Token for NATS, instead of a user."),
+  NATS_NKEY_SEED: renewableSetting().describe("Seed of an nkey for NATS, instead of a user."),
+  NATS_CREDENTIALS: renewableSetting().describe(
+    "Content of a credentials file of NATS (JWT and seed), instead of a user.",
+  ),
+  NATS_CA_FILE: z
+    .string()
+    .optional()
+    .describe("PEM file of the authorities that sign the certificate of NATS."),
+  NATS_CERT_FILE: z
+    .string()
+    .optional()
+    .describe("PEM file of the client certificate for NATS, with NATS_KEY_FILE."),
+  NATS_KEY_FILE: z.string().optional().describe("PEM file of that certificate's private key."),
+  NATS_TLS: z
+    .enum(["on", "off"])
+    .optional()
+    .describe("on refuses a NATS without TLS; default: on if a file for TLS is set."),
+  STREAM_REPLICAS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(5)
+    .default(1)
+    .describe("Copies of the event stream in the NATS cluster: 3 in production."),
+};
+
+/** Settings that several services have, so that each has one name, one rule and one text. */
 export const settings = {
   LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
@@ -96,14 +134,6 @@ export const settings = {
     .transform((url) => url.replace(/\/+$/, ""))
     .describe("The address that clients use, without a path."),
   DATABASE_URL: z.url().describe("Address of the service's own PostgreSQL database."),
-  NATS_URL: z.string().default("nats://127.0.0.1:4222").describe("Address of NATS."),
-  STREAM_REPLICAS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(5)
-    .default(1)
-    .describe("Copies of the event stream in the NATS cluster: 3 in production."),
   ACCESS_ADDRESS: address("access", "127.0.0.1:9101"),
   WORKSPACES_ADDRESS: address("workspaces", "127.0.0.1:9102"),
   STATE_ADDRESS: address("state", "127.0.0.1:9103"),

@@ -13,13 +13,12 @@ import type { Check, Logger } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { Clients } from "./channels.ts";
 import type { Listeners } from "./listeners.ts";
+import type { NatsConfig } from "./nats-options.ts";
 
 /** The settings that every service has. */
-export interface BaseConfig {
+export interface BaseConfig extends NatsConfig {
   LOG_LEVEL: string;
   DATABASE_URL: string;
-  NATS_URL: string;
-  STREAM_REPLICAS: number;
   HOST: string;
   GRPC_PORT: number;
   OPS_PORT: number;

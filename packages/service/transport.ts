@@ -9,6 +9,7 @@ import {
 import type { Database } from "@statehouse/postgres";
 import type { Logger } from "@statehouse/runtime";
 import type { BaseConfig } from "./definition.ts";
+import { natsOptions } from "./nats-options.ts";
 
 /** Publishes the events of a service and delivers events of other services to it. */
 export interface Transport {
@@ -27,8 +28,7 @@ export function natsTransport(
   events: Events,
   stack: AsyncDisposableStack,
 ): Transport {
-  const { NATS_URL: url, STREAM_REPLICAS: streamReplicas } = settings;
-  const nats = stack.use(connectNats({ url, name: events.service, streamReplicas }));
+  const nats = stack.use(connectNats({ ...natsOptions(settings), name: events.service }));
   stack.use(startRelay({ ...events, nats }));
   return {
     consume: (consumer) => void stack.use(startConsumer({ ...events, nats, ...consumer })),

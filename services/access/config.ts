@@ -1,12 +1,11 @@
-import { portSetting, secondsSetting, settings } from "@statehouse/runtime";
+import { natsSettings, portSetting, secondsSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 
 /** The environment variables of the access service. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
-  NATS_URL: settings.NATS_URL,
-  STREAM_REPLICAS: settings.STREAM_REPLICAS,
+  ...natsSettings,
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9101, "gRPC"),
   OPS_PORT: portSetting(9201, "health, readiness and metrics"),

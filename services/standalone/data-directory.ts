@@ -13,9 +13,14 @@ export interface Secrets {
   assertionPublicKeys: string;
   uploadTokenKeys: string;
   sealingKeys: string;
+  /** Of `natsUser`. */
+  natsPassword: string;
 }
 
-/** Creates the data folder. Throws StartError if it is not writable. */
+/** The user of the local NATS. */
+export const natsUser = "statehouse";
+
+/** Creates the folder. Throws StartError if it is not writable. */
 export async function openDataDirectory(folder: string): Promise<void> {
   try {
     await makeFolder(folder, 0o755);
@@ -35,16 +40,17 @@ export async function openSecrets(folder: string, signers: readonly string[]): P
   const kept = await readIfThere(file);
   const known: Secrets | undefined = kept === undefined ? undefined : JSON.parse(kept);
   const missing = signers.filter((name) => !known?.assertionKeys[name]);
-  if (known && missing.length === 0) return known;
+  if (known?.natsPassword && missing.length === 0) return known;
   const secrets = withSigners(await newSecrets(missing), known);
   await writePrivately(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;
 }
 
-/** Returns the stored secrets, with keys added for signers that a newer release has introduced. */
+/** The known secrets with those that a release has added. */
 function withSigners(added: Secrets, known: Secrets | undefined): Secrets {
   if (!known) return added;
   return {
+    ...added,
     ...known,
     assertionKeys: { ...known.assertionKeys, ...added.assertionKeys },
     assertionPublicKeys: JSON.stringify({
@@ -68,6 +74,7 @@ export async function newSecrets(signers: readonly string[]): Promise<Secrets> {
     ),
     uploadTokenKeys: `k1:${randomBytes(32).toString("base64")}`,
     sealingKeys: `k1:${randomBytes(32).toString("base64")}`,
+    natsPassword: randomBytes(32).toString("base64url"),
   };
 }
 

@@ -13,6 +13,8 @@ export interface Installation {
   /** Returns the URL of the service's own database. */
   databaseUrl: (service: Exclude<ServiceName, "gateway">) => string;
   natsUrl: string;
+  /** Default: none. */
+  natsLogin?: { user: string; password: string };
   publicUrl: string;
   /** The address to which the gateway uploads inline state. It is reachable only within the installation. */
   objectUrl: string;
@@ -30,13 +32,15 @@ export const blobsIn = (folder: string): Environment => ({
 
 /** Creates one environment for each service from the shared settings. */
 export function serviceEnvironments(installation: Installation): Record<ServiceName, Environment> {
-  const { secrets, databaseUrl, natsUrl, publicUrl, objectUrl, addresses, settings } = installation;
+  const { secrets, databaseUrl, natsUrl, natsLogin, publicUrl, objectUrl, addresses, settings } =
+    installation;
   const given = Object.fromEntries(
     Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
   const common = (service: ServiceName): Environment => ({
     ...given,
     NATS_URL: natsUrl,
+    ...(natsLogin && { NATS_USER: natsLogin.user, NATS_PASSWORD: natsLogin.password }),
     PUBLIC_URL: publicUrl,
     ASSERTION_PRIVATE_KEY: secrets.assertionKeys[service] ?? "",
     ASSERTION_PUBLIC_KEYS: secrets.assertionPublicKeys,

@@ -1,6 +1,6 @@
 import { configSchema as accessConfig } from "@statehouse/access/config";
 import { configSchema as gatewayConfig } from "@statehouse/gateway/config";
-import { describeConfig } from "@statehouse/runtime";
+import { describeConfig, natsSettings } from "@statehouse/runtime";
 import { configSchema as stateConfig } from "@statehouse/state/config";
 import { configSchema as workspacesConfig } from "@statehouse/workspaces/config";
 import { z } from "zod";
@@ -9,8 +9,7 @@ import { standaloneSchema } from "./config.ts";
 /** Settings that operators cannot set, because standalone sets them for its services. */
 const decided = {
   DATABASE_URL: true,
-  NATS_URL: true,
-  STREAM_REPLICAS: true,
+  ...natsSettings,
   GRPC_PORT: true,
   OPS_PORT: true,
   OBJECT_PORT: true,

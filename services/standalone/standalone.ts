@@ -9,7 +9,7 @@ import { migrations as state } from "@statehouse/state/store/migrations";
 import { migrations as workspaces } from "@statehouse/workspaces/store/migrations";
 import { compose } from "./compose.ts";
 import type { StandaloneConfig } from "./config.ts";
-import { openDataDirectory, openSecrets } from "./data-directory.ts";
+import { natsUser, openDataDirectory, openSecrets } from "./data-directory.ts";
 import { blobsIn, serviceEnvironments, serviceNames } from "./environments.ts";
 import { firstStart, type Welcome } from "./first-start.ts";
 import { listen } from "./listener.ts";
@@ -43,7 +43,11 @@ export async function startStandalone(
   const [postgres, nats] = await Promise.all([
     startPostgres({ dataDirectory: path.join(folder, "postgres") }),
     findProgram("nats-server")
-      ? startNats({ dataDirectory: path.join(folder, "nats"), port: config.NATS_PORT })
+      ? startNats({
+          dataDirectory: path.join(folder, "nats"),
+          port: config.NATS_PORT,
+          login: { user: natsUser, password: secrets.natsPassword },
+        })
       : undefined,
   ]);
   if (nats) starting.use(nats);
@@ -59,6 +63,7 @@ export async function startStandalone(
     secrets,
     databaseUrl,
     natsUrl: nats?.url ?? `nats://${nowhere}`,
+    natsLogin: { user: natsUser, password: secrets.natsPassword },
     publicUrl: url,
     objectUrl: listener.url,
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },

@@ -1,6 +1,7 @@
 import {
   deadlineSettings,
   keyRingSetting,
+  natsSettings,
   neededWith,
   portSetting,
   secondsSetting,
@@ -14,8 +15,7 @@ const neededForS3 = z.string().optional().meta(neededWith("BLOB_STORE", "s3"));
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
-  NATS_URL: settings.NATS_URL,
-  STREAM_REPLICAS: settings.STREAM_REPLICAS,
+  ...natsSettings,
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9103, "gRPC"),
   OPS_PORT: portSetting(9203, "health, readiness and metrics"),

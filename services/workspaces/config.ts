@@ -1,4 +1,10 @@
-import { keyRingSetting, portSetting, secondsSetting, settings } from "@statehouse/runtime";
+import {
+  keyRingSetting,
+  natsSettings,
+  portSetting,
+  secondsSetting,
+  settings,
+} from "@statehouse/runtime";
 import { z } from "zod";
 import { engineReleases } from "./engine-releases.ts";
 
@@ -8,8 +14,7 @@ const RELEASE = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
-  NATS_URL: settings.NATS_URL,
-  STREAM_REPLICAS: settings.STREAM_REPLICAS,
+  ...natsSettings,
   EDITION: settings.EDITION,
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9102, "gRPC"),

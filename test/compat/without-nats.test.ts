@@ -121,7 +121,11 @@ needs("terraform", "nats-server")(
       const complete = start({ ...environment, NATS_PORT: natsPort });
       await running(complete);
       expect(complete.output()).not.toContain("nats-server");
-      await using events = published(`nats://127.0.0.1:${natsPort}`);
+      const secrets = await readFile(path.join(dataDirectory, "secrets.json"), "utf8");
+      await using events = published(`nats://127.0.0.1:${natsPort}`, {
+        user: "statehouse",
+        password: JSON.parse(secrets).natsPassword,
+      });
       await waitFor(() =>
         ["workspace.created", "workspace.locked", "workspace.deleted"].every((noun) =>
           events.events.some(({ type }) => type.startsWith(`statehouse.workspaces.${noun}.`)),

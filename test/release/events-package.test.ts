@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "@statehouse/local-services";
@@ -15,7 +15,9 @@ const listener = `
 import { connectNats, on, subscribe } from "@statehouse/events/subscribe";
 import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 
-const nats = connectNats({ url: process.env.NATS_URL, name: "elsewhere" });
+const { NATS_URL: url, NATS_PASSWORD: password } = process.env;
+const login = { user: "statehouse", password };
+const nats = connectNats({ url, login, name: "elsewhere" });
 const done = Promise.withResolvers();
 const subscription = subscribe({
   nats,
@@ -55,10 +57,12 @@ needs("nats-server")("the packages that npm run build writes", () => {
       "/organizations/acme/workspaces",
       document("workspaces", { name: "network" }),
     );
+    const secrets = readFileSync(path.join(folder.path, "data/secrets.json"), "utf8");
+    const { natsPassword } = JSON.parse(secrets);
     const received = await waitFor(() =>
       run(process.execPath, ["listen.mjs"], {
         cwd: project,
-        env: { NATS_URL: `nats://127.0.0.1:${natsPort}` },
+        env: { NATS_URL: `nats://127.0.0.1:${natsPort}`, NATS_PASSWORD: natsPassword },
         timeout: 30_000,
       }),
     );

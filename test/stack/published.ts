@@ -1,5 +1,5 @@
 import type { DescFile } from "@bufbuild/protobuf";
-import { connectNats, type Event, eventType, subscribe } from "@statehouse/events";
+import { connectNats, type Event, eventType, type NatsLogin, subscribe } from "@statehouse/events";
 import { file_statehouse_access_v1_events } from "@statehouse/proto/statehouse/access/v1/events";
 import { file_statehouse_state_v1_events } from "@statehouse/proto/statehouse/state/v1/events";
 import { file_statehouse_workspaces_v1_events } from "@statehouse/proto/statehouse/workspaces/v1/events";
@@ -27,10 +27,10 @@ export interface Published extends AsyncDisposable {
   about(field: string, id: string, ...endings: string[]): Event[];
 }
 
-/** Receives all events of a bus, as an external subscriber would. */
-export function published(natsUrl: string): Published {
+/** Receives all events of a bus, as an external subscriber does. */
+export function published(natsUrl: string, login?: NatsLogin): Published {
   const events: Event[] = [];
-  const nats = connectNats({ url: natsUrl, name: "test" });
+  const nats = connectNats({ url: natsUrl, login, name: "test" });
   const keep = async (event: Event) => void events.push(event);
   const subscription = subscribe({
     nats,

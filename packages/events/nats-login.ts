@@ -1,0 +1,57 @@
+import {
+  type Authenticator,
+  type ConnectionOptions,
+  credsAuthenticator,
+  nkeyAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from "@nats-io/transport-node";
+
+/** A value, or a function that returns the current one: it is called again for every connection. */
+export type Renewable = string | (() => string);
+
+/** How a client proves to NATS who it is. */
+export type NatsLogin =
+  | { user: string; password: Renewable }
+  | { token: Renewable }
+  /** The seed of an nkey, `SU…`. */
+  | { nkeySeed: Renewable }
+  /** The content of a credentials file, as `nsc` writes it: JWT and seed. */
+  | { credentials: Renewable };
+
+/** PEM files, read again for every connection. */
+export interface NatsTls {
+  /** The authorities that sign the server's certificate, instead of those that Node trusts. */
+  caFile?: string | undefined;
+  /** The client's certificate and its key. */
+  certFile?: string | undefined;
+  keyFile?: string | undefined;
+}
+
+const current = (value: Renewable): string => (typeof value === "string" ? value : value());
+const bytes = (value: Renewable) => () => new TextEncoder().encode(current(value).trim());
+
+function authenticatorOf(login: NatsLogin): Authenticator {
+  if ("user" in login)
+    return usernamePasswordAuthenticator(login.user, () => current(login.password));
+  if ("token" in login) return tokenAuthenticator(() => current(login.token));
+  if ("nkeySeed" in login) return nkeyAuthenticator(bytes(login.nkeySeed));
+  return credsAuthenticator(bytes(login.credentials));
+}
+
+/** The options of the connection. With `tls`, a server without TLS is refused before anything is sent to it. */
+export function loginOptions(
+  login: NatsLogin | undefined,
+  tls: NatsTls | undefined,
+): ConnectionOptions {
+  return {
+    ...(login && { authenticator: authenticatorOf(login) }),
+    ...(tls && {
+      tls: {
+        ...(tls.caFile && { caFile: tls.caFile }),
+        ...(tls.certFile && { certFile: tls.certFile }),
+        ...(tls.keyFile && { keyFile: tls.keyFile }),
+      },
+    }),
+  };
+}

@@ -1,0 +1,224 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { createAccount, createOperator, createUser, type KeyPair } from "@nats-io/nkeys";
+import {
+  connectNats,
+  eventMigrations,
+  on,
+  recordEvent,
+  startRelay,
+  subscribe,
+} from "@statehouse/events";
+import { openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { createLogger, natsSettings, readConfig } from "@statehouse/runtime";
+import { natsOptions } from "@statehouse/service";
+import { needs, newAuthority, ownNats, temporaryFolder, waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+const schema = z.object(natsSettings);
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+/** A connection with these settings, as a service makes it. */
+const connection = (env: Record<string, string>) =>
+  connectNats({ ...natsOptions(readConfig(schema, env)), name: "test" });
+
+async function connects(env: Record<string, string>): Promise<boolean> {
+  await using nats = connection(env);
+  return waitFor(() => nats.ready().then(() => true), { timeout: 2000 }).catch(() => false);
+}
+
+/** A file of settings, with the variable that names it. */
+async function fileWith(folder: string, name: string, content: string) {
+  const file = path.join(folder, name.toLowerCase());
+  await writeFile(file, content);
+  return { [`${name}_FILE`]: file };
+}
+
+/** The JWTs of an operator, an account and a user, and the credentials file of the user. */
+function accounts() {
+  const [operator, account, user] = [createOperator(), createAccount(), createUser()];
+  const jwt = (of: KeyPair, by: KeyPair, type: string, more: object = {}) => {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const claims = {
+      ...{ jti: of.getPublicKey(), iat: Math.floor(Date.now() / 1000) },
+      ...{ iss: by.getPublicKey(), sub: of.getPublicKey(), name: type },
+      nats: { type, version: 2, ...more },
+    };
+    const signed = `${part({ typ: "JWT", alg: "ed25519-nkey" })}.${part(claims)}`;
+    const signature = by.sign(new TextEncoder().encode(signed));
+    return `${signed}.${Buffer.from(signature).toString("base64url")}`;
+  };
+  const unlimited = {
+    subs: -1,
+    conn: -1,
+    leaf: -1,
+    imports: -1,
+    exports: -1,
+    data: -1,
+    payload: -1,
+  };
+  const accountJwt = jwt(account, operator, "account", {
+    limits: { ...unlimited, wildcards: true },
+  });
+  const userJwt = jwt(user, account, "user", { subs: -1, data: -1, payload: -1 });
+  return {
+    configuration: [
+      `operator: ${jwt(operator, operator, "operator")}`,
+      "resolver: MEMORY",
+      `resolver_preload: { ${account.getPublicKey()}: ${accountJwt} }`,
+    ].join("\n"),
+    credentials: [
+      ...["-----BEGIN NATS USER JWT-----", userJwt, "------END NATS USER JWT------", ""],
+      ...["-----BEGIN USER NKEY SEED-----", text(user.getSeed()), "------END USER NKEY SEED------"],
+    ].join("\n"),
+  };
+}
+
+needs("nats-server")("a bus with credentials", () => {
+  const refused: Record<string, string>[] = [{}, { NATS_USER: "state", NATS_PASSWORD: "wrong" }];
+
+  test("accepts user and password, and nobody else", async () => {
+    await using server = await ownNats({ login: { user: "state", password: "s3cret" } });
+    const url = { NATS_URL: server.url };
+    expect(await connects({ ...url, NATS_USER: "state", NATS_PASSWORD: "s3cret" })).toBe(true);
+    for (const env of refused) expect(await connects({ ...url, ...env })).toBe(false);
+  });
+
+  test("accepts a token", async () => {
+    await using server = await ownNats({ configuration: "authorization { token: t0ken }" });
+    expect(await connects({ NATS_URL: server.url, NATS_TOKEN: "t0ken" })).toBe(true);
+    for (const env of refused) expect(await connects({ NATS_URL: server.url, ...env })).toBe(false);
+  });
+
+  test("accepts an nkey", async () => {
+    const key = createUser();
+    const configuration = `authorization { users: [ { nkey: ${key.getPublicKey()} } ] }`;
+    await using server = await ownNats({ configuration });
+    const seed = text(key.getSeed());
+    expect(await connects({ NATS_URL: server.url, NATS_NKEY_SEED: seed })).toBe(true);
+    const other = text(createUser().getSeed());
+    expect(await connects({ NATS_URL: server.url, NATS_NKEY_SEED: other })).toBe(false);
+  });
+
+  test("accepts a credentials file", async () => {
+    await using folder = await temporaryFolder();
+    const { configuration, credentials } = accounts();
+    await using server = await ownNats({ configuration, jetstream: false });
+    const url = { NATS_URL: server.url };
+    const file = await fileWith(folder.path, "NATS_CREDENTIALS", credentials);
+    expect(await connects({ ...url, ...file })).toBe(true);
+    const stranger = await fileWith(folder.path, "NATS_CREDENTIALS", accounts().credentials);
+    expect(await connects({ ...url, ...stranger })).toBe(false);
+  });
+
+  test("and TLS is only used with its authority and a client certificate", async () => {
+    await using folder = await temporaryFolder();
+    const authority = await newAuthority();
+    const [server, client] = [await authority.issue("127.0.0.1"), await authority.issue("state")];
+    const stranger = await (await newAuthority()).issue("state");
+    const file = async (name: string, content: string) =>
+      Object.values(await fileWith(folder.path, name, content))[0] ?? "";
+    const ca = await file("ca", authority.certificate);
+    const tls = {
+      cert_file: await file("cert", server.certificate),
+      key_file: await file("key", server.privateKey),
+      ...{ ca_file: ca, verify: true },
+    };
+    await using nats = await ownNats({ configuration: `tls ${JSON.stringify(tls)}` });
+    const certificate = async (name: string, from: typeof client) => ({
+      ...(await fileWith(folder.path, `${name}_CERT`, from.certificate)),
+      ...(await fileWith(folder.path, `${name}_KEY`, from.privateKey)),
+    });
+    const own = await certificate("NATS", client);
+    const url = { NATS_URL: nats.url };
+    expect(await connects({ ...url, ...own, NATS_CA_FILE: ca })).toBe(true);
+    expect(await connects({ ...url, ...own })).toBe(false);
+    expect(await connects({ ...url, NATS_CA_FILE: ca })).toBe(false);
+    const foreign = { ...url, NATS_CA_FILE: ca, ...(await certificate("NATS", stranger)) };
+    expect(await connects(foreign)).toBe(false);
+  });
+
+  test("with required TLS a server without it receives no password", async () => {
+    await using server = await ownNats({ login: { user: "state", password: "s3cret" } });
+    const login = { NATS_USER: "state", NATS_PASSWORD: "s3cret", NATS_URL: server.url };
+    expect(await connects(login)).toBe(true);
+    expect(await connects({ ...login, NATS_TLS: "on" })).toBe(false);
+  });
+
+  test("a rotated password is read from its file for the next connection", async () => {
+    await using folder = await temporaryFolder();
+    const url = async (password: string) =>
+      stack.use(await ownNats({ login: { user: "state", password } }));
+    await using stack = new AsyncDisposableStack();
+    const first = await url("first");
+    const file = await fileWith(folder.path, "NATS_PASSWORD", "first\n");
+    const env = { NATS_URL: first.url, NATS_USER: "state", ...file };
+    const nats = stack.use(connection(env));
+    await waitFor(() => nats.ready().then(() => true));
+    await first.stop();
+    await first.start({ login: { user: "state", password: "second" } });
+    await fileWith(folder.path, "NATS_PASSWORD", "second\n");
+    await waitFor(() => nats.ready().then(() => true));
+  });
+
+  test("a service needs no other subjects than those of docs/operations.md", async () => {
+    await using stack = new AsyncDisposableStack();
+    const user = (name: string, consumers: readonly string[]) => ({
+      ...{ user: name, password: name },
+      permissions: {
+        publish: [
+          `statehouse.${name}.>`,
+          ...["$JS.API.INFO", "$JS.API.STREAM.*.STATEHOUSE"],
+          ...consumers.flatMap((consumer) => [
+            `$JS.API.CONSUMER.*.STATEHOUSE.${consumer}`,
+            `$JS.API.CONSUMER.MSG.NEXT.STATEHOUSE.${consumer}`,
+            `$JS.API.CONSUMER.CREATE.STATEHOUSE.${consumer}.>`,
+            `$JS.ACK.STATEHOUSE.${consumer}.>`,
+          ]),
+        ],
+        subscribe: ["_INBOX.>"],
+      },
+    });
+    const users = [user("workspaces", []), user("state", ["state-workspaces"])];
+    const configuration = `authorization ${JSON.stringify({ users })}`;
+    const server = stack.use(await ownNats({ configuration }));
+    const as = (name: string) =>
+      stack.use(connection({ NATS_URL: server.url, NATS_USER: name, NATS_PASSWORD: name }));
+    const logger = createLogger({ service: "test", level: "silent" });
+    const migrations = eventMigrations;
+    const fresh = stack.use(await freshDatabase({ contextName: "events", migrations }));
+    const database = stack.use(
+      await openDatabase({
+        contextName: "events",
+        url: fresh.url,
+        entities: [],
+        migrations,
+        logger,
+      }),
+    );
+    const received: string[] = [];
+    stack.use(
+      subscribe({
+        ...{ nats: as("state"), durable: "state-workspaces", logger },
+        filters: ["statehouse.workspaces.>"],
+        handlers: on(WorkspaceCreatedSchema, async ({ name }) => void received.push(name)),
+        deadLetter: async () => {},
+      }),
+    );
+    stack.use(startRelay({ database, nats: as("workspaces"), service: "workspaces", logger }));
+    await database.transaction((em) =>
+      recordEvent(em, {
+        schema: WorkspaceCreatedSchema,
+        message: create(WorkspaceCreatedSchema, { workspaceId: "ws-1", name: "one" }),
+        subject: "ws-1",
+        revision: 1,
+      }),
+    );
+    await waitFor(() => received.length > 0);
+    expect(received).toEqual(["one"]);
+  });
+});
