@@ -29,14 +29,16 @@ export interface NatsTls {
 }
 
 const current = (value: Renewable): string => (typeof value === "string" ? value : value());
-const bytes = (value: Renewable) => () => new TextEncoder().encode(current(value).trim());
+/** With one line break at the end, without which a credentials file is not recognized. */
+const lines = (value: Renewable) => () => new TextEncoder().encode(`${current(value).trim()}\n`);
+const line = (value: Renewable) => () => new TextEncoder().encode(current(value).trim());
 
 function authenticatorOf(login: NatsLogin): Authenticator {
   if ("user" in login)
     return usernamePasswordAuthenticator(login.user, () => current(login.password));
   if ("token" in login) return tokenAuthenticator(() => current(login.token));
-  if ("nkeySeed" in login) return nkeyAuthenticator(bytes(login.nkeySeed));
-  return credsAuthenticator(bytes(login.credentials));
+  if ("nkeySeed" in login) return nkeyAuthenticator(line(login.nkeySeed));
+  return credsAuthenticator(lines(login.credentials));
 }
 
 /** The options of the connection. With `tls`, a server without TLS is refused before anything is sent to it. */

@@ -28,7 +28,8 @@ const connection = (env: Record<string, string>) =>
 
 async function connects(env: Record<string, string>): Promise<boolean> {
   await using nats = connection(env);
-  return waitFor(() => nats.ready().then(() => true), { timeout: 2000 }).catch(() => false);
+  const ready = () => nats.ready().then(() => true);
+  return await waitFor(ready, { timeout: 2000 }).catch(() => false);
 }
 
 /** A file of settings, with the variable that names it. */
@@ -81,7 +82,7 @@ function accounts() {
 needs("nats-server")("a bus with credentials", () => {
   const refused: Record<string, string>[] = [{}, { NATS_USER: "state", NATS_PASSWORD: "wrong" }];
 
-  test("accepts user and password, and nobody else", async () => {
+  test("accepts a user and its password only", async () => {
     await using server = await ownNats({ login: { user: "state", password: "s3cret" } });
     const url = { NATS_URL: server.url };
     expect(await connects({ ...url, NATS_USER: "state", NATS_PASSWORD: "s3cret" })).toBe(true);
@@ -118,7 +119,7 @@ needs("nats-server")("a bus with credentials", () => {
   test("and TLS is only used with its authority and a client certificate", async () => {
     await using folder = await temporaryFolder();
     const authority = await newAuthority();
-    const [server, client] = [await authority.issue("127.0.0.1"), await authority.issue("state")];
+    const [server, client] = [await authority.issue("localhost"), await authority.issue("state")];
     const stranger = await (await newAuthority()).issue("state");
     const file = async (name: string, content: string) =>
       Object.values(await fileWith(folder.path, name, content))[0] ?? "";
@@ -134,7 +135,7 @@ needs("nats-server")("a bus with credentials", () => {
       ...(await fileWith(folder.path, `${name}_KEY`, from.privateKey)),
     });
     const own = await certificate("NATS", client);
-    const url = { NATS_URL: nats.url };
+    const url = { NATS_URL: `nats://localhost:${nats.port}` };
     expect(await connects({ ...url, ...own, NATS_CA_FILE: ca })).toBe(true);
     expect(await connects({ ...url, ...own })).toBe(false);
     expect(await connects({ ...url, NATS_CA_FILE: ca })).toBe(false);
@@ -175,6 +176,7 @@ needs("nats-server")("a bus with credentials", () => {
           ...["$JS.API.INFO", "$JS.API.STREAM.*.STATEHOUSE"],
           ...consumers.flatMap((consumer) => [
             `$JS.API.CONSUMER.*.STATEHOUSE.${consumer}`,
+            `$JS.API.CONSUMER.DURABLE.CREATE.STATEHOUSE.${consumer}`,
             `$JS.API.CONSUMER.MSG.NEXT.STATEHOUSE.${consumer}`,
             `$JS.API.CONSUMER.CREATE.STATEHOUSE.${consumer}.>`,
             `$JS.ACK.STATEHOUSE.${consumer}.>`,
