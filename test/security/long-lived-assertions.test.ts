@@ -23,6 +23,7 @@ describe("an assertion lives five minutes, whatever it claims:", () => {
           forceUnlockWorkspace: async () => ({}),
           getLock: async () => ({}),
           getPlacement: async () => ({}),
+          batchGetPlacements: async () => ({}),
         }),
       ],
       keys: { state: [publicJwk] },

@@ -18,6 +18,7 @@ test("a stream without an assertion is refused before its message is read", asyn
         forceUnlockWorkspace: async () => ({}),
         getLock: async () => ({}),
         getPlacement: async () => ({}),
+        batchGetPlacements: async () => ({}),
       }),
     ],
     keys: { state: [publicJwk] },
