@@ -18,7 +18,7 @@ export interface Nats extends AsyncDisposable {
 export interface NatsOptions {
   dataDirectory: string;
   port?: number;
-  /** The only user that the server accepts. Default: a server that anybody may use. */
+  /** The only user that the server accepts. Default: a server without users, which any client may use. */
   login?: { user: string; password: string };
   /** False: a server without streams. */
   jetstream?: boolean;
