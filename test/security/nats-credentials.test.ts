@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { createAccount, createOperator, createUser, type KeyPair } from "@nats-io/nkeys";
+import { nkeys } from "@nats-io/transport-node";
 import {
   connectNats,
   eventMigrations,
@@ -18,6 +18,9 @@ import { natsOptions } from "@statehouse/service";
 import { needs, newAuthority, ownNats, temporaryFolder, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
+
+const { createAccount, createOperator, createUser } = nkeys;
+type KeyPair = ReturnType<typeof createUser>;
 
 const schema = z.object(natsSettings);
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
