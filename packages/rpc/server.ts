@@ -99,7 +99,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
             runWithDeadline(metadata.deadline, async () => {
               try {
                 const bytes = await answer(method, implementation, request, metadata);
-                // Connects a request's line at the gateway with the services that it passed through.
+                // Lets an operator match the gateway's log line of a request with the services that the request passed through.
                 logger.debug({ method: path }, "call");
                 return bytes;
               } catch (error) {
