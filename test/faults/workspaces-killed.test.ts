@@ -34,6 +34,16 @@ const lockEpoch = async (id: string) =>
     )
   )[0]?.epoch;
 
+/** Returns how many resources the workspaces service has in the summary of the workspace's state. */
+const summarizedResources = async (id: string) =>
+  (
+    await fixture().rows<{ count: number }>(
+      "workspaces",
+      "select resource_count as count from workspaces where id = $1",
+      [id],
+    )
+  )[0]?.count ?? 0;
+
 /** Expects a 503, which clients retry: the response of the other service was lost. */
 const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
 
@@ -42,6 +52,8 @@ describe("kill -9 of workspaces between seal and release", () => {
     const { stack, proxies, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     expect((await write(fixture(), id, one())).status).toBe(201);
+    // The workspaces service asks for the summary of the new state, which the proxy would hold instead of the seal.
+    await waitFor(async () => (await summarizedResources(id)) > 0, { what: "the summary" });
     const act = () => owner.api.post(`/workspaces/${id}/actions/${action}`);
     const held = proxies.workspacesToState.hold({
       direction: "answers",

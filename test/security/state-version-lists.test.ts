@@ -8,7 +8,7 @@ const fixture = useFixture();
 test("a list of versions has the first 100 resources of each, and their number", async () => {
   const { owner, organization } = fixture();
   const { id, attributes } = await newLockedWorkspace(fixture());
-  const state = stateFile({ serial: 1, lineage: id, resources: 10_001 });
+  const state = stateFile({ serial: 1, lineage: id, resources: 20_001 });
   const path = `/workspaces/${id}/state-versions`;
   const { body } = await owner.api.post(path, inlineState(state));
   const show = `/state-versions/${body.data.id}`;
@@ -16,13 +16,13 @@ test("a list of versions has the first 100 resources of each, and their number",
     async () => (await owner.api.get(show)).body.data.attributes["resources-processed"],
   );
   const shown = (await owner.api.get(show)).body.data.attributes;
-  expect(shown.resources).toHaveLength(10_000);
-  expect(shown["resource-count"]).toBe(10_001);
+  expect(shown.resources).toHaveLength(20_000);
+  expect(shown["resource-count"]).toBe(20_001);
   const query = `filter[workspace][name]=${attributes.name}&filter[organization][name]=${organization}`;
   const list = await owner.api.get(`/state-versions?${query}`);
   const [listed] = list.body.data;
   expect(listed.attributes.resources).toEqual(shown.resources.slice(0, 100));
-  expect(listed.attributes["resource-count"]).toBe(10_001);
+  expect(listed.attributes["resource-count"]).toBe(20_001);
   const included = await owner.api.get(`/workspaces/${id}?include=current_state_version`);
   expect(included.body.included[0].attributes.resources).toHaveLength(100);
 });

@@ -123,10 +123,14 @@ const authenticate = (token: (side: Side) => string) => (side: Side) =>
   createClient(AuthenticationService, side.access, side.state).authenticate({ token: token(side) });
 const locks = ({ workspaces, state }: Side) =>
   createClient(WorkspaceLockService, workspaces, state);
-const retentionOf = (ids: (side: Side) => string[]) => (side: Side) =>
-  createClient(DataRetentionPolicyService, side.workspaces, side.state).batchGetRetention({
-    workspaceIds: ids(side),
-  });
+/** The order of the response has no meaning, so the retentions are sorted by the position of their workspace. */
+const retentionOf = (ids: (side: Side) => string[]) => async (side: Side) => {
+  const client = createClient(DataRetentionPolicyService, side.workspaces, side.state);
+  const workspaceIds = ids(side);
+  const { retentions, ...rest } = await client.batchGetRetention({ workspaceIds });
+  const position = ({ workspaceId }: { workspaceId: string }) => workspaceIds.indexOf(workspaceId);
+  return { ...rest, retentions: retentions.toSorted((a, b) => position(a) - position(b)) };
+};
 const unknown = "ws-0000000000000000";
 
 test.each<[string, (side: Side) => Promise<unknown>]>([

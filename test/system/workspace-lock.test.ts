@@ -262,11 +262,13 @@ test("locking requires the right to lock, and force-unlocking the right to admin
 
 test("a reason has a generous maximum length", async () => {
   const { id } = await newWorkspace(fixture());
-  for (const length of [4097, 3_000_000]) {
+  for (const length of [4097, 1_000_000]) {
     const refused = await act(id, "lock", fixture().owner, { reason: "x".repeat(length) });
     expect(refused.status).toBe(422);
     expect(errorDetails(refused)[0]).toContain("too long");
   }
+  const huge = await act(id, "lock", fixture().owner, { reason: "x".repeat(3_000_000) });
+  expect(huge.status).toBe(413);
   const reason = "✓".repeat(4096);
   const locked = await act(id, "lock", fixture().owner, { reason });
   expect(locked.body.data.attributes["locked-reason"]).toBe(reason);

@@ -141,7 +141,11 @@ const rows = (em: EntityManager) => ({
   },
 
   /** Returns whether another team of the organization has the name, ignoring case. */
-  async nameIsTaken({ id, organizationId, name }: Team): Promise<boolean> {
+  async nameIsTaken({
+    id,
+    organizationId,
+    name,
+  }: Pick<Team, "id" | "organizationId" | "name">): Promise<boolean> {
     const rows = await queryIn(
       em,
       // index: teams_lower_name_key

@@ -14,7 +14,7 @@ export interface ChangelogEntry {
 /** Every change of the public API, newest first. New entries are added at the top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
-  { date: "2026-11-22", text: "State versions show at most 10,000 `resources`, in lists and includes 100; `resource-count` is the number of all if some are omitted." },
+  { date: "2026-11-22", text: "State versions show at most 20,000 `resources`, in lists and includes 100; `resource-count` is the number of all if some are omitted." },
   { date: "2026-11-22", text: "Names of organizations and teams that differ only by case are one name, and a team's name cannot look like `owners`." },
   { date: "2026-11-22", text: "Request bodies have at most 1 MiB (16 MiB for remote state consumers; a larger limit for state versions), their lists 1,000 items or 5,000 ids. At most 20 problems of a request are reported." },
   { date: "2026-11-22", text: "Organizations accept and show `max-ttl-enabled`, and show `stacks-enabled`, which is always false. While `max-ttl-enabled`, tokens live no longer than GET and PATCH /organizations/:organization_name/token-ttl-policies show and set: tokens of teams and of the organization expire then, and user tokens that live longer have no access to the organization." },

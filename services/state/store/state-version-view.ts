@@ -40,7 +40,7 @@ export interface StateVersionRow {
 }
 
 /** Largest number of resources in the document of one version. */
-const MAX_RESOURCES = 10_000;
+const MAX_RESOURCES = 20_000;
 /**
  * Largest number of resources for each version in a list. Lists omit modules and providers that are longer than
  * `MAX_LISTED_TEXT`.

@@ -148,6 +148,7 @@ test("statements that change rows make no sequential scan", async () => {
     const run = { id: "run-1", workspaceId: "ws-1", organizationId: "org-1" } as const;
     await tx.runTokens.bind(new Run({ ...run, runner: "runner", expiredAt: now }));
     await tx.runTokens.removeRuns(["run-2", "run-4"]);
+    await tx.teams.nameIsTaken({ id: "team-1", organizationId: "org-1", name: "T-1" });
     await tx.runTokens.removeRunsOfWorkspaces(["ws-3", "ws-5"]);
     await tx.runTokens.removeExpiredRuns(now);
     await tx.organizations.addIfAbsent(await tx.organizations.getForUpdate("org-1"));
