@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isId, newId } from "./ids.ts";
+import { isId, newId, parseId } from "./ids.ts";
 
 test("an id consists of its prefix and 16 random letters and digits", () => {
   const ids = Array.from({ length: 2000 }, () => newId("ws"));
@@ -20,6 +20,7 @@ test("all letters are equally likely", () => {
 test("an id consists of its prefix and 1 to 64 letters and digits", () => {
   expect(isId("ws", newId("ws"))).toBe(true);
   expect(isId("run", "run-7")).toBe(true);
+  expect(parseId("run", "run-7")).toBe("run-7");
   expect(isId("ws", `ws-${"a".repeat(64)}`)).toBe(true);
   for (const text of [
     "",
@@ -32,5 +33,6 @@ test("an id consists of its prefix and 1 to 64 letters and digits", () => {
     `ws-${"a".repeat(65)}`,
   ]) {
     expect(isId("ws", text), text).toBe(false);
+    expect(parseId("ws", text), text).toBeUndefined();
   }
 });

@@ -31,3 +31,9 @@ export const isId = <Prefix extends string>(
   prefix: Prefix,
   text: string,
 ): text is `${Prefix}-${string}` => text.startsWith(`${prefix}-`) && FORM.test(text);
+
+/** Returns `text` as an id with this prefix; undefined if it does not have that form. */
+export const parseId = <Prefix extends string>(
+  prefix: Prefix,
+  text: string,
+): `${Prefix}-${string}` | undefined => (isId(prefix, text) ? text : undefined);

@@ -1,5 +1,5 @@
 import { hint, type Projection, projection } from "@statehouse/events";
-import { isId } from "@statehouse/postgres/ids";
+import { parseId } from "@statehouse/postgres/ids";
 import {
   ProjectDeletedSchema,
   WorkspaceDeletedSchema,
@@ -13,7 +13,7 @@ import { deleteTeamAccessOfDeleted } from "../app/team-access.ts";
  */
 export const grantProjections = (app: App): Projection[] => [
   projection({
-    hints: hint(ProjectDeletedSchema, ({ projectId: id }) => (isId("prj", id) ? id : undefined)),
+    hints: hint(ProjectDeletedSchema, ({ projectId }) => parseId("prj", projectId)),
     refresh: (ids) =>
       deleteTeamAccessOfDeleted(
         app,
@@ -21,7 +21,7 @@ export const grantProjections = (app: App): Projection[] => [
       ),
   }),
   projection({
-    hints: hint(WorkspaceDeletedSchema, ({ workspaceId: id }) => (isId("ws", id) ? id : undefined)),
+    hints: hint(WorkspaceDeletedSchema, ({ workspaceId }) => parseId("ws", workspaceId)),
     refresh: (ids) =>
       deleteTeamAccessOfDeleted(
         app,

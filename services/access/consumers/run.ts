@@ -1,5 +1,5 @@
 import { hint, type Projection, projection } from "@statehouse/events";
-import { isId } from "@statehouse/postgres/ids";
+import { parseId } from "@statehouse/postgres/ids";
 import {
   RunEndedSchema,
   WorkspaceDeletedSchema,
@@ -10,11 +10,11 @@ import { endEndedRuns, endRunsOfDeletedWorkspaces } from "../app/run-token.ts";
 /** Revokes the tokens of runs that have ended or whose workspace was deleted. */
 export const runProjections = (app: App): Projection[] => [
   projection({
-    hints: hint(RunEndedSchema, ({ runId: id }) => (isId("run", id) ? id : undefined)),
+    hints: hint(RunEndedSchema, ({ runId }) => parseId("run", runId)),
     refresh: (ids) => endEndedRuns(app, ids),
   }),
   projection({
-    hints: hint(WorkspaceDeletedSchema, ({ workspaceId: id }) => (isId("ws", id) ? id : undefined)),
+    hints: hint(WorkspaceDeletedSchema, ({ workspaceId }) => parseId("ws", workspaceId)),
     refresh: (ids) => endRunsOfDeletedWorkspaces(app, ids),
   }),
 ];

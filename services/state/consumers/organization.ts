@@ -1,5 +1,5 @@
 import { hint, projection } from "@statehouse/events";
-import { isId } from "@statehouse/postgres/ids";
+import { parseId } from "@statehouse/postgres/ids";
 import {
   OrganizationDeletedSchema,
   OrganizationUpdatedSchema,
@@ -7,8 +7,7 @@ import {
 import type { App } from "../app/app.ts";
 import { refreshOrganizationBilling } from "../app/organization-billing.ts";
 
-const idOf = ({ organizationId: id }: { organizationId: string }) =>
-  isId("org", id) ? id : undefined;
+const idOf = ({ organizationId }: { organizationId: string }) => parseId("org", organizationId);
 
 /** Stores how organizations are billed, because documents of state versions show it. */
 export const organizationProjection = (app: App) =>

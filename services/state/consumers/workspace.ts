@@ -1,5 +1,5 @@
 import { hint, projection } from "@statehouse/events";
-import { isId } from "@statehouse/postgres/ids";
+import { parseId } from "@statehouse/postgres/ids";
 import {
   WorkspaceDeletedSchema,
   WorkspaceUpdatedSchema,
@@ -7,7 +7,7 @@ import {
 import type { App } from "../app/app.ts";
 import { refreshWorkspaces } from "../app/workspace-placement.ts";
 
-const idOf = ({ workspaceId: id }: { workspaceId: string }) => (isId("ws", id) ? id : undefined);
+const idOf = ({ workspaceId }: { workspaceId: string }) => parseId("ws", workspaceId);
 
 /**
  * Repeats a call that the state service may have missed: the workspaces service can crash between its commit and the

@@ -1,5 +1,5 @@
 import { hint, type Projection } from "@statehouse/events";
-import { isId } from "@statehouse/postgres/ids";
+import { parseId } from "@statehouse/postgres/ids";
 import {
   OrganizationCreatedSchema,
   OrganizationUpdatedSchema,
@@ -37,11 +37,10 @@ export const pendingSyncProjections = (app: App): Projection[] => [
   },
 ];
 
-const organizationIn = ({ organizationId: id }: { organizationId: string }) =>
-  isId("org", id) ? id : undefined;
+const organizationIn = ({ organizationId }: { organizationId: string }) =>
+  parseId("org", organizationId);
 
-const workspaceIn = ({ workspaceId: id }: { workspaceId: string }) =>
-  isId("ws", id) ? id : undefined;
+const workspaceIn = ({ workspaceId }: { workspaceId: string }) => parseId("ws", workspaceId);
 
 const each = (sync: (id: string) => Promise<void>) => async (ids: readonly string[]) => {
   for (const id of ids) await sync(id);

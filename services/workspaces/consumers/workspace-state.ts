@@ -1,5 +1,5 @@
 import { hint, projection } from "@statehouse/events";
-import { isId } from "@statehouse/postgres/ids";
+import { parseId } from "@statehouse/postgres/ids";
 import { WorkspaceStateChangedSchema } from "@statehouse/proto/statehouse/state/v1/events";
 import type { App } from "../app/app.ts";
 import { refreshSummaries } from "../app/state-summary.ts";
@@ -7,8 +7,6 @@ import { refreshSummaries } from "../app/state-summary.ts";
 /** Updates a workspace's state summary when the state service publishes that the state has changed. */
 export const workspaceStateProjection = (app: App) =>
   projection({
-    hints: hint(WorkspaceStateChangedSchema, ({ workspaceId: id }) =>
-      isId("ws", id) ? id : undefined,
-    ),
+    hints: hint(WorkspaceStateChangedSchema, ({ workspaceId }) => parseId("ws", workspaceId)),
     refresh: (ids) => refreshSummaries(app, ids),
   });
