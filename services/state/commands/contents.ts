@@ -1,7 +1,9 @@
 import { type Database, openDatabase } from "@statehouse/postgres";
-import { type Logger, StartError } from "@statehouse/runtime";
+import { createLogger, type Logger, StartError } from "@statehouse/runtime";
+import type { z } from "zod";
 import { configSchema } from "../config.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
+import { openBlobStore } from "../objects/open-store.ts";
 import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
 
@@ -22,7 +24,9 @@ export const contentSettings = configSchema.pick({
   S3_CA_FILE: true,
 });
 
-/** Opens the service's database for a command that runs beside the service. */
+type ContentConfig = z.output<typeof contentSettings>;
+
+/** Opens the service's database for a command that runs beside the service. Does not wait for the database. */
 export const openOperatorDatabase = (url: string, logger: Logger): Promise<Database> =>
   openDatabase({ contextName: "state", url, entities, migrations, logger });
 
@@ -31,6 +35,24 @@ export async function requireReady(store: BlobStore): Promise<void> {
   await store.ready().catch((error: Error) => {
     throw new StartError(error.message);
   });
+}
+
+/**
+ * Opens the database and the store for a command that reads both beside the service; `stack` closes them. Throws
+ * `StartError` if one of them cannot be used.
+ */
+export async function openContents(
+  config: ContentConfig,
+  stack: AsyncDisposableStack,
+): Promise<{ database: Database; store: BlobStore }> {
+  const logger = createLogger({ service: "state", level: "silent" });
+  const database = stack.use(await openOperatorDatabase(config.DATABASE_URL, logger));
+  await database.ready().catch((error: Error) => {
+    throw new StartError(`The database cannot be used: ${error.message}`);
+  });
+  const store = stack.use(await openBlobStore(config, logger, { beside: true }));
+  await requireReady(store);
+  return { database, store };
 }
 
 /** Returns a signal that is aborted with `message` when the operator interrupts the command. */

@@ -2,17 +2,10 @@ import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { hasCode } from "@statehouse/errors";
-import {
-  createLogger,
-  makeFolder,
-  readConfig,
-  StartError,
-  startProgress,
-} from "@statehouse/runtime";
-import { openBlobStore } from "../objects/open-store.ts";
+import { makeFolder, readConfig, StartError, startProgress } from "@statehouse/runtime";
 import { exportProblems, exportStates, type StateExport } from "../objects/state-export.ts";
 import { currentStates } from "../store/current-state.ts";
-import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
+import { contentSettings, interruption, openContents } from "./contents.ts";
 
 export interface ExportCommand {
   /** The folder to write to. */
@@ -30,14 +23,8 @@ export async function exportCurrentStates(command: ExportCommand): Promise<boole
   const { args, environment, namesOf, print } = command;
   const config = readConfig(contentSettings, environment);
   const folder = await emptyFolder(args);
-  const logger = createLogger({ service: "state", level: "silent" });
   await using parts = new AsyncDisposableStack();
-  const database = parts.use(await openOperatorDatabase(config.DATABASE_URL, logger));
-  await database.ready().catch((error: Error) => {
-    throw new StartError(`The database cannot be used: ${error.message}`);
-  });
-  const store = parts.use(await openBlobStore(config, logger, { beside: true }));
-  await requireReady(store);
+  const { database, store } = await openContents(config, parts);
   const states = currentStates.reads(database);
   const progress = startProgress({ what: "states" });
   progress.expect(await states.count());

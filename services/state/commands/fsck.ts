@@ -1,11 +1,10 @@
 import { parseArgs } from "node:util";
-import { createLogger, readConfig, StartError, startProgress } from "@statehouse/runtime";
+import { readConfig, startProgress } from "@statehouse/runtime";
 import { currentInterruptions } from "../app/database-heartbeat.ts";
 import { checkContents, contentProblems } from "../objects/content-check.ts";
-import { openBlobStore } from "../objects/open-store.ts";
 import { contents as storedContents } from "../store/contents.ts";
 import { databaseHeartbeats } from "../store/database-heartbeat.ts";
-import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
+import { contentSettings, interruption, openContents } from "./contents.ts";
 
 /**
  * Delay before an apparent problem is checked again, in ms. Long enough for uploads and deletions in progress to end.
@@ -31,14 +30,8 @@ export async function fsck({ args, environment, print }: CheckCommand): Promise<
     options: { sizes: { type: "boolean", default: false } },
   });
   const config = readConfig(contentSettings, environment);
-  const logger = createLogger({ service: "state", level: "silent" });
   await using parts = new AsyncDisposableStack();
-  const database = parts.use(await openOperatorDatabase(config.DATABASE_URL, logger));
-  await database.ready().catch((error: Error) => {
-    throw new StartError(`The database cannot be used: ${error.message}`);
-  });
-  const store = parts.use(await openBlobStore(config, logger, { beside: true }));
-  await requireReady(store);
+  const { database, store } = await openContents(config, parts);
   const signal = interruption("Interrupted.");
   const rows = storedContents.reads(database);
   const progress = startProgress({ what: "state versions" });
