@@ -101,7 +101,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
 
 /**
  * Verifies the caller before the message is read: until then the stream is paused and flow control holds the message
- * at the caller. Ends calls without a deadline after the default one, so that a message that never ends is discarded.
+ * at the caller. Ends calls whose message has not arrived after the default deadline, whatever deadline they claim.
  */
 const admission =
   (handlers: ReadonlyMap<string, CallHandler>): ServerInterceptor =>

@@ -22,6 +22,21 @@ const LANES = 6;
 /** Time limit for a busy machine, in ms; two idle cores need a fraction of it. */
 const PATIENCE = 300_000;
 
+/** The rows of the specification that the whole matrix proves. */
+const provedRows = [
+  "Team project implied permissions/effective access",
+  "Authentication/1 viewing workspaces",
+  "Authentication/2 changing settings, force-unlocking",
+  "Authentication/3 lock and unlock",
+  "Authentication/4 creating a workspace",
+  "Authentication/5 force delete",
+  "Authentication/6 replacing all remote state consumers",
+  "Authentication/7 create state version, rollback",
+  "Authentication/8 list, fetch, show state versions",
+  "Authentication/9 soft delete, restore, permanently delete",
+  "Teams and users/teams: each organization-access flag",
+];
+
 const preface = `# Who may call what: every caller of the test has really called every route of the product, and this is how it
 # was answered. Each table has a row for each route (for several cases of it, one each) and a column for those
 # who fare alike in all its rows. A dot is 404: not there, or not for them; 401 is no longer anybody; a dash: the case is
@@ -148,19 +163,7 @@ describe("role × route", () => {
   }, PATIENCE);
 
   test("matches the golden matrix", async () => {
-    proves(
-      "Team project implied permissions/effective access",
-      "Authentication/1 viewing workspaces",
-      "Authentication/2 changing settings, force-unlocking",
-      "Authentication/3 lock and unlock",
-      "Authentication/4 creating a workspace",
-      "Authentication/5 force delete",
-      "Authentication/6 replacing all remote state consumers",
-      "Authentication/7 create state version, rollback",
-      "Authentication/8 list, fetch, show state versions",
-      "Authentication/9 soft delete, restore, permanently delete",
-      "Teams and users/teams: each organization-access flag",
-    );
+    proves(...provedRows);
     const groups = Object.entries(rowGroups).map(
       ([title, members]) => [title, members.map(lineOf)] as const,
     );
@@ -178,19 +181,7 @@ describe("role × route", () => {
   });
 
   test("matches the decision of packages/authorization", () => {
-    proves(
-      "Team project implied permissions/effective access",
-      "Authentication/1 viewing workspaces",
-      "Authentication/2 changing settings, force-unlocking",
-      "Authentication/3 lock and unlock",
-      "Authentication/4 creating a workspace",
-      "Authentication/5 force delete",
-      "Authentication/6 replacing all remote state consumers",
-      "Authentication/7 create state version, rollback",
-      "Authentication/8 list, fetch, show state versions",
-      "Authentication/9 soft delete, restore, permanently delete",
-      "Teams and users/teams: each organization-access flag",
-    );
+    proves(...provedRows);
     const differences = rows.flatMap((row) =>
       [...(cells.get(row) ?? [])].flatMap(([caller, cell]) =>
         cell && !cell.expected.includes(cell.status)

@@ -1,8 +1,8 @@
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
-import { createClient, createRpcServer, generateAssertionKey, implement } from "@statehouse/rpc";
-import { createLogger } from "@statehouse/runtime";
+import { createClient, generateAssertionKey } from "@statehouse/rpc";
 import { importJWK, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
+import { createLockServer } from "../stack/lock-server.ts";
 
 describe("an assertion lives five minutes, whatever it claims:", () => {
   test.each([
@@ -14,22 +14,7 @@ describe("an assertion lives five minutes, whatever it claims:", () => {
     { name: "expired", age: 120, lifetime: 60 },
   ])("$name", async ({ age, lifetime, accepted = false }) => {
     const { privateJwk, publicJwk } = await generateAssertionKey();
-    await using server = createRpcServer({
-      name: "workspaces",
-      bindings: [
-        implement(WorkspaceLockService, {
-          lockWorkspace: async () => ({}),
-          unlockWorkspace: async () => ({}),
-          forceUnlockWorkspace: async () => ({}),
-          getLock: async () => ({}),
-          getPlacement: async () => ({}),
-          batchGetPlacements: async () => ({}),
-        }),
-      ],
-      keys: { state: [publicJwk] },
-      context: async (principal) => ({ principal }),
-      logger: createLogger({ service: "workspaces", level: "silent" }),
-    });
+    await using server = createLockServer(publicJwk);
     const made = Math.floor(Date.now() / 1000) - (age ?? 0);
     const unsigned = new SignJWT({ typ: "service", ver: "" })
       .setProtectedHeader({ alg: "EdDSA", kid: privateJwk.kid ?? "" })

@@ -1,30 +1,15 @@
 import { connect, constants } from "node:http2";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
-import { createRpcServer, generateAssertionKey, implement } from "@statehouse/rpc";
-import { createLogger } from "@statehouse/runtime";
+import { generateAssertionKey } from "@statehouse/rpc";
 import { expect, test } from "vitest";
+import { createLockServer } from "../stack/lock-server.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const UNAUTHENTICATED = "16";
 
 test("a stream without an assertion is refused before its message is read", async () => {
   const { publicJwk } = await generateAssertionKey();
-  await using server = createRpcServer({
-    name: "workspaces",
-    bindings: [
-      implement(WorkspaceLockService, {
-        lockWorkspace: async () => ({}),
-        unlockWorkspace: async () => ({}),
-        forceUnlockWorkspace: async () => ({}),
-        getLock: async () => ({}),
-        getPlacement: async () => ({}),
-        batchGetPlacements: async () => ({}),
-      }),
-    ],
-    keys: { state: [publicJwk] },
-    context: async (principal) => ({ principal }),
-    logger: createLogger({ service: "workspaces", level: "silent" }),
-  });
+  await using server = createLockServer(publicJwk);
   const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
   const session = connect(`http://127.0.0.1:${port}`);
   const outcomes = Array.from({ length: 10 }, () => {
@@ -40,6 +25,7 @@ test("a stream without an assertion is refused before its message is read", asyn
     stream.write(prefix);
     stream.write(Buffer.alloc(256 * 1024));
     return new Promise<string | undefined>((resolve) => {
+      // Earlier than the default deadline, at which the stream would end anyway.
       const late = setTimeout(() => resolve(undefined), 3000);
       stream.on("response", (headers) => {
         clearTimeout(late);
