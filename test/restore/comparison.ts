@@ -65,7 +65,8 @@ export async function expectedDifferences(
     if (!known) {
       if (!state.dropped) report("unknownHere", id);
     } else if (known.deleted) {
-      if (!state.dropped) repaired.add(id);
+      // The deletion is completed: the state service drops the workspace, or purges what it has dropped.
+      repaired.add(id);
     } else if (state.dropped) report("droppedAtState", id);
     else {
       const [revision, ours] = [BigInt(state.revision), BigInt(known.state_revision)];
