@@ -13,6 +13,8 @@ export interface Principal {
    * are marked with `!`. Empty for a service.
    */
   versions: string;
+  /** The id of the token that authenticated the request; undefined for a service. */
+  tokenId?: string | undefined;
 }
 
 /** A team's access to one target. */

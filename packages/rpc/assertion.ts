@@ -62,13 +62,14 @@ export async function createIdentity(name: string, privateJwk: JWK): Promise<Ser
     ttl: LIFETIME_S * 1000 - RENEW_MS,
   });
   const sign = (principal: Principal, audience: string): Promise<string> => {
-    const id = `${principal.type} ${principal.id} ${principal.versions} ${audience}`;
+    const { type, id: subject, versions, tokenId } = principal;
+    const id = `${type} ${subject} ${versions} ${tokenId} ${audience}`;
     const kept = signed.get(id);
     if (kept) return kept;
-    const assertion = new SignJWT({ typ: principal.type, ver: principal.versions })
+    const assertion = new SignJWT({ typ: type, ver: versions, tok: tokenId })
       .setProtectedHeader({ alg: "EdDSA", kid })
       .setIssuer(name)
-      .setSubject(principal.id)
+      .setSubject(subject)
       .setAudience(audience)
       .setIssuedAt()
       .setExpirationTime(`${LIFETIME_S}s`)
@@ -134,7 +135,12 @@ async function verify(
     if (!type || !(speaksForItself || speaksForOthers))
       throw new Error("issuer may not assert this principal");
     return {
-      principal: { type, id, versions: String(payload.ver) },
+      principal: {
+        type,
+        id,
+        versions: String(payload.ver),
+        ...(typeof payload.tok === "string" ? { tokenId: payload.tok } : {}),
+      },
       expiresAt: Math.min(payload.exp ?? 0, (payload.iat ?? 0) + LIFETIME_S) * 1000,
     };
   } catch (cause) {

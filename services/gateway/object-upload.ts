@@ -1,12 +1,12 @@
-import { conflict, unavailable } from "@statehouse/errors";
+import { conflict, notFound, unavailable } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import { Agent, request } from "undici";
 
 /** Uploads bytes to the object server of the state service, as clients do. */
 export interface ObjectUpload extends AsyncDisposable {
   /**
-   * Uploads bytes. `path` contains the signed authorization of the upload URL and is never logged. Throws `conflict` or
-   * `unavailable`.
+   * Uploads bytes. `path` contains the signed authorization of the upload URL and is never logged. Throws `conflict`,
+   * `unavailable`, and `notFound` if the caller may no longer write the workspace or the workspace was deleted.
    */
   put(path: string, bytes: Uint8Array): Promise<void>;
 }
@@ -49,6 +49,7 @@ export function createObjectUpload(baseUrl: string): ObjectUpload {
           throw refused(error);
         }
         if (status >= 200 && status < 300) return;
+        if (status === 404) throw notFound("workspace");
         if (status < 500) throw notTaken();
         throw refused(new Error(`the object server responded with ${status}`));
       }),

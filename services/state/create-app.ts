@@ -1,7 +1,11 @@
+import { principalTypes } from "@statehouse/authorization";
+import { unauthenticated } from "@statehouse/errors";
 import { createSealer } from "@statehouse/postgres";
+import type { CallerFactory } from "@statehouse/rpc";
 import { ConfigError, createWake, edition } from "@statehouse/runtime";
 import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app/app.ts";
+import type { AccessClient } from "./app/clients.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
 import type { StateConfig } from "./config.ts";
@@ -28,6 +32,7 @@ export function createApp({
     leases: createLeases(database),
     workspaces: createWorkspacesClient(channels.workspaces, identity),
     authenticate: async (token) => callerOf(await access.authenticate(token)),
+    authenticateCreator: createAuthenticateCreator(access, callerOf),
     uploadTokens: usable("UPLOAD_TOKEN_KEYS", () => createUploadTokens(config.UPLOAD_TOKEN_KEYS)),
     wakes: { extraction: createWake(), purge: createWake(), blobDeletion: createWake() },
     edition: offered,
@@ -49,6 +54,19 @@ export function createApp({
     now: () => new Date(),
   };
 }
+
+/**
+ * Versions of an earlier release have no token: their creators are authorized by their current grants alone, which a
+ * suspended or deleted principal does not have.
+ */
+const createAuthenticateCreator =
+  (access: AccessClient, callerOf: CallerFactory): App["authenticateCreator"] =>
+  async ({ createdByType, createdById: id, createdTokenId }) => {
+    if (createdTokenId !== null) return callerOf(await access.authenticateTokenId(createdTokenId));
+    const type = principalTypes.find((known) => known === createdByType);
+    if (!type || type === "service") throw unauthenticated();
+    return callerOf({ type, id, versions: "" }, { currentGrants: true });
+  };
 
 function usable<T>(name: string, make: () => T): T {
   try {

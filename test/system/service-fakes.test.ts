@@ -121,6 +121,12 @@ const grantsOf = (name: "owner" | "reader" | "stranger") => (side: Side) =>
   });
 const authenticate = (token: (side: Side) => string) => (side: Side) =>
   createClient(AuthenticationService, side.access, side.state).authenticate({ token: token(side) });
+const authenticateId = (id: (side: Side) => string | Promise<string>) => async (side: Side) =>
+  createClient(AuthenticationService, side.access, side.state).authenticateTokenId({
+    tokenId: await id(side),
+  });
+const tokenIdOf = (name: keyof Side["tokens"]) => async (side: Side) =>
+  (await authenticate(({ tokens }) => tokens[name])(side)).principal?.tokenId ?? "";
 const locks = ({ workspaces, state }: Side) =>
   createClient(WorkspaceLockService, workspaces, state);
 /** The order of the response has no meaning, so the retentions are sorted by the position of their workspace. */
@@ -140,6 +146,8 @@ test.each<[string, (side: Side) => Promise<unknown>]>([
   ["the principal of an owner's token", authenticate(({ tokens }) => tokens.owner)],
   ["the principal of a reader's token", authenticate(({ tokens }) => tokens.reader)],
   ["the principal of an unknown token", authenticate(() => "unknown")],
+  ["the principal of an owner's token by its id", authenticateId(tokenIdOf("owner"))],
+  ["the principal of an unknown token id", authenticateId(() => "at-0000000000000000")],
   [
     "the lock of a locked workspace",
     (side) => locks(side).getLock({ workspaceId: side.ids.locked }),

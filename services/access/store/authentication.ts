@@ -19,8 +19,8 @@ export interface Authenticated {
 /** SQL expression for the type of token whose lifetime policy applies to a team or organization token. */
 const limitedType = "case t.slot when 'audit-trails' then t.slot else t.type end";
 
-const select = (columns: string, hash: string) => `
-  -- index: tokens_hash_key, users_pkey, organizations_pkey, token_ttl_policies_pkey
+const select = (columns: string, { where, index }: { where: string; index: string }) => `
+  -- index: ${index}, users_pkey, organizations_pkey, token_ttl_policies_pkey
   select ${columns} found."tokenId", found.type, found.id, found.versions
   from (
     select t.hash, t.id as "tokenId", t.type,
@@ -31,21 +31,33 @@ const select = (columns: string, hash: string) => `
     from tokens t
     left join users u on u.id = t.user_id
     left join organizations o on o.id = t.organization_id
-    where ${hash} and t.expired_at > $2 and u.suspended is not true
+    where ${where} and t.expired_at > $2 and u.suspended is not true
     -- Keeps the condition on policies out of the joins, which the planner would order by its estimate.
     offset 0
   ) found
   where not found.outlived`;
 
 /** Selects the principal of a token. It is used for every request, so it is one statement with a few index lookups. */
-export const authenticate = select("", "t.hash = $1");
+export const authenticate = select("", { where: "t.hash = $1", index: "tokens_hash_key" });
 /** Selects the principals of several tokens. */
-export const batchAuthenticate = select("found.hash,", "t.hash = any($1)");
+export const batchAuthenticate = select("found.hash,", {
+  where: "t.hash = any($1)",
+  index: "tokens_hash_key",
+});
+
+/** Selects the principal of the token with this id. */
+export const authenticateTokenId = select("", { where: "t.id = $1", index: "tokens_pkey" });
 
 const reads = (database: Database) => ({
   /** Returns the principal of the valid token with this hash; undefined if there is none or its user is suspended. */
   async find(hash: string, at: Date): Promise<Authenticated | undefined> {
     const [row] = await database.query<Authenticated>(authenticate, [hash, at]);
+    return row;
+  },
+
+  /** Returns the principal of the valid token with this id, like `find`. */
+  async findByTokenId(id: TokenId, at: Date): Promise<Authenticated | undefined> {
+    const [row] = await database.query<Authenticated>(authenticateTokenId, [id, at]);
     return row;
   },
 

@@ -44,12 +44,20 @@ export interface AuthenticatedRun {
  */
 const versions = `'r:' || r.workspace_id`;
 
+const selectAuthenticated = `select t.id as "tokenId", r.id as "runId", ${versions} as versions
+  from run_tokens t join runs r on r.id = t.run_id`;
+
 /** Selects the run that a token authenticates. It is used for every request of a run, so it is one statement. */
 export const authenticateRun = `
   -- index: run_tokens_hash_key, runs_pkey
-  select t.id as "tokenId", r.id as "runId", ${versions} as versions
-  from run_tokens t join runs r on r.id = t.run_id
+  ${selectAuthenticated}
   where t.hash = $1 and t.expired_at > $2`;
+
+/** Selects the run that the token with this id authenticates. */
+export const authenticateRunTokenId = `
+  -- index: run_tokens_pkey, runs_pkey
+  ${selectAuthenticated}
+  where t.id = $1 and t.expired_at > $2`;
 
 /** Selects the workspace and organization of run $1, if it has tokens that are valid at $2. */
 export const bindingOfRun = `-- index: runs_pkey
@@ -66,6 +74,12 @@ interface RunBinding {
 const reads = (database: Database) => ({
   async authenticate(hash: string, at: Date): Promise<AuthenticatedRun | undefined> {
     const [row] = await database.query<AuthenticatedRun>(authenticateRun, [hash, at]);
+    return row;
+  },
+
+  /** Returns the run of the valid token with this id, like `authenticate`. */
+  async findByTokenId(id: RunTokenId, at: Date): Promise<AuthenticatedRun | undefined> {
+    const [row] = await database.query<AuthenticatedRun>(authenticateRunTokenId, [id, at]);
     return row;
   },
 

@@ -52,6 +52,7 @@ export function createAuthentication(
       type: principal.type,
       id: principal.id,
       versions: principal.versions,
+      tokenId: principal.tokenId,
     };
     return { principal: known, assertion: identity.on(known).assertion };
   };

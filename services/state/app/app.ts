@@ -1,6 +1,7 @@
 import type { Caller } from "@statehouse/authorization";
 import type { Edition, Logger, Wake } from "@statehouse/runtime";
 import type { RetentionRules } from "../domain/retention.ts";
+import type { Creator } from "../domain/state-version.ts";
 import type { UploadTokens } from "../domain/upload-token.ts";
 import type { Leases, Reads, Tx } from "../store/nouns.ts";
 import type { WorkspacesClient } from "./clients.ts";
@@ -34,6 +35,8 @@ export interface App {
   workspaces: WorkspacesClient;
   /** Returns the caller that a bearer token identifies, with its grants. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Caller>;
+  /** Returns the creator of a version with its current grants. Throws `unauthenticated` or `notFound`. */
+  authenticateCreator(creator: Creator): Promise<Caller>;
   uploadTokens: UploadTokens;
   /** Wake the workers of this process that extract versions, purge workspaces and delete blobs. */
   wakes: { extraction: Wake; purge: Wake; blobDeletion: Wake };

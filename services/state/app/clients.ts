@@ -11,6 +11,8 @@ import type { OrganizationBilling } from "../store/organization-billing.ts";
 export interface AccessClient {
   /** Returns the principal of a bearer token. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Principal>;
+  /** Returns the principal of a token by its id. Throws `unauthenticated`. */
+  authenticateTokenId(tokenId: string): Promise<Principal>;
 }
 
 /** The calls of the state service to the workspaces service. */

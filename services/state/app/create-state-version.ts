@@ -59,6 +59,7 @@ export async function createStateVersion(
 
     const repeated = repeatedVersion(announced, epoch, known, now);
     if (repeated) {
+      repeated.createdTokenId = caller.principal.tokenId ?? null;
       if (inline && repeated.status === "pending") repeated.intermediate = false;
       return await tx.stateVersions.getView(repeated.id);
     }
@@ -77,6 +78,7 @@ export async function createStateVersion(
       createdAt: now,
       createdByType: caller.principal.type,
       createdById: caller.principal.id,
+      createdTokenId: caller.principal.tokenId ?? null,
       runId: runId ?? null,
       expiresAt: new Date(now.getTime() + app.settings.pendingWindowMs),
       outputsGiven: outputs !== undefined,

@@ -5,8 +5,9 @@ import {
   type Caller,
   type Target,
 } from "@statehouse/authorization";
-import { notFound } from "@statehouse/errors";
-import { organizationTokenWrites } from "../domain/errors.ts";
+import { AppError, isNotFound, notFound } from "@statehouse/errors";
+import { organizationTokenWrites, stateVersionNotFound } from "../domain/errors.ts";
+import type { Creator } from "../domain/state-version.ts";
 import type { App } from "./app.ts";
 
 type ReadAction = "state:read" | "state:read-outputs";
@@ -55,6 +56,31 @@ export function requireNoOrganizationToken(caller: Caller): void {
   }
 }
 
+/**
+ * Returns the creator of a version as it is now. Throws `stateVersionNotFound` if it may no longer write the workspace
+ * for a reason other than its grants: its token is revoked or expired, or its run has ended.
+ */
+export async function currentCreator(
+  app: App,
+  creator: Creator,
+  target: Pick<Place, "workspaceId">,
+): Promise<Caller> {
+  const caller = await app.authenticateCreator(creator).catch((error: unknown) => {
+    throw isNotFound(error) || isUnauthenticated(error) ? stateVersionNotFound() : error;
+  });
+  const run = runOf(caller);
+  if (run && !(await listReadableByRun(app, run, [target])).has(target.workspaceId)) {
+    throw stateVersionNotFound();
+  }
+  return caller;
+}
+
+/** Throws `stateVersionNotFound` unless the grants of a version's creator allow writing its workspace. */
+export function requireWritable(creator: Caller, target: Place): void {
+  if (creator.kind === "principal" && allowed(creator.grants, "state:write", target)) return;
+  throw stateVersionNotFound();
+}
+
 type PrincipalCaller = Extract<Caller, { kind: "principal" }>;
 
 const runOf = (caller: Caller): PrincipalCaller | undefined =>
@@ -67,10 +93,13 @@ const workspaceOf = ({ grants }: PrincipalCaller): string | undefined =>
 async function listReadableByRun(
   app: App,
   caller: PrincipalCaller,
-  targets: readonly Place[],
+  targets: readonly Pick<Place, "workspaceId">[],
 ): Promise<ReadonlySet<string>> {
   const consumerId = workspaceOf(caller);
   if (consumerId === undefined) return new Set();
   const workspaceIds = [...new Set(targets.map(({ workspaceId }) => workspaceId))];
   return app.workspaces.listReadableByRun({ runId: caller.principal.id, consumerId, workspaceIds });
 }
+
+const isUnauthenticated = (error: unknown): boolean =>
+  error instanceof AppError && error.kind === "unauthenticated";

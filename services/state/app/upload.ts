@@ -1,3 +1,4 @@
+import type { Caller } from "@statehouse/authorization";
 import { runWithDeadline } from "@statehouse/runtime";
 import { Blob } from "../domain/blob.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
@@ -17,9 +18,10 @@ import {
   type StoredContent,
 } from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
-import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
+import { targetOf, touch, type WorkspaceState } from "../domain/workspace-state.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
+import { currentCreator, requireWritable } from "./state-access.ts";
 
 /**
  * What a request to an upload URL finds:
@@ -59,8 +61,28 @@ export async function beginUpload(
 }
 
 /**
- * Attaches the attempt's blob to the version, in one transaction. Throws `notFound`, `uploadTooSlow`, and the conflicts
- * `stateVersionDiscarded`, `backingDataDeleted`, `uploadUsed`, `lockSealed` and `md5Mismatch`.
+ * Throws `notFound` unless the version's creator may still write the workspace. For the repeat of an upload, which
+ * stores nothing.
+ */
+export async function authorizeRepeat(
+  app: App,
+  { workspaceId, versionId }: UploadClaims,
+): Promise<void> {
+  const creator = await creatorOf(app, { workspaceId, versionId });
+  requireWritable(creator, await app.reads.stateVersions.get(versionId));
+}
+
+/** The version's creator with its current rights. They can have changed since it created the version. */
+const creatorOf = async (
+  app: App,
+  { workspaceId, versionId }: Pick<UploadClaims, "workspaceId" | "versionId">,
+): Promise<Caller> =>
+  currentCreator(app, await app.reads.stateVersions.getCreator(versionId), { workspaceId });
+
+/**
+ * Attaches the attempt's blob to the version, in one transaction, if the version's creator may still write the
+ * workspace. Throws `notFound`, `uploadTooSlow`, and the conflicts `stateVersionDiscarded`, `backingDataDeleted`,
+ * `uploadUsed`, `lockSealed` and `md5Mismatch`.
  */
 export async function finishUpload(
   app: App,
@@ -69,8 +91,8 @@ export async function finishUpload(
 ): Promise<UploadOutcome> {
   const { sweepGraceMs } = app.settings;
   requireFresh(attempt, sweepGraceMs, app.now());
-  return runWithDeadline(commitDeadline(attempt, sweepGraceMs), () =>
-    commitUpload(app, claims, attempt),
+  return runWithDeadline(commitDeadline(attempt, sweepGraceMs), async () =>
+    commitUpload(app, claims, attempt, await creatorOf(app, claims)),
   );
 }
 
@@ -78,6 +100,7 @@ const commitUpload = (
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
   attempt: UploadAttempt,
+  creator: Caller,
 ): Promise<UploadOutcome> =>
   app.transaction(async (tx) => {
     const now = app.now();
@@ -85,6 +108,7 @@ const commitUpload = (
     if (!workspaceState || workspaceState.droppedAt) throw stateVersionNotFound();
     const version = await tx.stateVersions.getForUpdate(versionId);
     if (version.workspaceId !== workspaceId) throw stateVersionNotFound();
+    requireWritable(creator, targetOf(workspaceState));
 
     requireUndeleted(version);
     const stored = contentOf(version, kind);

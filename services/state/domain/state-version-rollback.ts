@@ -65,6 +65,7 @@ export function copyVersion(source: StateVersion, fields: CopyFields): StateVers
     md5: source.md5,
     lineage: source.lineage,
     intermediate: false,
+    createdTokenId: null,
     runId: null,
     // A copy accepts no uploads.
     expiresAt: fields.createdAt,

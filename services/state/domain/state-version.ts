@@ -29,6 +29,11 @@ export class StateVersion {
   declare createdAt: Date;
   declare createdByType: string;
   declare createdById: string;
+  /**
+   * The token that sent the create request, or the latest repeat of it. Null for a version that accepts no uploads, and
+   * for one that an earlier release created.
+   */
+  declare createdTokenId: string | null;
   declare runId: string | null;
   /** When the upload URLs expire; a version that is still pending then is discarded. */
   declare expiresAt: Date;
@@ -76,10 +81,14 @@ export type NewStateVersion = Pick<
   | "createdAt"
   | "createdByType"
   | "createdById"
+  | "createdTokenId"
   | "runId"
   | "expiresAt"
   | "outputsGiven"
 >;
+
+/** The principal that created a version, and the token that it used. */
+export type Creator = Pick<StateVersion, "createdByType" | "createdById" | "createdTokenId">;
 
 /** A pending version without contents. */
 export const newStateVersion = (fields: NewStateVersion): StateVersion =>

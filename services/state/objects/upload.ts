@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { isNotFound } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
-import { beginUpload, finishUpload } from "../app/upload.ts";
+import { authorizeRepeat, beginUpload, finishUpload } from "../app/upload.ts";
 import { requireSameContent } from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
 import {
@@ -35,6 +36,15 @@ export interface Upload {
  * two leaves an ownerless blob, which the sweeper deletes, and a URL that still works.
  */
 export async function receiveContent(objects: Objects, upload: Upload): Promise<void> {
+  try {
+    await receive(objects, upload);
+  } catch (error) {
+    // A deleted workspace, and a creator that lost its rights: the URL does not reveal that it was valid.
+    throw isNotFound(error) ? unknownUploadUrl() : error;
+  }
+}
+
+async function receive(objects: Objects, upload: Upload): Promise<void> {
   const { app, logger } = objects;
   const claims = app.uploadTokens.verify(upload.token, app.now());
   if (!claims) throw unknownUploadUrl();
@@ -43,6 +53,7 @@ export async function receiveContent(objects: Objects, upload: Upload): Promise<
   if (opening.outcome === "used") {
     if (size !== opening.stored.size) requireSameContent(opening.stored, unknownContent(size));
     const digests = await digestsOf(upload, size);
+    await within(() => authorizeRepeat(app, claims));
     requireSameContent(opening.stored, { ...digests, attemptStartedAt: app.now() });
   } else {
     await storeContent(objects, upload, claims, { size, md5: opening.md5 ?? undefined });

@@ -26,7 +26,7 @@ import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateEvent } from "../domain/events.ts";
 import type { PackedExtraction } from "../domain/extraction.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
-import { StateVersion, type StateVersionView } from "../domain/state-version.ts";
+import { type Creator, StateVersion, type StateVersionView } from "../domain/state-version.ts";
 import { shareBlobs } from "./blob.ts";
 import { copyOutputs, deleteOutputs } from "./state-version-output.ts";
 import {
@@ -54,6 +54,7 @@ const entity = new EntitySchema({
     createdAt: timestamptz,
     createdByType: text,
     createdById: text,
+    createdTokenId: optional(text),
     runId: optional(text),
     expiresAt: timestamptz,
     blobKey: optional(text),
@@ -274,6 +275,18 @@ const reads = (database: Database) => {
       );
       if (!row) throw stateVersionNotFound();
       return viewOf(row);
+    },
+
+    /** Returns who created a version, even if its workspace is dropped. */
+    async getCreator(id: StateVersionId): Promise<Creator> {
+      const [row] = await database.query<Creator>(
+        // index: state_versions_pkey
+        `select created_by_type as "createdByType", created_by_id as "createdById",
+           created_token_id as "createdTokenId" from state_versions where id = $1`,
+        [id],
+      );
+      if (!row) throw stateVersionNotFound();
+      return row;
     },
 
     async batch(ids: readonly StateVersionId[]): Promise<StateVersionView[]> {

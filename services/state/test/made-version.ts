@@ -17,6 +17,7 @@ export function madeVersion(more: Partial<StateVersion> = {}): StateVersion {
     createdAt: at,
     createdByType: "user",
     createdById: "user-a",
+    createdTokenId: null,
     runId: null,
     expiresAt: at,
     outputsGiven: false,

@@ -41,6 +41,7 @@ test("after key rotation the old key is not needed, and all values are unchanged
       createdAt: new Date(),
       createdByType: "user",
       createdById: "user-a",
+      createdTokenId: null,
       runId: null,
       expiresAt: new Date(),
       outputsGiven: true,

@@ -12,10 +12,12 @@ export const projectId = "prj-1";
 export const teamIds = { owners: "team-owners", readers: "team-readers" } as const;
 
 /** The principals that the stub of the access service knows. */
-export const owner = { type: "user", id: "user-owner", versions: "1" } as const;
-export const otherOwner = { type: "user", id: "user-other", versions: "1" } as const;
-export const reader = { type: "user", id: "user-reader", versions: "1" } as const;
-export const stranger = { type: "user", id: "user-stranger", versions: "1" } as const;
+const user = <Name extends string>(name: Name) =>
+  ({ type: "user", id: `user-${name}`, versions: "1", tokenId: `at-${name}` }) as const;
+export const owner = user("owner");
+export const otherOwner = user("other");
+export const reader = user("reader");
+export const stranger = user("stranger");
 export const organizationToken = { type: "organization", id: "org-1", versions: "1" } as const;
 
 /** The time at which every lock was taken. */
@@ -63,7 +65,14 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
         authenticate: async ({ token }) => {
           const principal = [owner, reader, stranger].find(({ id }) => id === token);
           if (!principal) throw unauthenticated();
-          return { principal: { ...principal, tokenId: "at-1" } };
+          return { principal };
+        },
+        authenticateTokenId: async ({ tokenId }) => {
+          const principal = [owner, otherOwner, reader, stranger].find(
+            (known) => known.tokenId === tokenId,
+          );
+          if (!principal) throw unauthenticated();
+          return { principal };
         },
         batchAuthenticate: elsewhere,
       }),

@@ -1,5 +1,7 @@
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { createClient } from "@statehouse/rpc";
 import { proves } from "@statehouse/testing/proves";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { authorizeDownload } from "../app/state-version.ts";
 import { ownedKeys } from "./retained.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
@@ -140,4 +142,43 @@ test("a download requires the right to read the state", async () => {
   });
   await expect(download(owner, "json")).rejects.toMatchObject({ kind: "notFound" });
   await expect(download(stranger, "raw")).rejects.toMatchObject({ kind: "notFound" });
+});
+
+test("the right to write is checked when the content has arrived, by the token of the creation", async () => {
+  proves("Upload/rights at the end");
+  const id = state.lockedWorkspace();
+  const { internalUploadPath: url } = await state.create(id, "x");
+  const creation = state.app.authenticateCreator;
+  const asked: (string | null)[] = [];
+  state.app.authenticateCreator = (creator) => {
+    asked.push(creator.createdTokenId);
+    return creation(creator);
+  };
+  onTestFinished(() => {
+    state.app.authenticateCreator = creation;
+  });
+  await state.put(url, "x");
+  expect(asked).toEqual([owner.tokenId]);
+});
+
+test.each([
+  ["a revoked token", { ...owner, tokenId: "at-revoked" }, "notFound"],
+  ["no token, as versions of an earlier release have,", { ...owner, tokenId: undefined }, "stored"],
+])("a version created with %s", async (_, creator, expected) => {
+  const id = state.lockedWorkspace();
+  const versions = createClient(StateVersionService, state.channel, state.as(creator));
+  const { internalUploadPath: url, stateVersion } = await versions.createStateVersion({
+    workspaceId: id,
+    serial: 1n,
+    lineage: "a",
+    md5: md5Of("x"),
+  });
+  const outcome = await state.put(url, "x").then(
+    (done) => done.outcome,
+    ({ kind }) => kind,
+  );
+  expect(outcome).toBe(expected);
+  expect(
+    (await state.versions.getStateVersion({ id: stateVersion?.id ?? "" })).stateVersion?.status,
+  ).toBe(expected === "stored" ? "finalized" : "pending");
 });

@@ -10,6 +10,7 @@ import { median } from "../statistics.ts";
 import { type Cell, printTable } from "../table.ts";
 import { printEventCost } from "./event-cost.ts";
 import { printWhereTimeGoes } from "./state-write-spans.ts";
+import { printUploadCheck } from "./upload-check.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -96,6 +97,7 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
   );
   await printWhereTimeGoes(10 * KIB);
   await printEventCost(10 * KIB);
+  await printUploadCheck([10 * KIB, MIB]);
   return aims;
 }
 

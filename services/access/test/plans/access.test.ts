@@ -4,7 +4,11 @@ import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Run } from "../../domain/run-token.ts";
-import { authenticate, batchAuthenticate } from "../../store/authentication.ts";
+import {
+  authenticate,
+  authenticateTokenId,
+  batchAuthenticate,
+} from "../../store/authentication.ts";
 import {
   grantsOfAuditTrails,
   grantsOfOrganization,
@@ -19,7 +23,7 @@ import {
   membersNamed,
 } from "../../store/organization-membership.ts";
 import { principalName } from "../../store/principal-name.ts";
-import { authenticateRun, bindingOfRun } from "../../store/run-token.ts";
+import { authenticateRun, authenticateRunTokenId, bindingOfRun } from "../../store/run-token.ts";
 import { batchOfTeams, listOfTeams } from "../../store/team.ts";
 import { listOfTeamAccess, teamAccessById } from "../../store/team-access.ts";
 import { countOfActiveMembers } from "../../store/team-member.ts";
@@ -85,6 +89,7 @@ afterAll(() => stack.disposeAsync());
 
 const statements = {
   authenticate,
+  authenticateTokenId,
   batchAuthenticate,
   grantsOfUser,
   grantsOfTeam,
@@ -109,6 +114,7 @@ const statements = {
   countOfActiveMembers,
   principalName,
   authenticateRun,
+  authenticateRunTokenId,
   bindingOfRun,
 };
 
