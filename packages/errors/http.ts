@@ -1,4 +1,4 @@
-import type { ErrorKind } from "./app-error.ts";
+import type { AppError, ErrorKind } from "./app-error.ts";
 
 /**
  * The HTTP status and title of each error kind. A `forbidden` error is sent as 404 on routes that do not declare 403.
@@ -16,6 +16,10 @@ export const httpErrors = {
   unavailable: { status: 503, title: "service unavailable" },
   deadlineExceeded: { status: 504, title: "gateway timeout" },
 } as const satisfies Record<ErrorKind, { status: number; title: string }>;
+
+/** Returns the value of Retry-After in seconds, if the response has this header. Every 503 response has it. */
+export const retryAfterOf = ({ kind, retryAfterSeconds }: AppError): number | undefined =>
+  retryAfterSeconds ?? (kind === "unavailable" ? 1 : undefined);
 
 /** An error that exists in HTTP only, such as an unknown address. */
 export class HttpProblem extends Error {

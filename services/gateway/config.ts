@@ -2,6 +2,9 @@ import { deadlineSettings, portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 import { networkOf } from "./http/proxies.ts";
 
+/** The lowest rate with which public clients work: they use two thirds of it and need at least one request at a time. */
+const MIN_RATE_LIMIT = 30;
+
 /** The schema of the gateway's environment variables. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
@@ -52,6 +55,36 @@ export const configSchema = z.object({
     .describe(
       "Addresses and networks of the proxies whose traceparent and X-Forwarded-For headers are trusted.",
     ),
+  RATE_LIMIT: z.coerce
+    .number()
+    .int()
+    .refine((limit) => limit === 0 || limit >= MIN_RATE_LIMIT, {
+      error: `must be 0 or at least ${MIN_RATE_LIMIT}: public clients fail below`,
+    })
+    .default(0)
+    .describe("Requests per second that each replica accepts from one token; 0 for no limit."),
+  FAILED_AUTHENTICATION_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(60)
+    .describe(
+      "Invalid tokens per minute that each replica accepts from one address; 0 for no limit.",
+    ),
+  CORS_ORIGINS: z
+    .string()
+    .default("")
+    .transform((text, context) => {
+      const origins = text
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== "");
+      const wrong = origins.find((origin) => URL.parse(origin)?.origin !== origin);
+      if (wrong === undefined) return origins;
+      context.addIssue("must be origins such as https://console.example.com, separated by commas");
+      return z.NEVER;
+    })
+    .describe("Origins whose pages may call the API from browsers, separated by commas."),
   REMOTE_OPERATIONS: z
     .stringbool()
     .default(false)

@@ -19,6 +19,7 @@ import { openChannels, type Ports, serve } from "@statehouse/service";
 import { type Channels, type Clients, createClients } from "./clients.ts";
 import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
+import { createAuthenticationLimit } from "./http/authentication-limit.ts";
 import { createBodyMemory } from "./http/body-memory.ts";
 import { createBodyParser } from "./http/body-parser.ts";
 import { createGateway } from "./http/gateway.ts";
@@ -58,6 +59,7 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   const objects = starting.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
   const client = createClients(channels);
   const authentication = createClient(AuthenticationService, channels.access, identity);
+  const proxies = createProxies(config.TRUSTED_PROXIES);
   const handler = createGateway({
     routes,
     client,
@@ -66,7 +68,14 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     edition: edition(config.EDITION),
     settings: { remoteOperations: config.REMOTE_OPERATIONS },
     logger,
-    proxies: createProxies(config.TRUSTED_PROXIES),
+    proxies,
+    authenticationLimit: createAuthenticationLimit({
+      perMinute: config.FAILED_AUTHENTICATION_LIMIT,
+      proxies,
+      logger,
+    }),
+    requestsPerSecond: config.RATE_LIMIT,
+    corsOrigins: config.CORS_ORIGINS,
     publicUrl: config.PUBLIC_URL,
     maxBodyBytes: config.MAX_BODY_BYTES,
     bodyParser: starting.use(createBodyParser()),

@@ -109,6 +109,8 @@ async function start<Running extends RunningServices>(
           addresses,
           settings: {
             LOG_LEVEL: process.env.STATEHOUSE_TEST_LOG ?? "silent",
+            // Tests send many invalid tokens from one address.
+            FAILED_AUTHENTICATION_LIMIT: "0",
             ...blobs.settings,
             ...options.settings,
           },

@@ -7,6 +7,7 @@ import type {
 import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
 import { spansAreRecorded } from "@statehouse/runtime";
 import { batchPerTick } from "./batch-per-tick.ts";
+import { bearerToken } from "./credential.ts";
 
 /** The principal of a request. The gateway asserts it in every call to a service. */
 export interface Caller extends CallOptions {
@@ -19,8 +20,6 @@ export type CredentialType = (typeof credentialTypes)[number];
 
 /** All kinds except run tokens, which are temporary and limited to one workspace. */
 export const longLivedCredentials = ["user", "team", "organization"] as const;
-
-const BEARER = /^bearer +(\S+) *$/i;
 
 const isCredential = (type: string): type is CredentialType =>
   credentialTypes.some((known) => known === type);
@@ -42,7 +41,7 @@ export function createAuthentication(
     return [token, ...more].map((_, position) => byPosition.get(position));
   });
   return async (authorization: string | undefined): Promise<Caller> => {
-    const token = BEARER.exec(authorization ?? "")?.[1];
+    const token = bearerToken(authorization);
     if (!token) throw unauthenticated();
     // Not batched while spans are recorded: a call that several requests share would appear in the trace of only one of
     // them.

@@ -1,5 +1,5 @@
 import { AppError, type FieldError } from "@statehouse/errors";
-import { HttpProblem, httpErrors } from "@statehouse/errors/http";
+import { HttpProblem, httpErrors, retryAfterOf } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
 
 export const bodyTooLarge = (limit: number) =>
@@ -89,7 +89,7 @@ function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnsw
     );
   }
   const { status, title } = httpErrors[error.kind];
-  const { retryAfterSeconds } = error;
+  const retryAfterSeconds = retryAfterOf(error);
   return single(status, error.reason, title, error.message, {
     ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
     ...(error.kind === "unauthenticated" ? { "WWW-Authenticate": "Bearer" } : {}),

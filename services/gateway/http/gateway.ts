@@ -1,10 +1,16 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Logger } from "@statehouse/runtime";
 import Koa from "koa";
-import type { Authenticate } from "./authentication.ts";
-import { authenticate, authenticateAgain } from "./middleware/authenticate.ts";
+import {
+  type AuthenticateOptions,
+  authenticate,
+  authenticateAgain,
+} from "./middleware/authenticate.ts";
 import { type BodyOptions, body } from "./middleware/body.ts";
+import { cors } from "./middleware/cors.ts";
 import { errors } from "./middleware/errors.ts";
+import { rateLimit } from "./middleware/rate-limit.ts";
+import { representation } from "./middleware/representation.ts";
 import { requestLog } from "./middleware/request-log.ts";
 import { type RespondOptions, respond } from "./middleware/respond.ts";
 import { noRoute, readablePath, routing } from "./middleware/routing.ts";
@@ -13,26 +19,32 @@ import { trace } from "./middleware/trace.ts";
 import type { Proxies } from "./proxies.ts";
 import type { Route } from "./route.ts";
 
-export interface GatewayOptions extends RespondOptions, BodyOptions {
+export interface GatewayOptions extends RespondOptions, BodyOptions, AuthenticateOptions {
   routes: readonly Route[];
-  authenticate: Authenticate;
   logger: Logger;
   proxies: Proxies;
+  /** Requests per second of one token; 0 for no limit. */
+  requestsPerSecond: number;
+  /** The origins whose pages may call the API. */
+  corsOrigins: readonly string[];
 }
 
 /** Creates the handler that serves the declared routes. The caller mounts it on a listener. */
 export function createGateway(options: GatewayOptions): RequestListener {
-  const { routes, edition, logger, proxies, requestTimeoutMs } = options;
+  const { routes, edition, logger, proxies, corsOrigins, requestsPerSecond } = options;
   const app = new Koa<RequestState>();
   app.use(trace(proxies));
   app.use(requestLog(logger, proxies));
+  if (corsOrigins.length > 0) app.use(cors(corsOrigins));
   app.use(errors(logger));
+  app.use(rateLimit(requestsPerSecond));
   app.use(readablePath);
   app.use(
     routing(routes, edition, (route) => [
-      authenticate(route, options.authenticate, requestTimeoutMs),
+      authenticate(route, options),
       body(route, options),
-      authenticateAgain(route, options.authenticate, requestTimeoutMs),
+      authenticateAgain(route, options),
+      representation,
       respond(route, options),
     ]),
   );

@@ -7,6 +7,11 @@ export interface Proxies {
   sent(request: IncomingMessage): boolean;
   /** Returns the address of the client: the last address on the request's path that is not a trusted proxy. */
   clientOf(request: IncomingMessage): string;
+  /**
+   * Returns whether an unknown proxy sent the request: it has X-Forwarded-For although no proxy is trusted. The address
+   * of its client is unknown then. If some proxies are trusted, all others are clients.
+   */
+  hideClient(request: IncomingMessage): boolean;
 }
 
 /** A network such as `10.0.0.0/8`, or a single address. */
@@ -41,6 +46,7 @@ export function createProxies(networks: readonly Network[]): Proxies {
       }
       return client;
     },
+    hideClient: ({ headers }) => networks.length === 0 && headers["x-forwarded-for"] !== undefined,
   };
 }
 

@@ -10,10 +10,15 @@ export const one = <Item>(
   resource: CompiledResource<Item, RequestContext>,
 ): Rendering<Item | undefined> => ({
   contentType: JSON_API,
-  async render(item, { context, includes }) {
+  async render(item, { context, includes, onSecret }) {
     if (item === undefined) throw new Error(`no ${resource.type} in the service's response`);
-    if (!includes) return JSON.stringify({ data: resource.toObject(item, context) });
-    return JSON.stringify(await documentOf(resource, item, context, includes));
+    if (!includes) {
+      if (resource.hasSecret?.(item)) onSecret();
+      return JSON.stringify({ data: resource.toObject(item, context) });
+    }
+    const { document, hasSecret } = await documentOf(resource, item, context, includes);
+    if (hasSecret) onSecret();
+    return JSON.stringify(document);
   },
 });
 
@@ -22,9 +27,9 @@ export const oneOf = <Item>(
   resourceOf: (item: Item) => CompiledResource<Item, RequestContext>,
 ): Rendering<Item | undefined> => ({
   contentType: JSON_API,
-  render(item, { context }) {
+  render(item, rendered) {
     if (item === undefined) throw new Error("no resource in the service's response");
-    return JSON.stringify({ data: resourceOf(item).toObject(item, context) });
+    return one(resourceOf(item)).render(item, rendered);
   },
 });
 
@@ -40,8 +45,9 @@ export const list = <Item>(
   resource: CompiledResource<Item, RequestContext>,
 ): Rendering<Listed<Item>> => ({
   contentType: JSON_API,
-  async render({ items, page, totalCount = items.length }, { context, includes, url }) {
-    const document = await listDocument(resource, items, context, includes);
+  async render({ items, page, totalCount = items.length }, { context, includes, url, onSecret }) {
+    const { document, hasSecret } = await listDocument(resource, items, context, includes);
+    if (hasSecret) onSecret();
     if (page) {
       const pagination = paginationOf(page, totalCount);
       document.links = pageLinks(url(), pagination);

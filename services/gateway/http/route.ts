@@ -36,6 +36,8 @@ export interface Rendered {
   includes: IncludeTree | undefined;
   /** Returns the absolute URL of the request, on which the links of lists are based. */
   url: () => string;
+  /** Called if the body contains a secret or a URL that grants access. */
+  onSecret: () => void;
 }
 
 /** Turns a handler's result into the body of a response. */

@@ -143,7 +143,7 @@ describe("includes", () => {
     proves("JSON:API/included");
     const context: Calls = { calls: [] };
     const items = Array.from({ length: 50 }, (_, n) => ({ id: `b${n}`, author: `p${n % 3}` }));
-    const document = await listDocument(
+    const { document } = await listDocument(
       books,
       items,
       context,
@@ -159,7 +159,7 @@ describe("includes", () => {
 
   test("with several target types make one call for each type", async () => {
     const context: Calls = { calls: [] };
-    const document = await listDocument(
+    const { document } = await listDocument(
       books,
       [
         { id: "b1", author: "p1", keeper: { type: "person", id: "p9" } },
@@ -178,13 +178,13 @@ describe("includes", () => {
 
   test("add linkages that are known only after loading", async () => {
     const context: Calls = { calls: [] };
-    const { data } = await documentOf(
+    const { document } = await documentOf(
       books,
       { id: "b1", author: "p1" },
       context,
       parseInclude("chapters", allowed),
     );
-    expect(data).toMatchObject({
+    expect(document.data).toMatchObject({
       relationships: {
         chapters: {
           links: { related: "/books/b1/chapters" },
@@ -199,7 +199,7 @@ describe("includes", () => {
 
   test("omit resources that the caller may not read", async () => {
     const context: Calls = { calls: [] };
-    const document = await documentOf(
+    const { document } = await documentOf(
       books,
       { id: "b1", author: "p1", keeper: { type: "shelf", id: "gone" } },
       context,
@@ -211,7 +211,7 @@ describe("includes", () => {
   test("make no call and add no member if none is requested", async () => {
     proves("JSON:API/included");
     const context: Calls = { calls: [] };
-    const document = await documentOf(books, { id: "b1", author: "p1" }, context);
+    const { document } = await documentOf(books, { id: "b1", author: "p1" }, context);
     expect(context.calls).toEqual([]);
     expect(document).not.toHaveProperty("included");
   });

@@ -26,6 +26,8 @@ export interface Group<Context> {
   /** Loads the resources that `relationship` (its name in documents) refers to, in one batched call for each type. */
   load(relationship: string, context: Context): Promise<readonly Group<Context>[]>;
   objects(context: Context): ResourceObject[];
+  /** Whether the document of any of the resources contains a secret. */
+  hasSecret(): boolean;
 }
 
 /** The result of loading one relationship of many parents. */
@@ -50,6 +52,8 @@ export interface Resource<Item, Context> {
   readonly attributes: (item: Item, context: Context) => object;
   readonly relationships?: Readonly<Record<string, Relationship<Item, Context>>>;
   readonly links?: (item: Item) => Links;
+  /** Whether the document of the item contains a secret or a URL that grants access; omitted if it never does. */
+  readonly hasSecret?: (item: Item) => boolean;
   /**
    * Loads resources in one batched call. Resources that the caller may not read are omitted. The keys are the ids that
    * linkages contain.
@@ -106,5 +110,6 @@ export function groupOf<Item, Context>(
       return groups;
     },
     objects: (context) => items.map((item) => of.toObject(item, context, linkages)),
+    hasSecret: () => of.hasSecret !== undefined && items.some(of.hasSecret),
   };
 }

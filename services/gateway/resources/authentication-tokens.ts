@@ -37,5 +37,6 @@ export const authenticationTokenResource = resource<AuthenticationToken, Request
       linkage: ({ token: { teamId } }) => (teamId ? { type: "teams", id: teamId } : null),
     }),
   },
+  hasSecret: ({ secret }) => secret !== undefined,
   links: ({ token }) => ({ self: `/api/v2/authentication-tokens/${token.id}` }),
 });

@@ -13,5 +13,6 @@ export const stateVersionOutputResource = resource<StateVersionOutput, RequestCo
     "detailed-type": outputDetailedType(output),
     value: outputValue(output),
   }),
+  hasSecret: ({ sensitive, valueJson }) => sensitive && Boolean(valueJson),
   links: ({ id }) => ({ self: `/api/v2/state-version-outputs/${id}` }),
 });

@@ -107,6 +107,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
       linkage: ({ rollbackStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
     }),
   },
+  hasSecret: ({ uploadUrl, jsonUploadUrl }) => Boolean(uploadUrl || jsonUploadUrl),
   links: ({ id }) => ({ self: `/api/v2/state-versions/${id}` }),
   loadMany: async (ids, context) => {
     const { client, caller } = context;

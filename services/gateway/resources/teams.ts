@@ -100,6 +100,8 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
         resource: () => teamResource,
       }),
     },
+    // The id of an invitation accepts it.
+    hasSecret: ({ status }) => status === "invited",
     links: ({ id }) => ({ self: `/api/v2/organization-memberships/${id}` }),
     loadMany: async (ids, { client, caller }) =>
       (

@@ -58,6 +58,15 @@ const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
         if (!token.endsWith("good")) throw unauthenticated();
         return { principal: { type, id: "user-1", versions: "1" } };
       },
+      batchAuthenticate: async ({ tokens }: { tokens: string[] }) => {
+        seen.authenticated++;
+        const found = tokens.flatMap((token, position) =>
+          token.endsWith("good")
+            ? [{ position, principal: { type: "user", id: "user-1", versions: "1" } }]
+            : [],
+        );
+        return { found };
+      },
     },
   ],
   [
@@ -112,6 +121,15 @@ const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
         }));
         return { outputs, totalCount: names.length };
       },
+      getStateVersionOutput: async ({ id }: { id: string }) => ({
+        output: {
+          id,
+          name: "password",
+          sensitive: true,
+          type: "string",
+          valueJson: `"${"x".repeat(2000)}"`,
+        },
+      }),
     },
   ],
   [
@@ -125,7 +143,12 @@ const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
           internalJsonUploadPath: "/v1/object/json",
         };
       },
-      getStateVersion: async () => ({ stateVersion: version() }),
+      getStateVersion: async ({ id }: { id: string }) => ({
+        stateVersion:
+          id === "sv-pending"
+            ? { ...version(), id, uploadUrl: "http://statehouse.test/v1/object/token" }
+            : version(),
+      }),
     },
   ],
 ];
@@ -147,9 +170,9 @@ let ops: string;
 
 /**
  * Starts a gateway for a test file. The services behind it return minimal responses that suffice to test the gateway;
- * test/system uses the real services.
+ * test/system uses the real services. `settings` are added to the gateway's.
  */
-export function useGateway(): void {
+export function useGateway(settings: Record<string, string> = {}): void {
   beforeAll(async () => {
     stack = new AsyncDisposableStack();
     const { publicKeys, settingsOf } = await newServiceKeys("gateway");
@@ -180,6 +203,7 @@ export function useGateway(): void {
           TRUSTED_PROXIES: "127.0.0.0/8",
           MAX_BODY_BYTES: 10_000,
           REQUEST_TIMEOUT: REQUEST_TIMEOUT_S,
+          ...settings,
         }),
         {
           logger: createLogger({
@@ -225,10 +249,20 @@ async function objectServer(): Promise<number> {
 }
 
 /** Sends a request with a token. A string body is sent unchanged; any other body is sent as JSON. */
-export async function ask(method: string, path: string, body?: unknown, token = "good") {
+export async function ask(
+  method: string,
+  path: string,
+  body?: unknown,
+  token = "good",
+  headers: Record<string, string> = {},
+) {
   const response = await fetch(`${base}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/vnd.api+json",
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@statehouse/errors";
-import { HttpProblem, httpErrors } from "@statehouse/errors/http";
+import { HttpProblem, httpErrors, retryAfterOf } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
 
 /** Altered, foreign and expired tokens get the same response, because the difference would help an attacker. */
@@ -102,8 +102,9 @@ function describe(error: unknown) {
     const isForbidden = error.kind === "forbidden";
     const { status, title } = httpErrors[isForbidden ? "notFound" : error.kind];
     const code = isForbidden ? "not_found" : error.reason;
+    const retryAfter = retryAfterOf(error);
     const headers = {
-      ...(error.retryAfterSeconds ? { "retry-after": String(error.retryAfterSeconds) } : {}),
+      ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
       ...(error.kind === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),
     };
     return { status, code, title, detail: error.message, headers };

@@ -1,8 +1,16 @@
 import { AppError } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
 import { type Authenticate, type Caller, credentialTypes } from "../authentication.ts";
+import type { AuthenticationLimit } from "../authentication-limit.ts";
 import type { Route } from "../route.ts";
 import type { Middleware } from "./state.ts";
+
+export interface AuthenticateOptions {
+  authenticate: Authenticate;
+  authenticationLimit: AuthenticationLimit;
+  /** Time limit of an authentication, in ms. */
+  requestTimeoutMs: number;
+}
 
 /** The caller of routes that require no token. */
 const anonymous: Caller = {
@@ -11,31 +19,35 @@ const anonymous: Caller = {
 };
 
 /**
- * Authenticates the bearer token. Throws `unauthenticated`, or `forbidden` if the route does not accept this kind of
- * token.
+ * Authenticates the bearer token. Throws `unauthenticated`, `rateLimited`, or `forbidden` if the route does not accept
+ * this kind of token.
  */
-export const authenticate =
-  ({ credentials }: Route, authenticateToken: Authenticate, timeoutMs: number): Middleware =>
-  async (ctx, next) => {
+export const authenticate = (
+  { credentials }: Route,
+  { authenticate: authenticateToken, authenticationLimit, requestTimeoutMs }: AuthenticateOptions,
+): Middleware => {
+  if (credentials === "none") {
+    return (ctx, next) => {
+      ctx.state.caller = anonymous;
+      return next();
+    };
+  }
+  return async (ctx, next) => {
     const { authorization } = ctx.req.headers;
-    ctx.state.caller =
-      credentials === "none"
-        ? anonymous
-        : await runWithDeadline(Date.now() + timeoutMs, () => authenticateToken(authorization));
+    ctx.state.caller = await authenticationLimit.run(ctx.req, () =>
+      runWithDeadline(Date.now() + requestTimeoutMs, () => authenticateToken(authorization)),
+    );
     refuseForeignCredentials(ctx.state.caller, credentials);
     return next();
   };
+};
 
 /**
  * Authenticates again if the body arrived after the first authentication, so that the permissions are current when the
  * request is handled.
  */
-export const authenticateAgain = (
-  route: Route,
-  authenticateToken: Authenticate,
-  timeoutMs: number,
-): Middleware => {
-  const again = authenticate(route, authenticateToken, timeoutMs);
+export const authenticateAgain = (route: Route, options: AuthenticateOptions): Middleware => {
+  const again = authenticate(route, options);
   return (ctx, next) => (ctx.state.bodyArrivedLater ? again(ctx, next) : next());
 };
 

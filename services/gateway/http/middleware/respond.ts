@@ -38,10 +38,13 @@ export const respond =
     const context = { client, objects, runs, caller, edition, settings };
     const input = { ...context, params: ctx.params, query, body, validateOnly };
     const url = () => `${publicUrl}${ctx.url}`;
+    const onSecret = () => {
+      ctx.state.hasSecret = true;
+    };
     const answer = () =>
       withPointers(route.pointers, () =>
         runWithDeadline(Date.now() + requestTimeoutMs, () =>
-          route.answer(input, { context, includes, url }),
+          route.answer(input, { context, includes, url, onSecret }),
         ),
       );
     const text = await (validateOnly ? refuse(problems, answer) : answer());

@@ -16,6 +16,8 @@ export interface RequestState {
   problems: readonly FieldError[];
   /** Set by `body`: whether the body had not yet arrived when the request was authenticated. */
   bodyArrivedLater: boolean;
+  /** Set by `respond` if the body contains a secret or a URL that grants access. */
+  hasSecret?: boolean;
 }
 
 export type Middleware = Koa.Middleware<RequestState>;

@@ -1,0 +1,80 @@
+import type { IncomingMessage } from "node:http";
+import { AppError, rateLimited } from "@statehouse/errors";
+import type { Logger } from "@statehouse/runtime";
+import { LRUCache } from "lru-cache";
+import type { Caller } from "./authentication.ts";
+import { credentialKey } from "./credential.ts";
+import type { Proxies } from "./proxies.ts";
+import { createTokenBuckets } from "./token-buckets.ts";
+
+/** Runs authentications and limits those that fail. */
+export interface AuthenticationLimit {
+  /** Runs `authenticate` for the request. Throws `rateLimited` if too many tokens from its address were not valid. */
+  run(request: IncomingMessage, authenticate: () => Promise<Caller>): Promise<Caller>;
+}
+
+/** How long a credential counts as valid after its last authentication, in ms. */
+const KNOWN_MS = 3_600_000;
+const MAX_KNOWN = 100_000;
+
+/**
+ * Limits the tokens that are not valid, per client address. Credentials that were valid within the last hour are always
+ * authenticated, so that a wrong token in one place does not block the others behind the same address. Behind a proxy
+ * that is not trusted all clients have one address: nothing is limited then, and the log says so once.
+ */
+export function createAuthenticationLimit({
+  perMinute,
+  proxies,
+  logger,
+}: {
+  /** 0 limits nothing. */
+  perMinute: number;
+  proxies: Proxies;
+  logger: Logger;
+}): AuthenticationLimit {
+  if (perMinute === 0) return { run: (_, authenticate) => authenticate() };
+  const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_MS });
+  const failures = createTokenBuckets({ capacity: perMinute, perSecond: perMinute / 60 });
+  let isLogged = false;
+  const isLimited = (request: IncomingMessage) => {
+    if (!proxies.hideClient(request)) return true;
+    if (!isLogged) {
+      isLogged = true;
+      logger.warn(
+        { peer: request.socket.remoteAddress },
+        "a proxy that is not in TRUSTED_PROXIES sends requests: failed authentication is not limited",
+      );
+    }
+    return false;
+  };
+  return {
+    async run(request, authenticate) {
+      const credential = credentialKey(request);
+      if (credential === undefined || !isLimited(request)) return authenticate();
+      const address = proxies.clientOf(request);
+      // Taken before the call and returned if the token is valid, so that concurrent requests count, too.
+      const isNew = !known.has(credential);
+      if (isNew) {
+        const { allowed, resetSeconds } = failures.take(address);
+        if (!allowed) throw tooManyFailures(resetSeconds);
+      }
+      try {
+        const caller = await authenticate();
+        known.set(credential, true);
+        if (isNew) failures.putBack(address);
+        return caller;
+      } catch (error) {
+        const isFailure = error instanceof AppError && error.kind === "unauthenticated";
+        if (isFailure) known.delete(credential);
+        else if (isNew) failures.putBack(address);
+        throw error;
+      }
+    },
+  };
+}
+
+const tooManyFailures = (seconds: number) =>
+  rateLimited(
+    "Too many requests with invalid tokens came from this address; try again later.",
+    Math.max(1, Math.ceil(seconds)),
+  );

@@ -1,0 +1,33 @@
+import { rateLimited } from "@statehouse/errors";
+import { credentialKey } from "../credential.ts";
+import { createTokenBuckets } from "../token-buckets.ts";
+import type { Middleware } from "./state.ts";
+
+/**
+ * Limits the requests of each credential to `perSecond` with a burst of one second, and shows the limit in the headers
+ * that public clients read: X-RateLimit-Limit in requests per second, X-RateLimit-Reset in seconds. Requests without a
+ * token are not counted. 0 limits nothing and shows no headers.
+ */
+export function rateLimit(perSecond: number): Middleware {
+  if (perSecond === 0) return (_, next) => next();
+  const buckets = createTokenBuckets({ capacity: perSecond, perSecond });
+  return (ctx, next) => {
+    const credential = credentialKey(ctx.req);
+    const { allowed, remaining, resetSeconds } =
+      credential === undefined
+        ? { allowed: true, remaining: perSecond, resetSeconds: 0 }
+        : buckets.take(credential);
+    ctx.set({
+      "X-RateLimit-Limit": String(perSecond),
+      "X-RateLimit-Remaining": String(remaining),
+      "X-RateLimit-Reset": (Math.ceil(resetSeconds * 1000) / 1000).toFixed(3),
+    });
+    if (!allowed) {
+      throw rateLimited(
+        `A token may make ${perSecond} requests per second.`,
+        Math.max(1, Math.ceil(resetSeconds)),
+      );
+    }
+    return next();
+  };
+}

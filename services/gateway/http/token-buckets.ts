@@ -1,0 +1,58 @@
+import { LRUCache } from "lru-cache";
+
+/** What a bucket contains after a token was requested from it. */
+export interface Taken {
+  /** Whether the bucket had a token. */
+  allowed: boolean;
+  /** The whole tokens that are left. */
+  remaining: number;
+  /** Seconds until the bucket has a token; 0 if it has one. */
+  resetSeconds: number;
+}
+
+/** Token buckets by key. A bucket starts full. */
+export interface TokenBuckets {
+  take(key: string): Taken;
+  /** Puts a token back that was taken. */
+  putBack(key: string): void;
+}
+
+/** How many buckets are kept. The bucket that was not used for the longest time is dropped first. */
+const MAX_BUCKETS = 100_000;
+
+/** Creates buckets with `capacity` tokens, to which `perSecond` tokens are added. `now` returns milliseconds. */
+export function createTokenBuckets({
+  capacity,
+  perSecond,
+  now = () => performance.now(),
+}: {
+  capacity: number;
+  perSecond: number;
+  now?: () => number;
+}): TokenBuckets {
+  const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: MAX_BUCKETS });
+  const current = (key: string) => {
+    const at = now();
+    const bucket = buckets.get(key) ?? { tokens: capacity, at };
+    bucket.tokens = Math.min(capacity, bucket.tokens + ((at - bucket.at) / 1000) * perSecond);
+    bucket.at = at;
+    buckets.set(key, bucket);
+    return bucket;
+  };
+  return {
+    take(key) {
+      const bucket = current(key);
+      const allowed = bucket.tokens >= 1;
+      if (allowed) bucket.tokens -= 1;
+      return {
+        allowed,
+        remaining: Math.floor(bucket.tokens),
+        resetSeconds: Math.max(0, 1 - bucket.tokens) / perSecond,
+      };
+    },
+    putBack(key) {
+      const bucket = current(key);
+      bucket.tokens = Math.min(capacity, bucket.tokens + 1);
+    },
+  };
+}
