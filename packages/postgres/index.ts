@@ -2,7 +2,7 @@ export type { EntityManager } from "@mikro-orm/postgresql";
 export { type Database, openDatabase } from "./database.ts";
 export { schemaDrift } from "./drift.ts";
 export { uniqueViolation } from "./failures.ts";
-export { rotateColumnKeys } from "./key-rotation.ts";
+export { rotateColumnKeys, type SealedColumn } from "./key-rotation.ts";
 export { migrate, readMigrations, type SqlMigration } from "./migrations.ts";
 export {
   createTransactions,

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { hasCode } from "@statehouse/errors";
-import { withRetry } from "@statehouse/runtime";
-import { Client } from "pg";
-import { isRetryable } from "./failures.ts";
+import { StartError, withRetry } from "@statehouse/runtime";
+import { Client, escapeIdentifier } from "pg";
+import { isLost, isRetryable } from "./failures.ts";
 
 /**
  * One forward step. It must be safe while the previous release still runs: a migration only expands the schema, and a
@@ -23,23 +23,30 @@ export interface MigrateOptions {
   /** The service that owns the database, for messages. */
   contextName: string;
   migrations: readonly SqlMigration[];
+  /** The role of the running service, which receives the right to read and write rows and no others. */
+  grantTo?: string | undefined;
+  /** How long to wait for a database that is not available yet, in ms. Default: 0. */
+  waitMs?: number | undefined;
+  /** Called once if the command waits, with the reason. */
+  onWait?: ((reason: string) => void) | undefined;
 }
 
 /** An arbitrary number for the advisory lock, the same in every release. Advisory locks are per database. */
 const LOCK = "7031406125";
 const LOCK_TIMEOUT_MS = 3000;
 const ATTEMPTS = 10;
+const CONNECT_TIMEOUT_MS = 5000;
+/** The pause between two attempts to connect to a database that is not available yet. */
+const WAIT_PAUSE_MS = 500;
 
 /**
  * Applies missing migrations in order, each in its own transaction. A concurrent run waits for the first one. A
  * migration that does not get its table lock within seconds gives up its place in the lock queue and retries, so that
  * it does not block other transactions.
  */
-export async function migrate({ url, contextName, migrations }: MigrateOptions): Promise<string[]> {
-  const client = new Client({ connectionString: url, application_name: `${contextName} migrate` });
-  // A lost connection also fails the current query. Without a listener, the 'error' event would end the process.
-  client.on("error", () => {});
-  await client.connect();
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const { contextName, migrations, grantTo } = options;
+  const client = await connected(options);
   try {
     await client.query(`select pg_advisory_lock(${LOCK})`);
     await client.query(
@@ -52,10 +59,75 @@ export async function migrate({ url, contextName, migrations }: MigrateOptions):
     const applied = new Set(rows.map((row) => row.name));
     const pending = inOrder(migrations).filter(({ name }) => !applied.has(name));
     for (const migration of pending) await apply(client, contextName, migration);
+    if (grantTo !== undefined) await grantRows(client, grantTo);
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
   }
+}
+
+/** Connects; waits at most `waitMs` for a database that is starting or not created yet. Throws `StartError`. */
+async function connected(options: MigrateOptions): Promise<Client> {
+  const { url, contextName, waitMs = 0, onWait } = options;
+  const end = Date.now() + waitMs;
+  let waiting = false;
+  const attempt = async (): Promise<Client> => {
+    const client = new Client({
+      connectionString: url,
+      application_name: `${contextName} migrate`,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
+    // A lost connection also fails the current query. Without a listener, the 'error' event would end the process.
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
+  };
+  const isRetryable = (error: unknown): boolean => {
+    if (!isNotThereYet(error) || Date.now() >= end) return false;
+    if (!waiting) onWait?.(reasonOf(error));
+    waiting = true;
+    return true;
+  };
+  const attempts = Number.POSITIVE_INFINITY;
+  const pauseMs = () => Math.min(WAIT_PAUSE_MS, Math.max(1, end - Date.now()));
+  try {
+    return await withRetry({ attempts, isRetryable, pauseMs }, attempt);
+  } catch (error) {
+    const late = waiting ? ` within ${waitMs / 1000} seconds` : "";
+    throw new StartError(
+      `The database of ${contextName} cannot be used${late}: ${reasonOf(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Also true if the server runs but the database does not exist yet (invalid_catalog_name). */
+const isNotThereYet = (error: unknown): boolean => isLost(error) || hasCode(error, "3D000");
+
+const reasonOf = (error: unknown): string => {
+  const [first] = error instanceof AggregateError ? error.errors : [error];
+  return first instanceof Error ? first.message : String(first);
+};
+
+/**
+ * Grants the right to read and write the rows of all tables, but not to change the record of applied migrations. Tables
+ * of later migrations are granted by the run that creates them.
+ */
+async function grantRows(client: Client, role: string): Promise<void> {
+  const { rows } = await client.query<{ schema: string }>("select current_schema() as schema");
+  const schema = escapeIdentifier(rows[0]?.schema ?? "public");
+  const to = escapeIdentifier(role);
+  await client.query(`
+    grant usage on schema ${schema} to ${to};
+    grant select, insert, update, delete on all tables in schema ${schema} to ${to};
+    grant usage, select on all sequences in schema ${schema} to ${to};
+    revoke insert, update, delete on schema_migrations from ${to};
+  `);
 }
 
 /**
@@ -95,7 +167,7 @@ async function apply(client: Client, contextName: string, migration: SqlMigratio
       }
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(`Migration ${migration.name} of ${contextName} failed: ${reason}`, {
       cause: error,
     });

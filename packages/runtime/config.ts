@@ -38,6 +38,12 @@ export function readConfig<Schema extends z.ZodObject>(
   throw new ConfigError([...new Set(lines)].join("\n"));
 }
 
+/** Returns whether the environment has a value for the setting `name`, or names a file that contains the value. */
+export const isSet = (
+  name: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): boolean => Boolean(env[name] || env[`${name}_FILE`]);
+
 /** The file from which a setting is read, if its variable names one. */
 function fileOf(
   name: string,

@@ -1,5 +1,5 @@
 export { runCommand } from "./command.ts";
-export { ConfigError, describeConfig, neededWith, readConfig } from "./config.ts";
+export { ConfigError, describeConfig, isSet, neededWith, readConfig } from "./config.ts";
 export { remainingMs, runWithDeadline, withoutDeadline } from "./deadline.ts";
 export {
   type Edition,

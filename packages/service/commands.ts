@@ -1,13 +1,19 @@
 import { type Consumer, replayDeadLetters as replay } from "@statehouse/events";
 import {
   createSealer,
-  type Database,
   migrate,
   openDatabase,
-  type Sealer,
+  rotateColumnKeys,
+  type SealedColumn,
   type SqlMigration,
 } from "@statehouse/postgres";
-import { createLogger, keyRingSetting, readConfig, settings } from "@statehouse/runtime";
+import {
+  ConfigError,
+  createLogger,
+  keyRingSetting,
+  readConfig,
+  settings,
+} from "@statehouse/runtime";
 import { z } from "zod";
 import type { Clients } from "./channels.ts";
 import type { OpenedApp } from "./open-app.ts";
@@ -17,20 +23,62 @@ type Print = (line: string) => void;
 interface Migrated {
   name: Clients;
   migrations: readonly SqlMigration[];
-  afterMigration(print: Print): Promise<void>;
+  afterMigration(url: string, print: Print): Promise<void>;
 }
 
-/** Applies the missing migrations to the database of DATABASE_URL. */
+/** The settings of the migrate command. */
+export const migrationSettings = z.object({
+  DATABASE_URL: settings.DATABASE_URL.optional().describe(
+    "Address of the service's database, with the user of the running service.",
+  ),
+  MIGRATE_DATABASE_URL: settings.DATABASE_URL.optional().describe(
+    "Address of the same database with a user that may change the schema; default: DATABASE_URL.",
+  ),
+  MIGRATE_GRANT_TO: z
+    .string()
+    .optional()
+    .describe(
+      "Role that may read and write the rows afterwards; default: the user of DATABASE_URL, if MIGRATE_DATABASE_URL is set.",
+    ),
+  MIGRATE_WAIT_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(60)
+    .describe("Seconds to wait for a database that is not available yet."),
+});
+
+/** Applies the missing migrations, and grants the running service's user access to the rows. */
 export async function migrateService(service: Migrated, print: Print): Promise<void> {
-  const { DATABASE_URL: url } = readConfig(z.object({ DATABASE_URL: settings.DATABASE_URL }));
+  const config = readConfig(migrationSettings);
+  const url = config.MIGRATE_DATABASE_URL ?? config.DATABASE_URL;
+  if (url === undefined) throw new ConfigError("DATABASE_URL: is required but not set");
   const { name: contextName, migrations } = service;
-  const applied = await migrate({ url, contextName, migrations });
+  const applied = await migrate({
+    url,
+    contextName,
+    migrations,
+    grantTo: config.MIGRATE_GRANT_TO ?? runtimeUser(config),
+    waitMs: config.MIGRATE_WAIT_SECONDS * 1000,
+    onWait: (reason) => print(`waiting for the database: ${reason}`),
+  });
   for (const name of applied) print(`applied ${name}`);
   if (applied.length === 0) print("nothing to apply");
-  await service.afterMigration(print);
+  await service.afterMigration(url, print);
 }
 
-const rotationSchema = z.object({
+/** Returns the user of the running service if it differs from the one that migrates. */
+function runtimeUser(config: z.output<typeof migrationSettings>): string | undefined {
+  const { DATABASE_URL: own, MIGRATE_DATABASE_URL: migrating } = config;
+  if (own === undefined || migrating === undefined) return undefined;
+  const user = userOf(own);
+  return user === userOf(migrating) ? undefined : user;
+}
+
+const userOf = (url: string): string | undefined =>
+  decodeURIComponent(new URL(url).username) || undefined;
+
+export const rotationSettings = z.object({
   DATABASE_URL: settings.DATABASE_URL,
   SEALING_KEYS: keyRingSetting({ bytes: 32 }).describe("The first key encrypts, all decrypt."),
 });
@@ -39,16 +87,26 @@ interface Sealed {
   name: Clients;
   entities: Parameters<typeof openDatabase>[0]["entities"];
   migrations: readonly SqlMigration[];
-  rotateKeys(database: Database, sealer: Sealer): Promise<number>;
+  sealedColumns: readonly SealedColumn[];
 }
 
-/** Re-encrypts the sealed columns with the first key of SEALING_KEYS. Afterwards the other keys can be removed. */
+/**
+ * Re-encrypts the sealed columns with the first key of SEALING_KEYS while the service runs. Repeats until it finds no
+ * older key, because a replica that has not switched to the first key yet can still use an older one. Afterwards the
+ * other keys can be removed.
+ */
 export async function rotateKeys(service: Sealed, print: Print): Promise<void> {
-  const { DATABASE_URL: url, SEALING_KEYS: keys } = readConfig(rotationSchema);
-  const { name: contextName, entities, migrations } = service;
+  const { DATABASE_URL: url, SEALING_KEYS: keys } = readConfig(rotationSettings);
+  const { name: contextName, entities, migrations, sealedColumns } = service;
   const logger = createLogger({ service: contextName });
   await using database = await openDatabase({ contextName, url, entities, migrations, logger });
-  print(`re-encrypted ${await service.rotateKeys(database, createSealer({ keys }))} values`);
+  const sealer = createSealer({ keys });
+  let total = 0;
+  for (let found = -1; found !== 0; total += found) {
+    found = 0;
+    for (const column of sealedColumns) found += await rotateColumnKeys(database, sealer, column);
+  }
+  print(`re-encrypted ${total} values`);
 }
 
 interface Consuming<Config, App> {

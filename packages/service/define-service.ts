@@ -1,5 +1,5 @@
 import type { Consumer } from "@statehouse/events";
-import type { Database, openDatabase, Sealer, SqlMigration } from "@statehouse/postgres";
+import type { openDatabase, SealedColumn, SqlMigration } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { Clients } from "./channels.ts";
@@ -30,8 +30,8 @@ export interface Service<
     dependencies?: Pick<Dependencies<Client>, "channels" | "logger">,
   ): Promise<OpenedApp<App> & AsyncDisposable>;
   consumers(app: App): Consumer[];
-  afterMigration(print: (line: string) => void): Promise<void>;
-  rotateKeys(database: Database, sealer: Sealer): Promise<number>;
+  afterMigration(url: string, print: (line: string) => void): Promise<void>;
+  readonly sealedColumns: readonly SealedColumn[];
 }
 
 /** Creates a service from its definition. */
@@ -54,7 +54,7 @@ export function defineService<
     migrations,
     consumers,
     afterMigration: definition.afterMigration ?? (async () => {}),
-    rotateKeys: definition.rotateKeys ?? (async () => 0),
+    sealedColumns: definition.sealedColumns ?? [],
 
     start: (config, dependencies = {} as Dependencies<Client> & Partial<Options>) =>
       startService(definition, config, dependencies),

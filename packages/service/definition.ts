@@ -1,5 +1,5 @@
 import type { Consumer } from "@statehouse/events";
-import type { Database, openDatabase, Sealer, SqlMigration } from "@statehouse/postgres";
+import type { Database, openDatabase, SealedColumn, SqlMigration } from "@statehouse/postgres";
 import type {
   AssertionKeys,
   CallerFactory,
@@ -81,8 +81,8 @@ export interface ServiceDefinition<
   ): Readonly<Record<string, Check>>;
   /** Returns listeners for ports in addition to those of gRPC and operations. */
   listeners?(running: Running<z.output<Schema>, App, Resources, Options>): L;
-  /** Runs at the end of the migrate command. */
-  afterMigration?(print: (line: string) => void): Promise<void>;
-  /** Re-encrypts the sealed columns with the sealer's first key; returns the number of re-encrypted values. */
-  rotateKeys?(database: Database, sealer: Sealer): Promise<number>;
+  /** Runs at the end of the migrate command, on its database. */
+  afterMigration?(url: string, print: (line: string) => void): Promise<void>;
+  /** All sealed columns, which `rotate-keys` re-encrypts. */
+  sealedColumns?: readonly SealedColumn[];
 }

@@ -1,5 +1,11 @@
 export { openChannels } from "./channels.ts";
-export { migrateService, replayDeadLetters, rotateKeys } from "./commands.ts";
+export {
+  migrateService,
+  migrationSettings,
+  replayDeadLetters,
+  rotateKeys,
+  rotationSettings,
+} from "./commands.ts";
 export { defineService } from "./define-service.ts";
 export type { AppDependencies } from "./definition.ts";
 export { type Ports, serve } from "./listeners.ts";

@@ -5,7 +5,7 @@ import {
   runService,
   StartError,
 } from "@statehouse/runtime";
-import type { z } from "zod";
+import { z } from "zod";
 
 // Each command imports its modules only when it runs: telemetry must start before modules that create instruments, and
 // a short command must not load all services.
@@ -15,6 +15,8 @@ export interface Command {
   args: string;
   summary: string;
   run(args: readonly string[]): Promise<void>;
+  /** Returns the lines of `--help` after the summary. */
+  help(args: readonly string[]): Promise<readonly string[]>;
 }
 
 type Print = (line: string) => void;
@@ -25,6 +27,12 @@ interface Startable<Schema extends z.ZodObject> {
   start(config: z.output<Schema>): Promise<AsyncDisposable>;
 }
 
+/** Returns the help's lines about settings. */
+const settingsHelp = (schema: z.ZodObject): string[] => [
+  "Settings come from the environment; NAME_FILE names a file that contains NAME:",
+  ...describeConfig(schema),
+];
+
 /** Creates a command that runs a service until it is stopped. */
 const running = <Schema extends z.ZodObject>(
   name: string,
@@ -32,14 +40,8 @@ const running = <Schema extends z.ZodObject>(
 ): Command => ({
   args: "",
   summary: `runs the service ${name}`,
-  async run(args) {
-    if (asksForHelp(args)) {
-      const { service } = await load();
-      process.stdout.write(
-        `statehouse ${name}\n\nSettings come from the environment:\n${describeConfig(service.config).join("\n")}\n`,
-      );
-      return;
-    }
+  help: async () => settingsHelp((await load()).service.config),
+  async run() {
     await runService(async () => {
       await using starting = new AsyncDisposableStack();
       const { startTelemetry } = await import("@statehouse/runtime/telemetry");
@@ -51,55 +53,100 @@ const running = <Schema extends z.ZodObject>(
   },
 });
 
-const asksForHelp = (args: readonly string[]): boolean =>
-  args.includes("--help") || args.includes("-h");
+interface Printing {
+  args?: string;
+  summary: string;
+  /** The command at the start of the line about a failure, for example "Migrating". */
+  what: string;
+  /** Lines of the help about arguments and options. */
+  details?: readonly string[] | (() => Promise<readonly string[]>);
+  settings?: (args: readonly string[]) => Promise<z.ZodObject | undefined>;
+  work: (args: readonly string[], print: Print) => Promise<unknown>;
+}
 
 /**
  * Creates a command that prints the lines that `work` passes to `print`. If `work` throws, the command prints one line
  * and exits with 1. It also exits with 1 if `work` returns false.
  */
-const printing = (
-  args: string,
-  summary: string,
-  what: string,
-  work: (args: readonly string[], print: Print) => Promise<unknown>,
-): Command => ({
+const printing = ({
+  args = "",
+  summary,
+  what,
+  details = [],
+  settings,
+  work,
+}: Printing): Command => ({
   args,
   summary,
+  async help(given) {
+    const lines = typeof details === "function" ? await details() : details;
+    const schema = await settings?.(given);
+    return [
+      ...lines,
+      ...(lines.length > 0 && schema ? [""] : []),
+      ...(schema ? settingsHelp(schema) : []),
+    ];
+  },
   run: (given) =>
     runCommand(what, async (print) => {
       if ((await work(given, print)) === false) process.exitCode = 1;
     }),
 });
 
+interface ServiceWork {
+  settings: () => Promise<z.ZodObject>;
+  work: (print: Print) => Promise<unknown>;
+}
+
 /** Creates a command whose first argument names the service that it works on. */
 const perService = (
-  names: readonly string[],
-  summary: string,
-  what: string,
-  work: Record<string, (print: Print) => Promise<unknown>>,
-): Command =>
-  printing(`<${names.join("|")}>`, summary, what, async ([name = ""], print) => {
-    const run = Object.hasOwn(work, name) ? work[name] : undefined;
-    if (!run) throw new StartError(`The first argument must be one of ${names.join(", ")}.`);
-    return run(print);
+  { summary, what }: Pick<Printing, "summary" | "what">,
+  services: Readonly<Record<string, ServiceWork>>,
+): Command => {
+  const names = Object.keys(services);
+  const known = ([name = ""]: readonly string[]): ServiceWork | undefined =>
+    Object.hasOwn(services, name) ? services[name] : undefined;
+  return printing({
+    args: `<${names.join("|")}>`,
+    summary,
+    what,
+    settings: async (args) =>
+      (known(args.filter((arg) => !arg.startsWith("-"))) ?? services[names[0] ?? ""])?.settings(),
+    async work(args, print) {
+      const service = known(args);
+      if (!service) throw new StartError(`The first argument must be one of ${names.join(", ")}.`);
+      return service.work(print);
+    },
   });
+};
 
 const access = () => import("@statehouse/access/service");
 const workspaces = () => import("@statehouse/workspaces/service");
 const state = () => import("@statehouse/state/service");
 const gateway = () => import("@statehouse/gateway/service");
 const kit = () => import("@statehouse/service");
+const standalone = () => import("@statehouse/standalone/config");
+
+/** The folder of `npm start`, which several commands use if DATABASE_URL is not set. */
+const dataFolder = async () => (await standalone()).standaloneSchema.pick({ DATA_DIR: true });
+
+const migrationSettings = async () => (await kit()).migrationSettings;
+const rotationSettings = async () => (await kit()).rotationSettings;
+const contentSettings = async () => {
+  const { contentSettings } = await import("@statehouse/state/commands/contents");
+  return contentSettings.extend((await dataFolder()).shape);
+};
 
 export const commands: Readonly<Record<string, Command>> = {
   start: {
-    args: "[--help]",
+    args: "",
     summary: "runs all services in one process with everything that they need (npm start)",
-    async run(args) {
+    help: async () => (await import("@statehouse/standalone/help")).helpLines(),
+    async run() {
       const { startTelemetry } = await import("@statehouse/runtime/telemetry");
       await startTelemetry({ service: "standalone" });
       const { run } = await import("@statehouse/standalone/run");
-      await run(args);
+      await run();
     },
   },
   gateway: running("gateway", gateway),
@@ -107,91 +154,167 @@ export const commands: Readonly<Record<string, Command>> = {
   workspaces: running("workspaces", workspaces),
   state: running("state", state),
   migrate: perService(
-    ["access", "workspaces", "state"],
-    "applies the missing migrations of a service's database",
-    "Migrating",
+    { summary: "applies the missing migrations of a service's database", what: "Migrating" },
     {
-      access: async (print) => (await kit()).migrateService((await access()).service, print),
-      workspaces: async (print) =>
-        (await kit()).migrateService((await workspaces()).service, print),
-      state: async (print) => (await kit()).migrateService((await state()).service, print),
+      access: {
+        settings: async () => {
+          const { firstAdministratorSettings } = await import(
+            "@statehouse/access/commands/first-administrator"
+          );
+          return (await migrationSettings()).extend(firstAdministratorSettings.shape);
+        },
+        work: async (print) => (await kit()).migrateService((await access()).service, print),
+      },
+      workspaces: {
+        settings: migrationSettings,
+        work: async (print) => (await kit()).migrateService((await workspaces()).service, print),
+      },
+      state: {
+        settings: migrationSettings,
+        work: async (print) => (await kit()).migrateService((await state()).service, print),
+      },
     },
   ),
-  fsck: printing(
-    "[--sizes]",
-    "compares the rows of state versions with the stored bytes",
-    "The check",
-    async (args, print) => (await import("./commands/fsck.ts")).runFsck(args, print),
-  ),
-  collect: printing(
-    "[--dry-run]",
-    "applies retention to all workspaces now",
-    "Collecting",
-    async (args, print) => (await import("./commands/collect.ts")).runCollect(args, print),
-  ),
-  export: printing(
-    "<folder>",
-    "writes every current state to a folder, with a manifest",
-    "The export",
-    async (args, print) => (await import("./commands/export.ts")).runExport(args, print),
-  ),
-  "move-blobs": printing(
-    "",
-    "copies stored bytes from BLOB_MOVING_FROM to BLOB_STORE",
-    "Moving",
-    async (_, print) => (await import("@statehouse/state/commands/move-blobs")).moveContents(print),
-  ),
+  fsck: printing({
+    args: "[--sizes]",
+    summary: "compares the rows of state versions with the stored bytes",
+    what: "The check",
+    details: [
+      "Without DATABASE_URL it checks the npm start that runs on DATA_DIR.",
+      "",
+      "  --sizes  compares sizes only and reads no contents",
+    ],
+    settings: contentSettings,
+    work: async (args, print) => (await import("./commands/fsck.ts")).runFsck(args, print),
+  }),
+  collect: printing({
+    args: "[--dry-run]",
+    summary: "applies retention to all workspaces now",
+    what: "Collecting",
+    details: [
+      "Without DATABASE_URL it works on the npm start that runs on DATA_DIR.",
+      "",
+      "  --dry-run  prints what it would delete and deletes nothing",
+    ],
+    settings: async () => (await state()).service.config.extend((await dataFolder()).shape),
+    work: async (args, print) => (await import("./commands/collect.ts")).runCollect(args, print),
+  }),
+  export: printing({
+    args: "<folder>",
+    summary: "writes every current state to a folder, with a manifest",
+    what: "The export",
+    details: ["Without DATABASE_URL it exports from DATA_DIR of npm start, which may run or not."],
+    settings: async () => {
+      const { namesSettings } = await import("./commands/export.ts");
+      return (await contentSettings()).extend(namesSettings.shape);
+    },
+    work: async (args, print) => (await import("./commands/export.ts")).runExport(args, print),
+  }),
+  "move-blobs": printing({
+    summary: "copies stored bytes from BLOB_MOVING_FROM to BLOB_STORE",
+    what: "Moving",
+    settings: async () => (await import("@statehouse/state/commands/contents")).contentSettings,
+    work: async (_, print) =>
+      (await import("@statehouse/state/commands/move-blobs")).moveContents(print),
+  }),
   "rotate-keys": perService(
-    ["access", "workspaces", "state"],
-    "re-encrypts sealed columns under the first of SEALING_KEYS",
-    "Rotating keys",
     {
-      access: async (print) => (await kit()).rotateKeys((await access()).service, print),
-      workspaces: async (print) => (await kit()).rotateKeys((await workspaces()).service, print),
-      state: async (print) => (await kit()).rotateKeys((await state()).service, print),
+      summary: "re-encrypts sealed columns under the first of SEALING_KEYS",
+      what: "Rotating keys",
+    },
+    {
+      workspaces: {
+        settings: rotationSettings,
+        work: async (print) => (await kit()).rotateKeys((await workspaces()).service, print),
+      },
+      state: {
+        settings: rotationSettings,
+        work: async (print) => (await kit()).rotateKeys((await state()).service, print),
+      },
     },
   ),
   "replay-dead-letters": perService(
-    ["access", "workspaces", "state"],
-    "handles again the events that a service failed to handle",
-    "Replaying",
+    { summary: "handles again the events that a service failed to handle", what: "Replaying" },
     {
-      access: async (print) => (await kit()).replayDeadLetters((await access()).service, print),
-      workspaces: async (print) =>
-        (await kit()).replayDeadLetters((await workspaces()).service, print),
-      state: async (print) => (await kit()).replayDeadLetters((await state()).service, print),
+      access: {
+        settings: async () => (await access()).service.config,
+        work: async (print) => (await kit()).replayDeadLetters((await access()).service, print),
+      },
+      workspaces: {
+        settings: async () => (await workspaces()).service.config,
+        work: async (print) => (await kit()).replayDeadLetters((await workspaces()).service, print),
+      },
+      state: {
+        settings: async () => (await state()).service.config,
+        work: async (print) => (await kit()).replayDeadLetters((await state()).service, print),
+      },
     },
   ),
-  user: printing(
-    "<action> <username> [e-mail]",
-    "creates, promotes and suspends users, and creates their tokens",
-    "Changing a user",
-    async (args, print) =>
+  user: printing({
+    args: "<action> <username> [e-mail]",
+    summary: "creates, promotes and suspends users, and creates their tokens",
+    what: "Changing a user",
+    details: async () => [(await import("@statehouse/access/commands/user")).userActions],
+    settings: async () => (await import("@statehouse/access/commands/user")).userSettings,
+    work: async (args, print) =>
       (await import("@statehouse/access/commands/user")).changeUser(args, print),
-  ),
+  }),
   healthcheck: perService(
-    ["access", "workspaces", "state", "gateway"],
-    "exits with 0 when the service of this machine is ready",
-    "The health check",
     {
-      access: async () => healthcheck((await import("@statehouse/access/config")).configSchema),
-      workspaces: async () =>
-        healthcheck((await import("@statehouse/workspaces/config")).configSchema),
-      state: async () => healthcheck((await import("@statehouse/state/config")).configSchema),
-      gateway: async () => healthcheck((await import("@statehouse/gateway/config")).configSchema),
+      summary: "exits with 0 when the service of this machine is ready",
+      what: "The health check",
+    },
+    {
+      access: healthcheck(async () => (await import("@statehouse/access/config")).configSchema),
+      workspaces: healthcheck(
+        async () => (await import("@statehouse/workspaces/config")).configSchema,
+      ),
+      state: healthcheck(async () => (await import("@statehouse/state/config")).configSchema),
+      gateway: healthcheck(async () => (await import("@statehouse/gateway/config")).configSchema),
     },
   ),
 };
 
-async function healthcheck(config: { shape: { OPS_PORT: z.ZodType } }): Promise<void> {
-  const port = config.shape.OPS_PORT.parse(process.env.OPS_PORT || undefined);
-  const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
-  if (!answer.ok) throw new StartError(await answer.text());
+function healthcheck(load: () => Promise<z.ZodObject>): ServiceWork {
+  const settings = async () => {
+    const { OPS_PORT } = (await load()).shape;
+    return z.object({ OPS_PORT });
+  };
+  return {
+    settings,
+    async work() {
+      const { OPS_PORT: port } = readConfig(await settings());
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+      if (!answer.ok) throw new StartError(await answer.text());
+    },
+  };
+}
+
+/** Returns whether the arguments ask for the help of the command. */
+export const asksForHelp = (args: readonly string[]): boolean =>
+  args.includes("--help") || args.includes("-h");
+
+/** Returns the text of `statehouse <name> --help`. */
+export async function helpOf(
+  name: string,
+  command: Command,
+  args: readonly string[],
+): Promise<string> {
+  const lines = await command.help(args);
+  const usageLine = `usage: statehouse ${name} ${command.args}`.trimEnd();
+  return [usageLine, "", `It ${command.summary}.`, "", ...lines, ""].join("\n");
 }
 
 export function usage(): string {
   const lines = Object.entries(commands).map(([name, { args, summary }]) =>
     `  ${`${name} ${args}`.padEnd(54)}${summary}`.trimEnd(),
   );
-  return ["usage: statehouse <command> [arguments]", "", ...lines, ""].join("\n");
+  return [
+    "usage: statehouse <command> [arguments]",
+    "",
+    ...lines,
+    "",
+    "statehouse <command> --help describes a command and its settings.",
+    "",
+  ].join("\n");
 }

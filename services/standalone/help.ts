@@ -23,17 +23,11 @@ const decided = {
   SEALING_KEYS: true,
 };
 
-/** Returns the settings of all services that an operator of standalone can set. */
-export function helpText(): string {
+/** Returns the lines about the settings of all services that an operator of standalone can set. */
+export function helpLines(): string[] {
   const fields = [accessConfig, stateConfig, workspacesConfig, gatewayConfig]
     .flatMap((schema) => Object.entries<z.core.$ZodType>(schema.shape))
     .filter(([name]) => !(name in decided));
   const shape = { ...Object.fromEntries(fields), ...standaloneSchema.shape };
-  return [
-    "npm start: Statehouse with everything it needs, in one process on one address.",
-    "",
-    "Settings come from the environment:",
-    ...describeConfig(z.object(shape)),
-    "",
-  ].join("\n");
+  return ["Settings come from the environment:", ...describeConfig(z.object(shape))];
 }

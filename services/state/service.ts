@@ -9,7 +9,7 @@ import { startObjectServer } from "./objects/server.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { migrations } from "./store/migrations.ts";
 import { entities } from "./store/nouns.ts";
-import { rotateOutputKeys } from "./store/state-version-output.ts";
+import { sealedOutputs } from "./store/state-version-output.ts";
 import { startBlobDeletion } from "./workers/blob-deletion.ts";
 import { startCollector } from "./workers/collector.ts";
 import { startExtraction } from "./workers/extraction.ts";
@@ -55,5 +55,5 @@ export const service = defineService({
       },
     };
   },
-  rotateKeys: rotateOutputKeys,
+  sealedColumns: [sealedOutputs],
 });

@@ -5,7 +5,7 @@ import { createApp } from "./create-app.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { migrations } from "./store/migrations.ts";
 import { entities } from "./store/nouns.ts";
-import { resealSshKeys } from "./store/ssh-key.ts";
+import { sealedSshKeys } from "./store/ssh-key.ts";
 import { startAutoDestroys } from "./workers/auto-destroy.ts";
 import { startReconciliation } from "./workers/reconciliation.ts";
 
@@ -31,5 +31,5 @@ export const service = defineService({
     }),
     startAutoDestroys({ app, intervalMs: AUTO_DESTROY_INTERVAL_MS, logger }),
   ],
-  rotateKeys: resealSshKeys,
+  sealedColumns: [sealedSshKeys],
 });

@@ -127,9 +127,7 @@ needs("minio")("an export from databases and a bucket", () => {
     );
     expect(await lines(exporting, { ...settings, DATABASE_URL }, into)).toEqual({
       code: 1,
-      lines: [
-        "WORKSPACES_DATABASE_URL: is required with DATABASE_URL: the database of workspaces, for the names",
-      ],
+      lines: ["WORKSPACES_DATABASE_URL: is required but not set"],
     });
     const WORKSPACES_DATABASE_URL = stack.databases.workspaces;
     const environment = { ...settings, DATABASE_URL, WORKSPACES_DATABASE_URL };

@@ -3,17 +3,21 @@ import { ensureAdministrator } from "../app/user.ts";
 import { configSchema } from "../config.ts";
 import { openOperatorApp } from "./operator.ts";
 
+/** The settings that name the first administrator. */
+export const firstAdministratorSettings = configSchema.pick({
+  FIRST_ADMIN_USERNAME: true,
+  FIRST_ADMIN_EMAIL: true,
+});
+
 /** Creates the administrator that FIRST_ADMIN_USERNAME and FIRST_ADMIN_EMAIL name, if the installation has none. */
-export async function createFirstAdministrator(print: (line: string) => void): Promise<void> {
-  const needed = configSchema.pick({
-    DATABASE_URL: true,
-    FIRST_ADMIN_USERNAME: true,
-    FIRST_ADMIN_EMAIL: true,
-  });
-  const config = readConfig(needed);
+export async function createFirstAdministrator(
+  url: string,
+  print: (line: string) => void,
+): Promise<void> {
+  const config = readConfig(firstAdministratorSettings);
   const { FIRST_ADMIN_USERNAME: username, FIRST_ADMIN_EMAIL: email } = config;
   if (username === undefined || email === undefined) return;
-  await using opened = await openOperatorApp(config.DATABASE_URL);
+  await using opened = await openOperatorApp(url);
   const made = await ensureAdministrator(opened.app, { username, email });
   if (made) print(`${made.username} administers the installation`);
 }

@@ -5,14 +5,19 @@ import { createUserToken } from "../app/user-token.ts";
 import { configSchema } from "../config.ts";
 import { openOperatorApp, operator } from "./operator.ts";
 
-const usage = `usage: statehouse user <action> <username> [e-mail]
+/** The lines of the help that describe the actions. */
+export const userActions = `Actions:
   create         creates the user with this e-mail address
   token          creates a token of the user and prints it, once
   suspend        suspends the user: its tokens fail at once
   unsuspend      ends the suspension
   grant-admin    makes the user an administrator of the installation
-  revoke-admin   makes the user an ordinary user
-`;
+  revoke-admin   makes the user an ordinary user`;
+
+const usage = `usage: statehouse user <action> <username> [e-mail]\n\n${userActions}`;
+
+/** The settings of the command. */
+export const userSettings = configSchema.pick({ DATABASE_URL: true, TOKEN_MAX_DAYS: true });
 
 const actions: Record<string, (app: App, username: string, email: string) => Promise<string>> = {
   async create(app, username, email) {
@@ -51,8 +56,7 @@ export async function changeUser(
 ): Promise<void> {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action || username === "") throw new StartError(usage);
-  const needed = configSchema.pick({ DATABASE_URL: true, TOKEN_MAX_DAYS: true });
-  const { DATABASE_URL: url, TOKEN_MAX_DAYS: maxTokenDays } = readConfig(needed);
+  const { DATABASE_URL: url, TOKEN_MAX_DAYS: maxTokenDays } = readConfig(userSettings);
   await using opened = await openOperatorApp(url, maxTokenDays);
   print(await action(opened.app, username, email));
 }

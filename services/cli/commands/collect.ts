@@ -1,6 +1,6 @@
 import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { type Channel, createRpcServer, implement } from "@statehouse/rpc";
-import { createLogger, readConfig } from "@statehouse/runtime";
+import { createLogger, isSet, readConfig } from "@statehouse/runtime";
 import { standaloneSchema } from "@statehouse/standalone/config";
 import { deferredChannel } from "@statehouse/standalone/deferred-channel";
 import { runningEnvironments } from "@statehouse/standalone/running-environments";
@@ -17,7 +17,7 @@ export async function runCollect(
   args: readonly string[],
   print: (line: string) => void,
 ): Promise<void> {
-  if (process.env.DATABASE_URL) {
+  if (isSet("DATABASE_URL")) {
     await collect({ args, config: readConfig(stateConfig), print });
     return;
   }

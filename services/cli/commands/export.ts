@@ -1,9 +1,17 @@
-import { ConfigError, readConfig } from "@statehouse/runtime";
+import { isSet, readConfig, settings } from "@statehouse/runtime";
 import { standaloneSchema } from "@statehouse/standalone/config";
 import { openDatabases } from "@statehouse/standalone/databases";
 import { blobsIn } from "@statehouse/standalone/environments";
 import { exportCurrentStates } from "@statehouse/state/commands/export";
 import { openWorkspaceNames } from "@statehouse/workspaces/commands/workspace-names";
+import { z } from "zod";
+
+/** The setting that the command needs in addition to those of the state service. */
+export const namesSettings = z.object({
+  WORKSPACES_DATABASE_URL: settings.DATABASE_URL.describe(
+    "Address of the database of workspaces, for the names of organizations and workspaces.",
+  ),
+});
 
 /**
  * Exports from the databases and store that the environment configures or, without DATABASE_URL, from the data folder
@@ -20,12 +28,9 @@ export async function runExport(
 }
 
 async function sources(stack: AsyncDisposableStack) {
-  const { DATABASE_URL, WORKSPACES_DATABASE_URL: workspacesUrl } = process.env;
-  if (DATABASE_URL) {
-    if (workspacesUrl) return { environment: process.env, workspacesUrl };
-    throw new ConfigError(
-      "WORKSPACES_DATABASE_URL: is required with DATABASE_URL: the database of workspaces, for the names",
-    );
+  if (isSet("DATABASE_URL")) {
+    const { WORKSPACES_DATABASE_URL: workspacesUrl } = readConfig(namesSettings);
+    return { environment: process.env, workspacesUrl };
   }
   const { DATA_DIR } = readConfig(standaloneSchema.pick({ DATA_DIR: true }));
   const databases = stack.use(await openDatabases(DATA_DIR));

@@ -1,4 +1,4 @@
-import { readConfig } from "@statehouse/runtime";
+import { isSet, readConfig } from "@statehouse/runtime";
 import { standaloneSchema } from "@statehouse/standalone/config";
 import { blobsIn } from "@statehouse/standalone/environments";
 import { databaseOf } from "@statehouse/standalone/running-database";
@@ -9,7 +9,7 @@ export const runFsck = (args: readonly string[], print: (line: string) => void) 
   fsck({ args, environment: environment(), print });
 
 function environment(): Readonly<Record<string, string | undefined>> {
-  if (process.env.DATABASE_URL) return process.env;
+  if (isSet("DATABASE_URL")) return process.env;
   const { DATA_DIR } = readConfig(standaloneSchema.pick({ DATA_DIR: true }));
   const DATABASE_URL = databaseOf(DATA_DIR, "state");
   return { BLOB_DIRECTORY: blobsIn(DATA_DIR).BLOB_DIRECTORY, ...process.env, DATABASE_URL };

@@ -19,9 +19,13 @@ export const statehouse = (args: readonly string[], env: Environment) =>
     );
   });
 
-/** Starts a service in a separate process. */
-export const startService = (name: string, env: Environment): ChildProcess =>
-  spawn(process.execPath, [program, name], {
+/** Starts a service, or a command that runs for a while, in a separate process. */
+export const startService = (
+  name: string,
+  env: Environment,
+  args: readonly string[] = [],
+): ChildProcess =>
+  spawn(process.execPath, [program, name, ...args], {
     env: childEnvironment(env),
     stdio: ["ignore", "pipe", "pipe"],
   });

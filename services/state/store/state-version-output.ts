@@ -7,7 +7,7 @@ import {
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  rotateColumnKeys,
+  type SealedColumn,
   type Sealer,
   withTotal,
 } from "@statehouse/postgres";
@@ -28,13 +28,12 @@ const outputPlace = (rowId: string) => ({
   rowId,
 });
 
-/** Encrypts sensitive outputs again with the first configured key. Returns how many values changed. Safe to repeat. */
-export const rotateOutputKeys = (database: Database, sealer: Sealer): Promise<number> =>
-  rotateColumnKeys(database, sealer, {
-    table: "state_version_outputs",
-    column: "sealed_value",
-    placeOf: outputPlace,
-  });
+/** The column of sensitive values, which `rotate-keys` re-encrypts. */
+export const sealedOutputs: SealedColumn = {
+  table: "state_version_outputs",
+  column: "sealed_value",
+  placeOf: outputPlace,
+};
 
 interface OutputRow {
   id: StateVersionOutputId;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createSealer, openDatabase } from "@statehouse/postgres";
+import { createSealer, openDatabase, rotateColumnKeys } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import type { StateVersionOutputId } from "../domain/ids.ts";
 import { newStateVersion } from "../domain/state-version.ts";
 import { migrations } from "../store/migrations.ts";
 import { createReads, entities, transactions } from "../store/nouns.ts";
-import { rotateOutputKeys } from "../store/state-version-output.ts";
+import { sealedOutputs } from "../store/state-version-output.ts";
 
 const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 
@@ -59,8 +59,8 @@ test("after key rotation the old key is not needed, and all values are unchanged
     );
   });
   const both = createSealer({ keys: `${current},${old}` });
-  expect(await rotateOutputKeys(database, both)).toBe(1200);
-  expect(await rotateOutputKeys(database, both)).toBe(0);
+  expect(await rotateColumnKeys(database, both, sealedOutputs)).toBe(1200);
+  expect(await rotateColumnKeys(database, both, sealedOutputs)).toBe(0);
   const reads = createReads(database, createSealer({ keys: current }));
   const ids = await database.query<{ id: StateVersionOutputId; name: string }>(
     "select id, name from state_version_outputs order by position limit 3",

@@ -8,8 +8,7 @@ import {
   type PageInput,
   pageWithTotal,
   type RowWithTotal,
-  rotateColumnKeys,
-  type Sealer,
+  type SealedColumn,
   withTotal,
 } from "@statehouse/postgres";
 import { bigint, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
@@ -89,13 +88,12 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-/** Encrypts all private keys with the first configured key, and returns how many rows changed. Safe to repeat. */
-export const resealSshKeys = (database: Database, sealer: Sealer): Promise<number> =>
-  rotateColumnKeys(database, sealer, {
-    table: "ssh_keys",
-    column: "sealed_value",
-    placeOf: sshKeyPlace,
-  });
+/** The column of private keys, which `rotate-keys` re-encrypts. */
+export const sealedSshKeys: SealedColumn = {
+  table: "ssh_keys",
+  column: "sealed_value",
+  placeOf: sshKeyPlace,
+};
 
 /** The fields of an event, which must not contain the private key. */
 const fieldsOf = ({ id, organizationId }: SshKey) => ({ sshKeyId: id, organizationId });

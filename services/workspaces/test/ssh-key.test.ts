@@ -1,4 +1,4 @@
-import { createSealer, openDatabase } from "@statehouse/postgres";
+import { createSealer, openDatabase, rotateColumnKeys } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { proves } from "@statehouse/testing/proves";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { sshKeyPlace } from "../domain/ssh-key.ts";
 import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
-import { resealSshKeys } from "../store/ssh-key.ts";
+import { sealedSshKeys } from "../store/ssh-key.ts";
 import { runWorkspaces } from "./running-workspaces.ts";
 
 const ring = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString("base64")}`;
@@ -62,8 +62,8 @@ test("key rotation encrypts values again with the new key, bound to their row", 
       sealer.seal(`value ${number}`, sshKeyPlace(id)),
     ]);
   }
-  expect(await resealSshKeys(database, both)).toBe(2);
-  expect(await resealSshKeys(database, both)).toBe(0);
+  expect(await rotateColumnKeys(database, both, sealedSshKeys)).toBe(2);
+  expect(await rotateColumnKeys(database, both, sealedSshKeys)).toBe(0);
   const fresher = createSealer({ keys: ring("new", 2) });
   const rows = await database.query<{ id: string; sealed: string }>(
     "select id, sealed_value as sealed from ssh_keys order by id",
