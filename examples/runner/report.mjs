@@ -1,6 +1,6 @@
 // A runner in one file: it reports one run to Statehouse, from its creation to its end. Nothing is executed.
 //   WORKSPACE_ID=ws-… WORKSPACES_ADDRESS=127.0.0.1:9102 ASSERTION_PRIVATE_KEY='{"kty":"OKP",…}' \
-//     node examples/runner/report.mjs
+//     GRPC_CA_FILE=ca.pem GRPC_CERT_FILE=runner.pem GRPC_KEY_FILE=runner.key node examples/runner/report.mjs
 import { randomBytes } from "node:crypto";
 import { fromJson } from "@bufbuild/protobuf";
 import {
@@ -10,16 +10,20 @@ import {
   RunReportService,
 } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import { createClient, createIdentity, grpcChannel } from "@statehouse/rpc";
+import { createLogger, grpcTlsSettings, readConfig } from "@statehouse/runtime";
+import { grpcTlsOf } from "@statehouse/service";
+import { z } from "zod";
 
 const workspaceId = process.env.WORKSPACE_ID;
 if (!workspaceId) throw new Error("WORKSPACE_ID must name a workspace: ws-…");
 const key = process.env.ASSERTION_PRIVATE_KEY;
 if (!key) throw new Error("ASSERTION_PRIVATE_KEY must be the private key of the runner, a JWK");
 const identity = await createIdentity(process.env.RUNNER ?? "runner", JSON.parse(key));
-await using channel = grpcChannel({
-  address: process.env.WORKSPACES_ADDRESS ?? "127.0.0.1:9102",
-  audience: "workspaces",
-});
+const logger = createLogger({ service: "runner", level: "error" });
+await using stack = new AsyncDisposableStack();
+const tls = grpcTlsOf(readConfig(z.object(grpcTlsSettings)), logger, stack);
+const address = process.env.WORKSPACES_ADDRESS ?? "127.0.0.1:9102";
+const channel = stack.use(grpcChannel({ address, audience: "workspaces", tls }));
 const reports = createClient(RunReportService, channel, identity);
 
 const newId = (prefix) => `${prefix}-${randomBytes(8).toString("hex")}`;

@@ -9,6 +9,8 @@ import { programPath, startProcess } from "./server-process.ts";
 export interface Nats extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
+  /** The only user that the server accepts, if it has users. */
+  readonly login: NatsOptions["login"];
   stop(): Promise<void>;
   /** Starts it again on the same port with its stored data, and with another login if one is given. */
   start(changed?: Pick<NatsOptions, "login">): Promise<void>;
@@ -61,15 +63,22 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
       stopSignal: "SIGTERM",
       ready: () => greets(port, name),
     });
+  let { login } = options;
   let { port, process } = await onFreePort(options.port ?? 0, run);
   const stop = () => process.stop();
   return {
     port,
     url: `nats://127.0.0.1:${port}`,
+    get login() {
+      return login;
+    },
     stop,
     kill: () => process.kill(),
     start: async (changed) => {
-      if (changed) configure({ ...options, ...changed });
+      if (changed) {
+        configure({ ...options, ...changed });
+        login = changed.login;
+      }
       if (!process.running) process = await run(port);
     },
     [Symbol.asyncDispose]: stop,

@@ -83,8 +83,14 @@ export async function createIdentity(name: string, privateJwk: JWK): Promise<Ser
   return { name, on, ...on({ type: "service", id: name, versions: "" }) };
 }
 
-/** Verifies an assertion and returns the principal that it asserts. */
-export type AssertionVerifier = (assertion: string) => Promise<Principal>;
+/** A caller and the service that asserts it. */
+export interface Asserted {
+  principal: Principal;
+  issuer: string;
+}
+
+/** Verifies an assertion and returns the caller that it asserts. */
+export type AssertionVerifier = (assertion: string) => Promise<Asserted>;
 
 /**
  * Verifies assertions made for `audience`. Throws `unauthenticated` if one is missing, forged, altered, expired, older than its
@@ -95,14 +101,14 @@ export function createVerifier(audience: string, keys: AssertionKeys): Assertion
   for (const [issuer, jwks] of Object.entries(keys)) {
     for (const jwk of jwks) imported.set(`${issuer} ${jwk.kid}`, importJWK(jwk, "EdDSA"));
   }
-  const verified = new LRUCache<string, Principal>({ max: 10_000, ttl: LIFETIME_S * 1000 });
+  const verified = new LRUCache<string, Asserted>({ max: 10_000, ttl: LIFETIME_S * 1000 });
   return async (assertion) => {
     const kept = verified.get(assertion);
     if (kept) return kept;
-    const { principal, expiresAt } = await verify(assertion, audience, imported);
+    const { expiresAt, ...asserted } = await verify(assertion, audience, imported);
     const ttl = expiresAt - Date.now();
-    if (ttl > 0) verified.set(assertion, principal, { ttl });
-    return principal;
+    if (ttl > 0) verified.set(assertion, asserted, { ttl });
+    return asserted;
   };
 }
 
@@ -110,7 +116,7 @@ async function verify(
   assertion: string,
   audience: string,
   keys: ReadonlyMap<string, Promise<CryptoKey | Uint8Array>>,
-): Promise<{ principal: Principal; expiresAt: number }> {
+): Promise<Asserted & { expiresAt: number }> {
   try {
     const issuer = decodeJwt(assertion).iss ?? "";
     const keyOf = async ({ kid }: ProtectedHeaderParameters) => {
@@ -141,6 +147,7 @@ async function verify(
         versions: String(payload.ver),
         ...(typeof payload.tok === "string" ? { tokenId: payload.tok } : {}),
       },
+      issuer,
       expiresAt: Math.min(payload.exp ?? 0, (payload.iat ?? 0) + LIFETIME_S) * 1000,
     };
   } catch (cause) {

@@ -6,6 +6,8 @@ export interface CallMetadata {
   traceparent: string | undefined;
   /** Milliseconds since 1970. */
   deadline: number;
+  /** The names in the caller's certificate; undefined if the server does not use TLS. The server sets them. */
+  certificateNames?: readonly string[] | undefined;
 }
 
 /** A connection to one service. Both implementations transfer protobuf bytes and never share objects. */

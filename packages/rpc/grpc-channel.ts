@@ -10,6 +10,7 @@ import type { AppError } from "@statehouse/errors";
 import { withRetry } from "@statehouse/runtime";
 import type { CallMetadata, Channel } from "./channel.ts";
 import { detailTrailer, errorFromBytes, errorFromStatus } from "./error.ts";
+import type { GrpcTls } from "./grpc-tls.ts";
 import { assertionKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
 import { isIdempotent, methodPath } from "./service.ts";
 
@@ -35,8 +36,18 @@ const asBytes = (bytes: Buffer): Uint8Array => bytes;
  * methods are retried, and only if there was no response. The retries of grpc-js are not used: they see only the
  * status, so they would also repeat an UNAVAILABLE that the service returned.
  */
-export function grpcChannel({ address, audience }: { address: string; audience: string }): Channel {
-  const client = new Client(address, credentials.createInsecure(), {
+export function grpcChannel({
+  address,
+  audience,
+  tls,
+}: {
+  address: string;
+  audience: string;
+  /** Mutual TLS: the certificate of the other end must name the audience. */
+  tls?: GrpcTls | undefined;
+}): Channel {
+  const client = new Client(address, tls?.channel ?? credentials.createInsecure(), {
+    ...(tls && { "grpc.ssl_target_name_override": audience }),
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     "grpc.enable_retries": 0,
     "grpc.enable_channelz": 0,

@@ -18,9 +18,9 @@ import { AppError } from "@statehouse/errors";
 import { StartError } from "@statehouse/runtime";
 import type { CallMetadata } from "./channel.ts";
 import { codeOf, detailTrailer, errorToBytes } from "./error.ts";
+import { type GrpcTls, namesOf } from "./grpc-tls.ts";
 import { assertionKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
 import type { CallHandler } from "./handler.ts";
-import { type HealthOptions, healthDefinition, healthImplementation } from "./health.ts";
 import { methodPath } from "./service.ts";
 
 export interface GrpcListener {
@@ -34,7 +34,7 @@ interface GrpcListenerOptions {
   port: number;
   methods: readonly DescMethod[];
   handlers: ReadonlyMap<string, CallHandler>;
-  health: Omit<HealthOptions, "services">;
+  tls?: GrpcTls | undefined;
 }
 
 /** Time limit for callers without a deadline, in ms. */
@@ -56,7 +56,7 @@ const definitionOf = (path: string): MethodDefinition<Uint8Array, Uint8Array> =>
 
 /** Opens a gRPC port for the methods. Throws StartError if the port is in use. */
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
-  const { host, port, methods, handlers, health } = options;
+  const { host, port, methods, handlers, tls } = options;
   // Startup failures are thrown; without this setting grpc-js would also write them to the console.
   if (!process.env.GRPC_VERBOSITY) setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
@@ -66,7 +66,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     // Connections are closed after this age, so that clients that balance over several addresses find new replicas.
     "grpc.max_connection_age_ms": 300_000,
     "grpc.max_connection_age_grace_ms": 30_000,
-    interceptors: [admission(handlers)],
+    interceptors: [admission(handlers, tls !== undefined)],
   });
   for (const service of new Set(methods.map((method) => method.parent))) {
     const own = methods.filter((method) => method.parent === service);
@@ -74,13 +74,12 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
       Object.fromEntries(own.map((method) => [method.localName, make(methodPath(method))]));
     server.addService(
       byName(definitionOf),
-      byName((path): UntypedHandleCall => unary(handlers.get(path))),
+      byName((path): UntypedHandleCall => unary(handlers.get(path), tls !== undefined)),
     );
   }
-  const services = new Set(methods.map(({ parent }) => parent.typeName));
-  server.addService(healthDefinition, healthImplementation({ ...health, services }));
   const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, boundPort) =>
+    const credentials = tls?.server ?? ServerCredentials.createInsecure();
+    server.bindAsync(`${host}:${port}`, credentials, (error, boundPort) =>
       error
         ? reject(new StartError(`Cannot listen for gRPC on ${host}:${port}: ${error.message}`))
         : resolve(boundPort),
@@ -104,7 +103,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
  * at the caller. Ends calls whose message has not arrived after the default deadline, whatever deadline they claim.
  */
 const admission =
-  (handlers: ReadonlyMap<string, CallHandler>): ServerInterceptor =>
+  (handlers: ReadonlyMap<string, CallHandler>, encrypted: boolean): ServerInterceptor =>
   ({ path }, call) => {
     const handler = handlers.get(path);
     if (!handler) return new ServerInterceptingCall(call);
@@ -116,7 +115,7 @@ const admission =
       start: (next) =>
         next({
           onReceiveMetadata(metadata, admitted) {
-            handler.admit(metadataOf(metadata, call.getDeadline())).then(
+            handler.admit(metadataOf(metadata, call, encrypted)).then(
               () => admitted(metadata),
               (error: unknown) => {
                 clearTimeout(late);
@@ -134,24 +133,32 @@ const admission =
   };
 
 const unary =
-  (handler: CallHandler | undefined) =>
+  (handler: CallHandler | undefined, encrypted: boolean) =>
   (call: ServerUnaryCall<Uint8Array, Uint8Array>, callback: sendUnaryData<Uint8Array>): void => {
     if (!handler) {
       callback({ code: status.UNIMPLEMENTED });
       return;
     }
-    handler.handle(call.request, metadataOf(call.metadata, call.getDeadline())).then(
+    handler.handle(call.request, metadataOf(call.metadata, call, encrypted)).then(
       (answer) => callback(null, answer),
       (error: unknown) => callback(toResponse(error)),
     );
   };
 
-function metadataOf(metadata: Metadata, until: Date | number): CallMetadata {
-  const deadline = Number(until);
+function metadataOf(
+  metadata: Metadata,
+  call: Pick<ServerUnaryCall<Uint8Array, Uint8Array>, "getDeadline" | "getAuthContext">,
+  encrypted: boolean,
+): CallMetadata {
+  const deadline = Number(call.getDeadline());
   return {
     assertion: textOf(metadata, assertionKey),
     traceparent: textOf(metadata, traceparentKey) || undefined,
     deadline: Number.isFinite(deadline) ? deadline : Date.now() + DEFAULT_DEADLINE_MS,
+    // Without a certificate there are no names, and every issuer is refused.
+    ...(encrypted && {
+      certificateNames: namesOf(call.getAuthContext().sslPeerCertificate?.subjectaltname),
+    }),
   };
 }
 

@@ -1,13 +1,6 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { credentials, Client as GrpcClient, status } from "@grpc/grpc-js";
 import type { Principal } from "@statehouse/authorization";
 import { AppError, conflict, invalid } from "@statehouse/errors";
 import { freePort } from "@statehouse/local-services";
-import {
-  HealthCheckRequestSchema,
-  HealthCheckResponseSchema,
-  HealthCheckResponse_ServingStatus as ServingStatus,
-} from "@statehouse/proto/grpc/health/v1/health";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import {
   createLogger,
@@ -220,54 +213,6 @@ test("a response above the limit fails with MessageTooLarge", async () => {
   const client = createClient(WorkspaceLockService, channel, state);
   const answer = client.getPlacement({ workspaceId: String(140 * 1024 ** 2) });
   await expect(answer).rejects.toMatchObject({ name: "MessageTooLarge" });
-});
-
-describe("the health service of gRPC", () => {
-  const probe = async (at: number, service: string) => {
-    const client = new GrpcClient(`127.0.0.1:${at}`, credentials.createInsecure());
-    const request = toBinary(
-      HealthCheckRequestSchema,
-      create(HealthCheckRequestSchema, { service }),
-    );
-    try {
-      return await new Promise<string>((resolve, reject) => {
-        client.makeUnaryRequest(
-          "/grpc.health.v1.Health/Check",
-          (bytes: Uint8Array) => Buffer.from(bytes),
-          (bytes: Buffer) => fromBinary(HealthCheckResponseSchema, bytes),
-          request,
-          (error, answer) =>
-            answer && !error ? resolve(ServingStatus[answer.status]) : reject(error),
-        );
-      });
-    } finally {
-      client.close();
-    }
-  };
-
-  test("responds to probes, which have no assertion", async () => {
-    for (const service of ["", "readiness", "liveness", WorkspaceLockService.typeName]) {
-      expect(await probe(port, service), service).toBe("SERVING");
-    }
-    await expect(probe(port, "no.such.Service")).rejects.toMatchObject({ code: status.NOT_FOUND });
-  });
-
-  test("reports readiness and liveness separately", async () => {
-    await using broken = createRpcServer({
-      name: "workspaces",
-      bindings: [binding],
-      keys: {},
-      context: async (principal) => ({ principal }),
-      ready: async () => {
-        throw new Error("no database");
-      },
-      logger,
-    });
-    const { port: own } = await broken.listen({ host: "127.0.0.1", port: 0 });
-    expect(await probe(own, "")).toBe("NOT_SERVING");
-    expect(await probe(own, "readiness")).toBe("NOT_SERVING");
-    expect(await probe(own, "liveness")).toBe("SERVING");
-  });
 });
 
 test("a call to a service that does not respond is unavailable", async () => {

@@ -13,6 +13,7 @@ import { type AssertionKeys, createVerifier } from "./assertion.ts";
 import type { CallMetadata, Channel } from "./channel.ts";
 import { exposeCallCount } from "./counter.ts";
 import { type GrpcListener, listenGrpc } from "./grpc-server.ts";
+import type { GrpcTls } from "./grpc-tls.ts";
 import type { CallHandler } from "./handler.ts";
 import { mayCall, methodPath, type ServiceBinding } from "./service.ts";
 
@@ -23,14 +24,16 @@ export interface RpcServerOptions<Ctx> {
   keys: AssertionKeys;
   /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
-  /** Called by probes of the gRPC port. Resolves if the service can handle calls. */
-  ready?: () => Promise<void>;
   logger: Logger;
 }
 
 export interface RpcServer extends AsyncDisposable {
-  /** Opens a gRPC port; 0 selects a free one. */
-  listen(address: { host: string; port: number }): Promise<{ port: number }>;
+  /** Opens a gRPC port, with mutual TLS unless `tls` is undefined; port 0 selects a free one. */
+  listen(address: {
+    host: string;
+    port: number;
+    tls?: GrpcTls | undefined;
+  }): Promise<{ port: number }>;
   /**
    * Returns a channel for callers in this process, with the same messages, metadata, deadlines and errors as over gRPC.
    */
@@ -42,7 +45,7 @@ const DRAIN_MS = 10_000;
 
 /** Serves the bindings over gRPC, in process, or both. Verifies the assertion and the caller before the method runs. */
 export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
-  const { name, bindings, keys, context, ready = async () => {}, logger } = options;
+  const { name, bindings, keys, context, logger } = options;
   exposeCallCount();
   const verify = createVerifier(name, keys);
   const handlers = new Map<string, CallHandler>();
@@ -51,9 +54,16 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   let closing = false;
   let listener: GrpcListener | undefined;
 
-  const admit = async (method: DescMethod, { assertion }: CallMetadata): Promise<Principal> => {
+  const admit = async (
+    method: DescMethod,
+    { assertion, certificateNames }: CallMetadata,
+  ): Promise<Principal> => {
     if (!assertion) throw unauthenticated("The call has no assertion.");
-    const principal = await verify(assertion);
+    const { principal, issuer } = await verify(assertion);
+    // With TLS a copied assertion is useless without the private key of its issuer's certificate.
+    if (certificateNames && !certificateNames.includes(issuer)) {
+      throw unauthenticated(`The certificate of the connection is not one of ${issuer}.`);
+    }
     if (!mayCall(method, principal)) {
       throw new AppError(
         "forbidden",
@@ -123,12 +133,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
 
   return {
     async listen(address) {
-      listener = await listenGrpc({
-        ...address,
-        methods,
-        handlers,
-        health: { ready, closing: () => closing },
-      });
+      listener = await listenGrpc({ ...address, methods, handlers });
       return { port: listener.port };
     },
     inProcess: () => ({

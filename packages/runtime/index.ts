@@ -26,6 +26,7 @@ export { type Progress, type ProgressOptions, startProgress } from "./progress.t
 export {
   deadlineSettings,
   deadlinesOf,
+  grpcTlsSettings,
   keyRingSetting,
   natsSettings,
   portSetting,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { renewable } from "./config.ts";
+import { neededWith, renewable } from "./config.ts";
 import type { ConnectionDeadlines } from "./listener.ts";
 
 /** A setting that contains a JSON value. */
@@ -116,6 +116,23 @@ export const natsSettings = {
     .max(5)
     .default(1)
     .describe("Copies of the event stream in the NATS cluster: 3 in production."),
+};
+
+const neededForTls = z.string().optional().meta(neededWith("GRPC_TLS", "on"));
+
+/** The settings of mutual TLS between the services. */
+export const grpcTlsSettings = {
+  GRPC_TLS: z
+    .enum(["on", "off"])
+    .default("on")
+    .describe(
+      "Mutual TLS between the services; off only where the network between them is trusted.",
+    ),
+  GRPC_CA_FILE: neededForTls.describe("PEM file of the authorities that sign all certificates."),
+  GRPC_CERT_FILE: neededForTls.describe(
+    "PEM file of this service's certificate, with the service's name as a DNS name.",
+  ),
+  GRPC_KEY_FILE: neededForTls.describe("PEM file of that certificate's private key."),
 };
 
 /** Settings that several services have, so that each has one name, one rule and one text. */

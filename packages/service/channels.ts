@@ -1,4 +1,4 @@
-import { type Channel, grpcChannel } from "@statehouse/rpc";
+import { type Channel, type GrpcTls, grpcChannel } from "@statehouse/rpc";
 
 /** The services that other services call. */
 export type Clients = "access" | "workspaces" | "state";
@@ -12,11 +12,12 @@ export type ServiceAddresses<Client extends Clients> = {
 export function openChannels<Client extends Clients>(
   clients: readonly Client[],
   config: ServiceAddresses<NoInfer<Client>>,
+  tls: GrpcTls | undefined,
   stack: AsyncDisposableStack,
 ): Record<Client, Channel> {
   const channels = clients.map((audience) => {
     const address = Reflect.get(config, `${audience.toUpperCase()}_ADDRESS`) as string;
-    return [audience, stack.use(grpcChannel({ address, audience }))];
+    return [audience, stack.use(grpcChannel({ address, audience, tls }))];
   });
   return Object.fromEntries(channels) as Record<Client, Channel>;
 }

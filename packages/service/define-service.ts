@@ -4,6 +4,7 @@ import { createLogger } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { Clients } from "./channels.ts";
 import type { BaseConfig, ServiceDefinition } from "./definition.ts";
+import { type GrpcTlsConfig, grpcTlsOf } from "./grpc-tls.ts";
 import type { Listeners } from "./listeners.ts";
 import { type OpenedApp, openApp } from "./open-app.ts";
 import { type Dependencies, type RunningService, startService } from "./start-service.ts";
@@ -63,7 +64,8 @@ export function defineService<
       const level = (config as unknown as BaseConfig).LOG_LEVEL;
       const logger = ownLogger ?? createLogger({ service: name, level });
       await using opening = new AsyncDisposableStack();
-      const given = { channels, logger, options: {} };
+      const tls = () => grpcTlsOf(config as unknown as GrpcTlsConfig, logger, opening);
+      const given = { channels, tls, logger, options: {} };
       const opened = await openApp(definition, config, given, opening);
       const stack = opening.move();
       return { ...opened, [Symbol.asyncDispose]: () => stack.disposeAsync() };

@@ -12,11 +12,12 @@ import type {
 import type { Check, Logger } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { Clients } from "./channels.ts";
+import type { GrpcTlsConfig } from "./grpc-tls.ts";
 import type { Listeners } from "./listeners.ts";
 import type { NatsConfig } from "./nats-options.ts";
 
 /** The settings that every service has. */
-export interface BaseConfig extends NatsConfig {
+export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
   LOG_LEVEL: string;
   DATABASE_URL: string;
   HOST: string;

@@ -8,5 +8,6 @@ export {
 } from "./commands.ts";
 export { defineService } from "./define-service.ts";
 export type { AppDependencies } from "./definition.ts";
+export { grpcTlsOf, startGrpcTls } from "./grpc-tls.ts";
 export { type Ports, serve } from "./listeners.ts";
 export { natsOptions } from "./nats-options.ts";

@@ -1,4 +1,4 @@
-import type { RpcServer } from "@statehouse/rpc";
+import type { GrpcTls, RpcServer } from "@statehouse/rpc";
 import { type Check, type Logger, startOpsServer } from "@statehouse/runtime";
 
 /** Handles requests that a service serves in addition to gRPC, either on a separate port or mounted by standalone. */
@@ -40,10 +40,11 @@ export async function serve<Name extends string>(
 }
 
 /** Returns a listener that opens the gRPC port. Disposal does nothing, because the owner of `rpc` closes the port. */
-export const listenGrpc = (rpc: RpcServer, port: number) => async (host: string) => ({
-  port: (await rpc.listen({ host, port })).port,
-  [Symbol.asyncDispose]: async () => {},
-});
+export const listenGrpc =
+  (rpc: RpcServer, port: number, tls?: GrpcTls) => async (host: string) => ({
+    port: (await rpc.listen({ host, port, tls })).port,
+    [Symbol.asyncDispose]: async () => {},
+  });
 
 export const listenFunctionsOf = <L extends Listeners>(listeners: L) =>
   Object.fromEntries(

@@ -4,6 +4,7 @@ import {
   type Channel,
   createCallers,
   createIdentity,
+  type GrpcTls,
   grantsFromAccess,
 } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
@@ -21,6 +22,8 @@ export interface OpenedApp<App> {
 interface Given<Client extends Clients, Options extends object> {
   /** Channels to use instead of those to the configured addresses. */
   channels: Record<Client, Channel> | undefined;
+  /** Mutual TLS of the service's calls, if it makes any. */
+  tls: () => GrpcTls | undefined;
   logger: Logger;
   options: Partial<Options>;
 }
@@ -36,7 +39,7 @@ export async function openApp<
 >(
   definition: ServiceDefinition<Schema, Client, App, Resources, Options, L>,
   config: z.output<Schema>,
-  { channels: given, logger, options }: Given<Client, Options>,
+  { channels: given, tls, logger, options }: Given<Client, Options>,
   stack: AsyncDisposableStack,
 ): Promise<OpenedApp<App>> {
   const { name, entities, migrations, clients } = definition;
@@ -45,7 +48,7 @@ export async function openApp<
   const database = stack.use(
     await openDatabase({ contextName: name, url, entities, migrations, logger }),
   );
-  const channels = given ?? openChannels(clients, settings, stack);
+  const channels = given ?? openChannels(clients, settings, tls(), stack);
   const identity = await createIdentity(name, settings.ASSERTION_PRIVATE_KEY);
   const callerOf = createCallers((principal) => load(principal));
   const dependencies = { config, database, channels, identity, callerOf, logger, options };

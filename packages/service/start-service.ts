@@ -4,6 +4,7 @@ import { type Check, createLogger, type Logger } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { Clients } from "./channels.ts";
 import type { BaseConfig, ServiceDefinition } from "./definition.ts";
+import { startGrpcTls } from "./grpc-tls.ts";
 import {
   type Handlers,
   handlersOf,
@@ -62,7 +63,10 @@ export async function startService<
   const options = rest as Partial<Options>;
   const logger = ownLogger ?? createLogger({ service: name, level: settings.LOG_LEVEL });
   await using starting = new AsyncDisposableStack();
-  const opened = await openApp(definition, config, { channels, logger, options }, starting);
+  // A composition opens no connections between its services.
+  const grpcTls = embedded ? undefined : startGrpcTls(settings, logger, starting);
+  const given = { channels, tls: () => grpcTls, logger, options };
+  const opened = await openApp(definition, config, given, starting);
   const { app, database, callerOf } = opened;
   const events = { database, service: name, logger };
   const transport = bus
@@ -84,7 +88,6 @@ export async function startService<
           currentGrants: definition.grants !== undefined && !isRead(method),
         }),
       }),
-      ready: () => database.ready(),
       logger,
       bindings: definition.bindings(app),
     }),
@@ -104,7 +107,10 @@ export async function startService<
           opsPort: settings.OPS_PORT,
           checks,
           required: ["database"],
-          listeners: { grpc: listenGrpc(rpc, settings.GRPC_PORT), ...listenFunctionsOf(listeners) },
+          listeners: {
+            grpc: listenGrpc(rpc, settings.GRPC_PORT, grpcTls),
+            ...listenFunctionsOf(listeners),
+          },
           logger,
         },
         starting,

@@ -10,7 +10,11 @@ export interface ServiceKeys<Name extends string> {
   /** The identities of the services by name, which sign calls. */
   readonly identities: Readonly<Record<Name, Identity>>;
   /** Returns the settings of a service that contain keys. */
-  settingsOf(name: Name): { ASSERTION_PRIVATE_KEY: string; ASSERTION_PUBLIC_KEYS: string };
+  settingsOf(name: Name): {
+    ASSERTION_PRIVATE_KEY: string;
+    ASSERTION_PUBLIC_KEYS: string;
+    GRPC_TLS: "off";
+  };
 }
 
 /** Generates keys for these services and other callers. */
@@ -33,6 +37,8 @@ export async function newServiceKeys<Name extends string>(
     settingsOf: (name) => ({
       ASSERTION_PRIVATE_KEY: JSON.stringify(pairs.get(name)?.privateJwk),
       ASSERTION_PUBLIC_KEYS: JSON.stringify(publicKeys),
+      // A test that has certificates sets this to `on`.
+      GRPC_TLS: "off",
     }),
   };
 }

@@ -1,4 +1,10 @@
-import { natsSettings, portSetting, secondsSetting, settings } from "@statehouse/runtime";
+import {
+  grpcTlsSettings,
+  natsSettings,
+  portSetting,
+  secondsSetting,
+  settings,
+} from "@statehouse/runtime";
 import { z } from "zod";
 
 /** The environment variables of the access service. */
@@ -9,6 +15,7 @@ export const configSchema = z.object({
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9101, "gRPC"),
   OPS_PORT: portSetting(9201, "health, readiness and metrics"),
+  ...grpcTlsSettings,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,
   ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,
   WORKSPACES_ADDRESS: settings.WORKSPACES_ADDRESS,

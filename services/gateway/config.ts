@@ -1,4 +1,4 @@
-import { deadlineSettings, portSetting, settings } from "@statehouse/runtime";
+import { deadlineSettings, grpcTlsSettings, portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 import { networkOf } from "./http/proxies.ts";
 
@@ -20,6 +20,7 @@ export const configSchema = z.object({
   ACCESS_ADDRESS: settings.ACCESS_ADDRESS,
   WORKSPACES_ADDRESS: settings.WORKSPACES_ADDRESS,
   STATE_ADDRESS: settings.STATE_ADDRESS,
+  ...grpcTlsSettings,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,
   REQUEST_TIMEOUT: z.coerce
     .number()

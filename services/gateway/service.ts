@@ -15,7 +15,7 @@ import {
   listenOn,
   runWithDeadline,
 } from "@statehouse/runtime";
-import { openChannels, type Ports, serve } from "@statehouse/service";
+import { openChannels, type Ports, serve, startGrpcTls } from "@statehouse/service";
 import { type Channels, type Clients, createClients } from "./clients.ts";
 import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
@@ -55,7 +55,13 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   const identity = await createIdentity(SERVICE, config.ASSERTION_PRIVATE_KEY);
   const channels =
-    parts.channels ?? openChannels(["access", "workspaces", "state"], config, starting);
+    parts.channels ??
+    openChannels(
+      ["access", "workspaces", "state"],
+      config,
+      startGrpcTls(config, logger, starting),
+      starting,
+    );
   const objects = starting.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
   const client = createClients(channels);
   const authentication = createClient(AuthenticationService, channels.access, identity);

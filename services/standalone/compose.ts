@@ -1,7 +1,7 @@
 import { service as accessService } from "@statehouse/access/service";
 import type { LocalBus } from "@statehouse/events";
 import { service as gatewayService } from "@statehouse/gateway/service";
-import type { Channel } from "@statehouse/rpc";
+import type { Channel, RpcServer } from "@statehouse/rpc";
 import { type Check, type Logger, type OpsOptions, readConfig } from "@statehouse/runtime";
 import { service as stateService } from "@statehouse/state/service";
 import { service as workspacesService } from "@statehouse/workspaces/service";
@@ -9,6 +9,8 @@ import type { z } from "zod";
 import { deferredChannel } from "./deferred-channel.ts";
 import type { Environment, ServiceName } from "./environments.ts";
 import type { Handler } from "./listener.ts";
+
+type ListenAddress = Parameters<RpcServer["listen"]>[0];
 
 /** Four services in one process, behind one request handler. */
 export interface Composition extends AsyncDisposable {
@@ -20,7 +22,7 @@ export interface Composition extends AsyncDisposable {
   access: Channel;
   workspaces: Channel;
   /** Opens a gRPC port of the workspaces service, for the reports of runners. */
-  listenForRunners(address: { host: string; port: number }): Promise<{ port: number }>;
+  listenForRunners(address: ListenAddress): Promise<{ port: number }>;
 }
 
 interface Startable<Schema extends z.ZodObject, Running> {

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { deadlineSettings, portSetting, settings } from "@statehouse/runtime";
+import { deadlineSettings, grpcTlsSettings, portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 
 /** The settings of standalone itself. Settings of the services are passed on unchanged. */
@@ -11,6 +11,16 @@ export const standaloneSchema = z.object({
     .unwrap()
     .optional()
     .describe("Port for gRPC on this machine, for the reports of runners; not opened by default."),
+  GRPC_TLS: grpcTlsSettings.GRPC_TLS.describe("Mutual TLS of RUNNER_PORT; off only for trials."),
+  GRPC_CA_FILE: z
+    .string()
+    .optional()
+    .describe("PEM file of the authorities that sign the runners' certificates."),
+  GRPC_CERT_FILE: z
+    .string()
+    .optional()
+    .describe("PEM file of the certificate of RUNNER_PORT, with the DNS name workspaces."),
+  GRPC_KEY_FILE: z.string().optional().describe("PEM file of that certificate's private key."),
   OPS_PORT: portSetting(0, "health, readiness and metrics, on this machine only"),
   HEADERS_TIMEOUT: deadlineSettings.HEADERS_TIMEOUT,
   IDLE_TIMEOUT: deadlineSettings.IDLE_TIMEOUT,

@@ -38,6 +38,7 @@ export function serviceEnvironments(installation: Installation): Record<ServiceN
     Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
   const common = (service: ServiceName): Environment => ({
+    GRPC_TLS: "off",
     ...given,
     NATS_URL: natsUrl,
     ...(natsLogin && { NATS_USER: natsLogin.user, NATS_PASSWORD: natsLogin.password }),

@@ -4,9 +4,17 @@ import { createLocalBus } from "@statehouse/events";
 import { claimAlone, findProgram, startNats, startPostgres } from "@statehouse/local-services";
 import { migrate } from "@statehouse/postgres";
 import { createIdentity } from "@statehouse/rpc";
-import { createLogger, deadlinesOf, startOpsServer } from "@statehouse/runtime";
+import {
+  createLogger,
+  deadlinesOf,
+  grpcTlsSettings,
+  readConfig,
+  startOpsServer,
+} from "@statehouse/runtime";
+import { startGrpcTls } from "@statehouse/service";
 import { migrations as state } from "@statehouse/state/store/migrations";
 import { migrations as workspaces } from "@statehouse/workspaces/store/migrations";
+import { z } from "zod";
 import { compose } from "./compose.ts";
 import type { StandaloneConfig } from "./config.ts";
 import { natsUser, openDataDirectory, openSecrets } from "./data-directory.ts";
@@ -75,7 +83,8 @@ export async function startStandalone(
     await compose(environments, logger, nats ? undefined : createLocalBus()),
   );
   if (config.RUNNER_PORT !== undefined) {
-    await composition.listenForRunners({ host: "127.0.0.1", port: config.RUNNER_PORT });
+    const tls = startGrpcTls(readConfig(z.object(grpcTlsSettings), settings), logger, starting);
+    await composition.listenForRunners({ host: "127.0.0.1", port: config.RUNNER_PORT, tls });
   }
   const operations = starting.use(
     await startOpsServer({ ...composition.operations, host: "127.0.0.1", port: config.OPS_PORT }),

@@ -1,5 +1,6 @@
 import {
   deadlineSettings,
+  grpcTlsSettings,
   keyRingSetting,
   natsSettings,
   neededWith,
@@ -23,6 +24,7 @@ export const configSchema = z.object({
   ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,
   EDITION: settings.EDITION,
+  ...grpcTlsSettings,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,
   ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,
   ACCESS_ADDRESS: settings.ACCESS_ADDRESS,

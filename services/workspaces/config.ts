@@ -1,4 +1,5 @@
 import {
+  grpcTlsSettings,
   keyRingSetting,
   natsSettings,
   portSetting,
@@ -19,6 +20,7 @@ export const configSchema = z.object({
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9102, "gRPC"),
   OPS_PORT: portSetting(9202, "health, readiness and metrics"),
+  ...grpcTlsSettings,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,
   ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,
   ACCESS_ADDRESS: settings.ACCESS_ADDRESS,

@@ -122,9 +122,9 @@ needs("terraform", "nats-server")(
       await running(complete);
       expect(complete.output()).not.toContain("nats-server");
       const secrets = await readFile(path.join(dataDirectory, "secrets.json"), "utf8");
-      await using events = published(`nats://127.0.0.1:${natsPort}`, {
-        user: "statehouse",
-        password: JSON.parse(secrets).natsPassword,
+      await using events = published({
+        url: `nats://127.0.0.1:${natsPort}`,
+        login: { user: "statehouse", password: JSON.parse(secrets).natsPassword },
       });
       await waitFor(() =>
         ["workspace.created", "workspace.locked", "workspace.deleted"].every((noun) =>

@@ -1,6 +1,6 @@
 import { jetstream } from "@nats-io/jetstream";
-import { connect, headers } from "@nats-io/transport-node";
-import { STREAM } from "@statehouse/events";
+import { headers } from "@nats-io/transport-node";
+import { connectNats, STREAM } from "@statehouse/events";
 import { mentions, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus } from "../stack/state.ts";
@@ -22,8 +22,8 @@ const fixture = useFaultFixture(() => ({}));
 let bus: Bus;
 
 beforeAll(async () => {
-  const { url } = fixture().stack.nats;
-  bus = await waitFor(() => openBus(url));
+  const { nats } = fixture().stack;
+  bus = await waitFor(() => openBus(nats));
 });
 afterAll(() => bus?.[Symbol.asyncDispose]());
 
@@ -177,7 +177,7 @@ describe("kill -9 of a relay between publish and delete", () => {
       ({ type, subject }) => type.includes("workspace-state.changed") && subject === id,
     );
     if (!old) throw new Error("state published no event");
-    const connection = await connect({ servers: stack.nats.url });
+    await using nats = connectNats({ url: stack.nats.url, login: stack.nats.login, name: "test" });
     const copied = headers();
     for (const [name, value] of [
       ["ce-id", old.id],
@@ -188,8 +188,7 @@ describe("kill -9 of a relay between publish and delete", () => {
     ] as const) {
       copied.set(name, value);
     }
-    await jetstream(connection).publish(old.type, old.data, { headers: copied });
-    await connection.close();
+    await jetstream(await nats.connection()).publish(old.type, old.data, { headers: copied });
     expect(await bus.lastSequence()).toBeGreaterThan(old.seq);
     await bus.quiet();
     expect(await currentVersion(id)).toBe(current);

@@ -2,6 +2,7 @@ import { type ConsumerInfo, type JetStreamManager, jetstreamManager } from "@nat
 import { connect } from "@nats-io/transport-node";
 import { STREAM } from "@statehouse/events";
 import { waitFor } from "@statehouse/testing";
+import type { Stack } from "../stack/stack.ts";
 
 /** A message of the stream, as a consumer receives it. */
 export interface Published {
@@ -40,9 +41,10 @@ export const durables = [
 const SHORT_ACK_WAIT_NS = 50_000_000;
 
 /** Connects to the stack's NATS directly, without a proxy. */
-export async function openBus(url: string): Promise<Bus> {
+export async function openBus({ url, login }: Pick<Stack["nats"], "url" | "login">): Promise<Bus> {
   const connection = await connect({
     servers: url,
+    ...(login && { user: login.user, pass: login.password }),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
   });

@@ -16,7 +16,7 @@ test.each([
   "projections are repaired after the stream was %s before an event was received",
   async (_, act) => {
     const { stack, owner, rows } = fixture();
-    await using bus = await waitFor(() => openBus(stack.nats.url));
+    await using bus = await waitFor(() => openBus(stack.nats));
     const id = await newLockedWorkspace(fixture());
     const [first, second] = succession(2);
     if (!first || !second) throw new Error("unreachable");

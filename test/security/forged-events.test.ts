@@ -174,7 +174,7 @@ async function everyDocument() {
 /** Waits until every consumer has acknowledged all events and the outboxes are empty. */
 async function quiet(): Promise<void> {
   const { stack } = fixture();
-  await using bus = await openBus(stack.nats.url);
+  await using bus = await openBus(stack.nats);
   await waitFor(
     async () => {
       for (const database of databases) {
@@ -190,7 +190,8 @@ async function quiet(): Promise<void> {
 }
 
 async function publish(type: string, texts: readonly string[]): Promise<void> {
-  await using nats = connectNats({ url: fixture().stack.nats.url, name: "attacker" });
+  const { url, login } = fixture().stack.nats;
+  await using nats = connectNats({ url, login, name: "attacker" });
   const stream = jetstream(await nats.connection());
   for (const text of texts) {
     const head = headers();

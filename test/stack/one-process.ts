@@ -26,8 +26,7 @@ export async function inOneProcess(options: RunOptions): Promise<RunningServices
   let runnerPort: Promise<{ port: number }> | undefined;
   return {
     url: listener.url,
-    access: composition.access,
-    workspaces: composition.workspaces,
+    channelsOf: () => composition,
     environments,
     async runnerAddress() {
       runnerPort ??= composition.listenForRunners({ host: "127.0.0.1", port: 0 });

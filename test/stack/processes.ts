@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { withFileLimit } from "@statehouse/local-services";
-import { grpcChannel } from "@statehouse/rpc";
+import { grpcChannel, openGrpcTls } from "@statehouse/rpc";
 import {
   type Environment,
   type ServiceName,
@@ -9,7 +9,7 @@ import {
 import { childEnvironment, waitFor } from "@statehouse/testing";
 import { reservePort } from "./port.ts";
 import { serviceProgram } from "./program.ts";
-import type { RunningServices, RunOptions } from "./running-services.ts";
+import type { Channels, RunningServices, RunOptions } from "./running-services.ts";
 
 /** One service as an operating-system process. */
 export interface ServiceProcess extends AsyncDisposable {
@@ -120,6 +120,7 @@ export async function asProcesses(
       OBJECT_PORT: String(objectPort),
       GRPC_PORT: String(grpc[name]),
       OPS_PORT: String(ops[name]),
+      ...options.certificates?.settingsOf(name),
     });
   }
   // These tests have no ingress, so the state service publishes its own address.
@@ -129,17 +130,22 @@ export async function asProcesses(
     serviceNames.map((name) => [name, starting.use(serviceProcess(name, environments[name]))]),
   ) as Record<ServiceName, ServiceProcess>;
   await Promise.all(serviceNames.map((name) => processes[name].start()));
-  const access = starting.use(
-    grpcChannel({ address: `127.0.0.1:${grpc.access}`, audience: "access" }),
-  );
-  const workspaces = starting.use(
-    grpcChannel({ address: `127.0.0.1:${grpc.workspaces}`, audience: "workspaces" }),
-  );
   const started = starting.move();
+  const opened = new Map<string, Channels>();
+  const open = (name: string): Channels => {
+    const files = options.certificates?.filesOf(name);
+    const tls = files && started.use(openGrpcTls(files, { logger: options.logger }));
+    const channel = (audience: keyof Channels) =>
+      started.use(grpcChannel({ address: `127.0.0.1:${grpc[audience]}`, audience, tls }));
+    return { access: channel("access"), workspaces: channel("workspaces") };
+  };
   return {
     url,
-    access,
-    workspaces,
+    channelsOf(name) {
+      const channels = opened.get(name) ?? open(name);
+      opened.set(name, channels);
+      return channels;
+    },
     environments,
     processes,
     runnerAddress: async () => `127.0.0.1:${grpc.workspaces}`,

@@ -28,9 +28,15 @@ export interface Published extends AsyncDisposable {
 }
 
 /** Receives all events of a bus, as an external subscriber does. */
-export function published(natsUrl: string, login?: NatsLogin): Published {
+export function published({
+  url,
+  login,
+}: {
+  url: string;
+  login?: NatsLogin | undefined;
+}): Published {
   const events: Event[] = [];
-  const nats = connectNats({ url: natsUrl, login, name: "test" });
+  const nats = connectNats({ url, login, name: "test" });
   const keep = async (event: Event) => void events.push(event);
   const subscription = subscribe({
     nats,

@@ -1,13 +1,19 @@
 import type { Channel } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
 import type { Environment, Installation, ServiceName } from "@statehouse/standalone/environments";
+import type { ServiceCertificates } from "@statehouse/testing";
+
+/** Channels to two of the services. */
+export interface Channels {
+  access: Channel;
+  workspaces: Channel;
+}
 
 /** The running services of a stack, in one process or in four. */
 export interface RunningServices extends AsyncDisposable {
   url: string;
-  /** Channels to the access and workspaces services, for calls that a test makes as another service. */
-  access: Channel;
-  workspaces: Channel;
+  /** Returns channels for calls that a test makes as the service or runner `name`. */
+  channelsOf(name: string): Channels;
   /**
    * Returns host:port of the workspaces service's gRPC port, for runners in other processes. The port is opened at the
    * first call.
@@ -18,6 +24,8 @@ export interface RunningServices extends AsyncDisposable {
 
 /** How to start the services of a stack. */
 export interface RunOptions {
+  /** The certificates of the services. Undefined: gRPC without TLS. */
+  certificates: ServiceCertificates | undefined;
   /** The settings of all services, as an operator would set them. */
   settings: Readonly<Record<string, string>>;
   rewire: (environments: Record<ServiceName, Environment>) => Promise<void>;

@@ -2,7 +2,7 @@ import { migrations as accessMigrations } from "@statehouse/access/store/migrati
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { type Channel, createIdentity } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
-import { newSecrets } from "@statehouse/standalone/data-directory";
+import { natsUser, newSecrets } from "@statehouse/standalone/data-directory";
 import {
   type Environment,
   type Installation,
@@ -11,7 +11,7 @@ import {
   serviceNames,
 } from "@statehouse/standalone/environments";
 import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
-import { ownNats } from "@statehouse/testing";
+import { newServiceCertificates, ownNats, type ServiceCertificates } from "@statehouse/testing";
 import { migrations as workspacesMigrations } from "@statehouse/workspaces/store/migrations";
 import { type BlobKind, blobSettings } from "./blobs.ts";
 import { inOneProcess } from "./one-process.ts";
@@ -32,6 +32,8 @@ export interface StackOptions {
   settings?: Record<string, string>;
   /** Changes the settings of the services before they start, for example to put a proxy between two of them. */
   rewire?: (environments: Record<ServiceName, Environment>) => Promise<void>;
+  /** Default: mutual TLS between services in separate processes. */
+  grpcTls?: "off";
   /** A separate database for each service, instead of the shared PostgreSQL. */
   databaseUrl?: Installation["databaseUrl"];
 }
@@ -65,6 +67,8 @@ export interface Stack extends AsyncDisposable {
 
 export interface ProcessStack extends Stack {
   readonly processes: Record<ServiceName, ServiceProcess>;
+  /** Of the services, runners and the service `testing`. */
+  readonly certificates: ServiceCertificates;
 }
 
 /** Starts all four services in this process, on one listener, connected by in-process channels. */
@@ -80,7 +84,9 @@ async function start<Running extends RunningServices>(
   run: (installation: RunOptions) => Promise<Running>,
 ) {
   await using stack = new AsyncDisposableStack();
-  const secrets = await newSecrets([...serviceNames, "testing", ...runnerNames]);
+  const names = [...serviceNames, "testing", ...runnerNames];
+  const secrets = await newSecrets(names);
+  const certificates = stack.use(await newServiceCertificates(...names));
   const newDatabase = async (contextName: DatabaseName, migrations: typeof accessMigrations) =>
     stack.use(await freshDatabase({ contextName, migrations }));
   const fresh = {
@@ -93,10 +99,12 @@ async function start<Running extends RunningServices>(
     workspaces: fresh.workspaces.url,
     state: fresh.state.url,
   };
-  const nats = stack.use(await ownNats());
+  const natsLogin = { user: natsUser, password: secrets.natsPassword };
+  const nats = stack.use(await ownNats({ login: natsLogin }));
   const blobs = stack.use(await blobSettings(options.blobs));
   const running = stack.use(
     await run({
+      certificates: options.grpcTls === "off" ? undefined : certificates,
       settings: options.settings ?? {},
       rewire: options.rewire ?? (async () => {}),
       environments: ({ publicUrl, objectUrl, addresses }) =>
@@ -104,6 +112,7 @@ async function start<Running extends RunningServices>(
           secrets,
           databaseUrl: options.databaseUrl ?? ((service) => databases[service]),
           natsUrl: nats.url,
+          natsLogin,
           publicUrl,
           objectUrl,
           addresses,
@@ -122,14 +131,18 @@ async function start<Running extends RunningServices>(
     "testing",
     JSON.parse(secrets.assertionKeys.testing ?? "null"),
   );
-  const people = createPeople(running.access, testing);
+  const { access, workspaces } = running.channelsOf("testing");
+  const people = createPeople(access, testing);
   const owned = stack.move();
   const runnerCalls = async (name: RunnerName) =>
     createRunnerCalls(
-      running,
+      running.channelsOf(name),
       await createIdentity(name, JSON.parse(secrets.assertionKeys[name] ?? "null")),
     );
   return Object.assign(running, {
+    access,
+    workspaces,
+    certificates,
     people,
     runnerCalls,
     runnerKey: (name: RunnerName) => secrets.assertionKeys[name] ?? "null",

@@ -28,9 +28,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startProcesses } from "../stack/stack.ts";
 import { newWorkspace, useStack } from "./fixture.ts";
 
-// The services' ports are reachable from their network. These tests send requests to them without the gateway.
+// The services' ports are reachable from their network. These tests send requests to them without the gateway, and
+// without TLS, so that the assertion alone decides.
 
-const fixture = useStack(() => startProcesses());
+const fixture = useStack(() => startProcesses({ grpcTls: "off" }));
 
 const services = ["access", "workspaces", "state"] as const;
 type ServiceName = (typeof services)[number];

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import path from "node:path";
 import { promisify } from "node:util";
 import { newId } from "@statehouse/postgres/ids";
 import { serviceNames } from "@statehouse/standalone/environments";
@@ -52,6 +53,25 @@ needs("minio")("four processes on MinIO", () => {
     expect((await api.get(`/workspaces/${shared.id}/current-state-version`)).status).toBe(200);
     await locks.unlockAsRun(run);
     expect((await api.get(`/workspaces/${own.id}/current-state-version`)).status).toBe(200);
+  });
+
+  test("the example runner reports with its certificate", async () => {
+    const { stack, owner } = fixture();
+    const { id } = await newWorkspace(fixture());
+    const example = path.join(import.meta.dirname, "../../examples/runner/report.mjs");
+    const environment = {
+      ...stack.certificates.settingsOf("runner"),
+      WORKSPACE_ID: id,
+      WORKSPACES_ADDRESS: await stack.runnerAddress(),
+      ASSERTION_PRIVATE_KEY: stack.runnerKey("runner"),
+      USER_ID: owner.id,
+    };
+    const { stdout } = await run(process.execPath, [example], { env: environment });
+    const { body } = await owner.api.get(`/workspaces/${id}?include=current_run`);
+    expect(body.included[0]).toMatchObject({
+      id: stdout.trim(),
+      attributes: { status: "applied" },
+    });
   });
 
   test("rights and conflicts are the same as in one process", async () => {

@@ -17,7 +17,7 @@ import { type ApiUser, newUser, newWorkspace, useFixture } from "./fixture.ts";
 const fixture = useFixture({ settings: { COLLECTION_INTERVAL: "1" } });
 let bus: Published;
 beforeAll(() => {
-  bus = published(fixture().stack.nats.url);
+  bus = published(fixture().stack.nats);
 });
 afterAll(() => bus[Symbol.asyncDispose]());
 

@@ -23,7 +23,7 @@ const fixture = useStack(async () => {
   });
 });
 beforeAll(() => {
-  bus = published(fixture().stack.nats.url);
+  bus = published(fixture().stack.nats);
 });
 afterAll(async () => {
   await bus[Symbol.asyncDispose]();

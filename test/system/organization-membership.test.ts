@@ -45,7 +45,7 @@ test("an invited user becomes a member on acceptance and can be removed", async 
 test("an invitation publishes an event with the data for a mail, and nothing else notifies the user", async () => {
   proves("Teams and users/organization memberships: invited by");
   const { owner, stack, organization } = fixture();
-  await using bus = published(stack.nats.url);
+  await using bus = published(stack.nats);
   const guest = await newUser(stack);
   const email = `${guest.username}@example.com`;
   const { body } = await owner.api.post(path(), invitation(email));

@@ -289,6 +289,7 @@ test("the example runner reports all of it", async () => {
     WORKSPACES_ADDRESS: await stack.runnerAddress(),
     ASSERTION_PRIVATE_KEY: stack.runnerKey("runner"),
     USER_ID: owner.id,
+    GRPC_TLS: "off",
   };
   const { stdout } = await run(process.execPath, [example], { env: environment });
   const include = "current_run.plan,readme,current_configuration_version.ingress_attributes";

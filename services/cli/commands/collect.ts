@@ -44,12 +44,11 @@ async function retentionPolicies(
   const channels = { access: deferredChannel("access"), state: deferredChannel("state") };
   const logger = createLogger({ service: workspaces.name, level: config.LOG_LEVEL });
   const opened = stack.use(await workspaces.openApp(config, { channels, logger }));
-  const { app, database, callerOf } = opened;
+  const { app, callerOf } = opened;
   const rpc = createRpcServer({
     name: workspaces.name,
     keys: config.ASSERTION_PUBLIC_KEYS,
     context: async (principal) => ({ caller: await callerOf(principal) }),
-    ready: () => database.ready(),
     logger,
     bindings: [implement(DataRetentionPolicyService, dataRetentionPolicyService(app))],
   });

@@ -24,7 +24,7 @@ test("an invalid environment is reported with all problems, a port in use in one
   expect(await statehouse(["access"], { GRPC_PORT: "x" })).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^DATABASE_URL: .+\nGRPC_PORT: .+\nASSERTION_PRIVATE_KEY: .+\nASSERTION_PUBLIC_KEYS: .+\n$/,
+      /^DATABASE_URL: .+\nGRPC_PORT: .+\nASSERTION_PRIVATE_KEY: .+\nASSERTION_PUBLIC_KEYS: .+\nGRPC_CA_FILE: .+\nGRPC_CERT_FILE: .+\nGRPC_KEY_FILE: .+\n$/,
     ),
   });
   await using access = await runAccess();

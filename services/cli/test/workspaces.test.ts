@@ -48,5 +48,8 @@ test("an invalid environment is reported with all problems", async () => {
     "ASSERTION_PUBLIC_KEYS",
     "SEALING_KEYS",
     "DEFAULT_EXECUTION_MODE",
+    "GRPC_CA_FILE",
+    "GRPC_CERT_FILE",
+    "GRPC_KEY_FILE",
   ]);
 });

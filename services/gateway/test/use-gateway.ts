@@ -201,6 +201,7 @@ export function useGateway(settings: Record<string, string> = {}): void {
           STATE_OBJECT_URL: `http://127.0.0.1:${await objectServer()}`,
           ASSERTION_PRIVATE_KEY: settingsOf("gateway").ASSERTION_PRIVATE_KEY,
           TRUSTED_PROXIES: "127.0.0.0/8",
+          GRPC_TLS: "off",
           MAX_BODY_BYTES: 10_000,
           REQUEST_TIMEOUT: REQUEST_TIMEOUT_S,
           ...settings,

@@ -23,7 +23,7 @@ const PAUSED_MS = 600_000;
  */
 export async function printEventCost(bytes: number): Promise<void> {
   await using stack = await startStack({ settings: { LOG_LEVEL: "warn" } });
-  await using nats = connectNats({ url: stack.nats.url, name: "bench" });
+  await using nats = connectNats({ url: stack.nats.url, login: stack.nats.login, name: "bench" });
   const { consumers } = await jetstreamManager(await nats.connection());
   const rows: (string | number)[][] = [];
   for (const clients of [1, 8]) {
