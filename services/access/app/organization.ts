@@ -3,37 +3,47 @@ import {
   applyCredentialSettings,
   type CredentialSettings,
   newOrganization,
+  type Organization,
 } from "../domain/organization.ts";
 import { newOrganizationMembership } from "../domain/organization-membership.ts";
 import { newTeam, OWNERS, teamCreated } from "../domain/team.ts";
 import { TeamMember, teamMemberAdded } from "../domain/team-member.ts";
 import { touch } from "../domain/version.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 
-export interface ProvisionOrganization {
+export interface OrganizationSettings extends CredentialSettings {
   organizationId: OrganizationId;
-  creatorUserId: UserId;
-  /** Version of the organization's row in the workspaces service. */
+  /**
+   * Version of the organization's row in the workspaces service. Settings with a version that is not higher than the
+   * stored one are ignored.
+   */
   version: bigint;
 }
 
+export interface ProvisionOrganization extends OrganizationSettings {
+  creatorUserId: UserId;
+}
+
 /**
- * Creates an organization's row and its owners team with the creator as a member, and returns the team's id. A repeat
+ * Creates an organization's row with its settings, and its owners team with the creator as a member; returns the team's
+ * id. The settings apply from the same commit on, so that at no time a token is accepted that they refuse. A repeat
  * changes neither the team nor its members, even if it names another creator. Throws `notFound` for an unknown creator.
  */
 export const provisionOrganization = (
   app: App,
-  { organizationId, creatorUserId, version }: ProvisionOrganization,
+  { organizationId, creatorUserId, version, ...settings }: ProvisionOrganization,
 ): Promise<TeamId> =>
   app.transaction(async (tx) => {
     const at = app.now();
-    const created = newOrganization(organizationId, version, at);
+    const created = newOrganization(organizationId, version, at, settings);
     if (!(await tx.organizations.addIfAbsent(created))) {
       const organization = await tx.organizations.getForUpdate(organizationId);
       if (version > organization.provisionedVersion) {
         organization.provisionedVersion = version;
         await tx.organizations.save(organization);
       }
+      await storeSettings(app, tx, organization, { version, ...settings });
       return (await tx.teams.getOwners(organizationId)).id;
     }
     const creator = await tx.users.getForUpdate(creatorUserId);
@@ -69,24 +79,24 @@ export const dropOrganization = (app: App, organizationId: OrganizationId): Prom
     await tx.organizations.removeContents(organizationId);
   });
 
-export interface OrganizationSettings extends CredentialSettings {
-  organizationId: OrganizationId;
-  /**
-   * Version of the organization's row in the workspaces service. Settings with a version that is not higher than the
-   * stored one are ignored.
-   */
-  version: bigint;
-}
-
 /** Stores the organization's settings that restrict credentials. Throws `notFound` for an unknown organization. */
 export const setOrganizationSettings = (
   app: App,
-  { organizationId, version, ...settings }: OrganizationSettings,
+  { organizationId, ...settings }: OrganizationSettings,
 ): Promise<void> =>
   app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(organizationId);
-    if (version <= organization.settingsVersion) return;
-    organization.settingsVersion = version;
-    if (applyCredentialSettings(organization, settings)) touch(organization, app.now());
-    await tx.organizations.save(organization);
+    await storeSettings(app, tx, organization, settings);
   });
+
+async function storeSettings(
+  app: App,
+  tx: Tx,
+  organization: Organization,
+  { version, ...settings }: Omit<OrganizationSettings, "organizationId">,
+): Promise<void> {
+  if (version <= organization.settingsVersion) return;
+  organization.settingsVersion = version;
+  if (applyCredentialSettings(organization, settings)) touch(organization, app.now());
+  await tx.organizations.save(organization);
+}

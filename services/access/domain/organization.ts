@@ -42,14 +42,14 @@ export const newOrganization = (
   id: OrganizationId,
   provisionedVersion: bigint,
   createdAt: Date,
+  settings: CredentialSettings = { userTokensEnabled: true, maxTtlEnabled: false },
 ): Organization =>
   new Organization({
     id,
     version: nextVersion(0n, createdAt),
     provisionedVersion,
-    userTokensEnabled: true,
-    maxTtlEnabled: false,
-    settingsVersion: 0n,
+    ...settings,
+    settingsVersion: provisionedVersion,
     createdAt,
     droppedAt: null,
   });

@@ -17,6 +17,8 @@ export const organizationAccessService = (
       organizationId: organizationId(request.organizationId),
       creatorUserId: userId(request.creatorUserId),
       version: request.version,
+      userTokensEnabled: request.userTokensEnabled ?? true,
+      maxTtlEnabled: request.maxTtlEnabled ?? false,
     }),
   }),
 

@@ -51,13 +51,26 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
     id,
     version,
     provisionedVersion,
+    userTokensEnabled,
+    maxTtlEnabled,
+    settingsVersion,
     createdAt,
   }: Organization): Promise<boolean> {
     const inserted = await queryIn(
       em,
-      `insert into organizations (id, version, provisioned_version, created_at)
-       values ($1, $2, $3, $4) on conflict (id) do nothing returning id`,
-      [id, String(version), String(provisionedVersion), createdAt],
+      `insert into organizations
+         (id, version, provisioned_version, user_tokens_enabled, max_ttl_enabled, settings_version,
+          created_at)
+       values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing returning id`,
+      [
+        id,
+        String(version),
+        String(provisionedVersion),
+        userTokensEnabled,
+        maxTtlEnabled,
+        String(settingsVersion),
+        createdAt,
+      ],
     );
     return inserted.length > 0;
   },

@@ -20,6 +20,33 @@ test("creates the owners team with the creator as a member", async () => {
   ]);
 });
 
+test("the settings apply from the creation on, and a later version replaces them", async () => {
+  const { id } = await access.person();
+  const provision = (version: bigint, userTokensEnabled: boolean) =>
+    access.organizations.provisionOrganization({
+      organizationId: "org-restricted",
+      creatorUserId: id,
+      version,
+      userTokensEnabled,
+      maxTtlEnabled: true,
+    });
+  const refused = async () => {
+    const principal = { principalType: "user", principalId: id };
+    const { grants } = await access.grants.getGrants(principal);
+    return grants?.organizations.map((organization) => organization.refused);
+  };
+  await provision(2n, false);
+  expect(await refused()).toEqual([true]);
+  const stored = "select max_ttl_enabled from organizations where id = 'org-restricted'";
+  expect(await access.sql(stored)).toEqual([{ max_ttl_enabled: true }]);
+  for (const version of [1n, 2n]) {
+    await provision(version, true);
+    expect(await refused()).toEqual([true]);
+  }
+  await provision(3n, true);
+  expect(await refused()).toEqual([false]);
+});
+
 test("a repeat returns the same team and adds no other creator", async () => {
   const [creator, other] = [await access.person(), await access.person()];
   const provision = (creatorUserId: string, version: bigint) =>

@@ -7,12 +7,17 @@ import type { Placement } from "../domain/workspace-placement.ts";
 
 /** The calls that the workspaces service makes to the access service. */
 export interface AccessClient {
-  /** Creates the owners team of an organization with the creator as its member. A repeat changes nothing. */
-  provisionOrganization(organization: {
-    id: OrganizationId;
-    creatorUserId: string;
-    version: bigint;
-  }): Promise<void>;
+  /**
+   * Creates an organization with the settings that restrict credentials, and its owners team with the creator as its
+   * member. A repeat changes nothing.
+   */
+  provisionOrganization(
+    organization: CredentialSettings & {
+      id: OrganizationId;
+      creatorUserId: string;
+      version: bigint;
+    },
+  ): Promise<void>;
   /**
    * Sends the organization's settings that restrict credentials. The access service ignores versions that are not
    * higher than the stored one.

@@ -49,10 +49,13 @@ export async function createOrganization(
     validateOnly,
   });
   if (!validateOnly) {
+    const { id, creatorUserId, revision, userTokensEnabled, maxTtlEnabled } = organization;
     await syncOrganization(app, {
-      id: organization.id,
-      creatorUserId: organization.creatorUserId,
-      version: organization.revision,
+      id,
+      creatorUserId,
+      version: revision,
+      userTokensEnabled,
+      maxTtlEnabled,
     });
   }
   return withOrganizationActions(asOwner(caller, organization.id))({
@@ -136,14 +139,12 @@ export async function batchGetOrganizations(
   return (await app.reads.organizations.batch(own)).map(withOrganizationActions(caller));
 }
 
-/** Creates the owners team and settings in the access service, then makes the organization visible. */
+/** Creates the organization in the access service, with its owners and settings, then makes it visible. */
 export async function syncOrganization(
   app: App,
   organization: UnprovisionedOrganization,
 ): Promise<void> {
   await app.access.provisionOrganization(organization);
-  // Must precede the organization's visibility: until this call, the access service applies its default settings.
-  await syncCredentialSettings(app, organization.id);
   await app.leases.pendingSyncs.markOrganizationProvisioned(organization.id);
 }
 

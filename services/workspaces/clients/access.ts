@@ -9,8 +9,8 @@ export function createAccessClient(channel: Channel, identity: CallOptions): Acc
   const organizations = createClient(OrganizationAccessService, channel, identity);
   const names = createClient(PrincipalNameService, channel, identity);
   return {
-    async provisionOrganization({ id: organizationId, creatorUserId, version }) {
-      await organizations.provisionOrganization({ organizationId, creatorUserId, version });
+    async provisionOrganization({ id: organizationId, ...organization }) {
+      await organizations.provisionOrganization({ organizationId, ...organization });
     },
     async setOrganizationSettings(settings) {
       await organizations.setOrganizationSettings(settings);

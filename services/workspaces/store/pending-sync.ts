@@ -1,5 +1,6 @@
 import type { Database } from "@statehouse/postgres";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
+import type { CredentialSettings } from "../domain/organization.ts";
 import {
   type PendingDeletion,
   type PendingOrganizationDeletion,
@@ -8,17 +9,13 @@ import {
 import type { Placement } from "../domain/workspace-placement.ts";
 
 /** An organization that the access service has not confirmed yet. */
-export interface UnprovisionedOrganization {
+export interface UnprovisionedOrganization extends CredentialSettings {
   id: OrganizationId;
   creatorUserId: string;
   version: bigint;
 }
 
-interface OrganizationRow {
-  id: OrganizationId;
-  creatorUserId: string;
-  version: number;
-}
+type OrganizationRow = Omit<UnprovisionedOrganization, "version"> & { version: number };
 
 interface PlacementRow {
   workspaceId: WorkspaceId;
@@ -27,7 +24,8 @@ interface PlacementRow {
   version: number;
 }
 
-const organizationColumns = `id, creator_user_id as "creatorUserId", revision as version`;
+const organizationColumns = `id, creator_user_id as "creatorUserId", revision as version,
+  user_tokens_enabled as "userTokensEnabled", max_ttl_enabled as "maxTtlEnabled"`;
 const placementColumns = `id as "workspaceId", organization_id as "organizationId",
   project_id as "projectId", placement_version as version`;
 const deletionColumns = `workspace_id as "workspaceId", organization_id as "organizationId",

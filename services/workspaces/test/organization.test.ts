@@ -108,6 +108,27 @@ test.each(["request", "answer"] as const)(
   },
 );
 
+test("access never knows it without its settings", async () => {
+  const person = await running.person();
+  const name = running.unique("strict");
+  const email = "owner@example.com";
+  const found = running.toAccess.lose("SetOrganizationSettings", "request");
+  try {
+    const settings = { userTokensEnabled: false, maxTtlEnabled: true };
+    const { organization } = await running.organizations.createOrganization(
+      { name, email, settings },
+      person,
+    );
+    const stored = "select user_tokens_enabled, max_ttl_enabled from organizations where id = $1";
+    const rows = await running.accessSql(stored, [organization?.id]);
+    expect(rows).toEqual([{ user_tokens_enabled: false, max_ttl_enabled: true }]);
+  } finally {
+    found();
+  }
+  const shown = running.organizations.getOrganization({ name }, person);
+  expect(await failureOf(shown)).toMatchObject({ kind: "unauthenticated" });
+});
+
 test("its event completes a creation that is not repeated", async () => {
   const name = running.unique("forgotten");
   const found = running.toAccess.lose("ProvisionOrganization", "request");
