@@ -9,6 +9,7 @@ export {
   editionValues,
   type Feature,
 } from "./editions.ts";
+export { isCurrentTag } from "./entity-tag.ts";
 export { makeFolder } from "./folder.ts";
 export { forEachConcurrently } from "./for-each-concurrently.ts";
 export { runService, StartError } from "./lifecycle.ts";

@@ -70,7 +70,8 @@ export async function batchGetStateVersions(
 export interface Download {
   blobKey: string;
   size: number;
-  sha256: string;
+  /** A digest that identifies the content: the md5 of raw state, which clients know; the sha256 of JSON state. */
+  digest: string;
   filename: string;
 }
 
@@ -86,5 +87,7 @@ export async function authorizeDownload(
   const content = version.status === "finalized" ? contentOf(version, kind) : undefined;
   if (!content) throw stateVersionNotFound();
   const extension = kind === "raw" ? "tfstate" : "json";
-  return { ...content, filename: `${versionId}.${extension}` };
+  const { blobKey, size, sha256 } = content;
+  const digest = kind === "raw" ? version.md5 : sha256;
+  return { blobKey, size, digest, filename: `${versionId}.${extension}` };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { unauthenticated } from "@statehouse/errors";
-import { runWithDeadline } from "@statehouse/runtime";
+import { isCurrentTag, runWithDeadline } from "@statehouse/runtime";
 import { authorizeDownload } from "../app/state-version.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
@@ -41,7 +41,7 @@ export async function sendContent(
       authorizeDownload(app, await app.authenticate(token), versionId, kind),
     );
   const download = await look();
-  const etag = `"${download.sha256}"`;
+  const etag = `"${download.digest}"`;
   const headers = {
     "content-type": contentTypes[kind],
     "content-length": String(download.size),
@@ -51,6 +51,12 @@ export async function sendContent(
     "accept-ranges": "bytes",
     etag,
   };
+  if (isCurrentTag(request.headers["if-none-match"], etag)) {
+    const { "content-length": _, "content-type": __, ...kept } = headers;
+    response.writeHead(304, kept);
+    response.end();
+    return;
+  }
   if (request.method === "HEAD") {
     response.writeHead(200, headers);
     response.end();

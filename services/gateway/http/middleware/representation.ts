@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { isCurrentTag } from "@statehouse/runtime";
 import type { Middleware, RequestCtx } from "./state.ts";
 
 const compress = promisify(gzip);
@@ -24,7 +25,7 @@ export const representation: Middleware = async (ctx, next) => {
     ctx.set("Cache-Control", "private, no-cache");
     const tag = entityTag(body, encoding === "gzip" ? "-gzip" : "");
     ctx.set("ETag", tag);
-    if (isCurrent(ctx.get("If-None-Match"), tag)) {
+    if (isCurrentTag(ctx.get("If-None-Match"), tag)) {
       ctx.status = 304;
       ctx.body = null;
       return;
@@ -38,15 +39,6 @@ export const representation: Middleware = async (ctx, next) => {
 
 const isCacheable = ({ method, status }: RequestCtx) =>
   (method === "GET" || method === "HEAD") && status === 200;
-
-/**
- * Returns whether a client that sent this If-None-Match header has the body with this tag (RFC 9110, 13.1.2). Request
- * directives in Cache-Control do not change that: fetch in browsers sends `no-cache` with every If-None-Match header.
- */
-function isCurrent(header: string, tag: string): boolean {
-  const opaque = (text: string) => text.trim().replace(/^W\//, "");
-  return header === "*" || header.split(",").some((known) => opaque(known) === opaque(tag));
-}
 
 /** Returns a weak tag: it identifies the body of one encoding, and all its spellings are equal to clients. */
 const entityTag = (body: string, suffix: string) =>

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -52,6 +52,31 @@ onEveryStore("downloads", (objects) => {
     ]);
     const head = await objects().send(url, "HEAD", { headers: bearer(reader) });
     expect([head.status, head.headers["content-length"]]).toEqual([200, String(content.length)]);
+  });
+
+  it("has a tag, which later requests can send for 304 without a body", async () => {
+    const content = randomBytes(1000);
+    const version = await objects().pending(content);
+    await objects().send(version.json, "PUT", { body: "{}" });
+    await objects().send(version.raw, "PUT", { body: content });
+    const url = `/v1/object/${version.id}`;
+    const get = (path: string, headers = {}, method: "GET" | "HEAD" = "GET") =>
+      objects().send(path, method, { headers: { ...bearer(reader), ...headers } });
+    const md5 = createHash("md5").update(content).digest("hex");
+    expect((await get(url)).headers.etag).toBe(`"${md5}"`);
+    for (const path of [url, `${url}/json`]) {
+      const { etag } = (await get(path)).headers;
+      for (const method of ["GET", "HEAD"] as const) {
+        const repeated = await get(path, { "if-none-match": etag }, method);
+        expect([repeated.status, repeated.bytes.length]).toEqual([304, 0]);
+        expect(repeated.headers).toMatchObject({ etag, "cache-control": "private, no-store" });
+      }
+      expect((await get(path, { "if-none-match": '"other"' })).status).toBe(200);
+    }
+    const hidden = await objects().send(url, "GET", {
+      headers: { ...bearer(stranger), "if-none-match": `"${md5}"` },
+    });
+    expect(hidden.status).toBe(404);
   });
 
   it("returns the requested range and its position", async () => {
