@@ -1,8 +1,8 @@
 import type { JsMsg } from "@nats-io/jetstream";
-import { metrics, SpanKind } from "@opentelemetry/api";
+import { SpanKind } from "@opentelemetry/api";
 import { isTransient } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
-import { type Logger, withServerSpan } from "@statehouse/runtime";
+import { counterFromZero, type Logger, withServerSpan } from "@statehouse/runtime";
 import { type Replay, replayConsumer, storeDeadLetter } from "./dead-letter.ts";
 import { type Event, eventFrom } from "./event.ts";
 import type { Nats } from "./nats.ts";
@@ -40,11 +40,10 @@ export function startConsumer({
   logger,
 }: ConsumerOptions): AsyncDisposable {
   const durable = durableName(service, name);
-  const refreshes = metrics
-    .getMeter("statehouse/events")
-    .createCounter("statehouse_event_refreshes_total", {
-      description: "Objects that events caused to be read from their owner, by consumer",
-    });
+  const refreshes = counterFromZero("statehouse/events", "statehouse_event_refreshes_total", {
+    description: "Objects that events caused to be read from their owner",
+    series: [{ consumer: durable }],
+  });
   const options = {
     durable,
     // Another service or the database is unavailable, so the event is not the cause of the failure.

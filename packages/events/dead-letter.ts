@@ -1,8 +1,11 @@
 import type { Database } from "@statehouse/postgres";
-import { withServerSpan } from "@statehouse/runtime";
+import { scrapedGauge, withServerSpan } from "@statehouse/runtime";
 import type { Event } from "./event.ts";
 import { type Projection, projectionOf } from "./projection.ts";
 import type { FailedEvent } from "./receive.ts";
+
+/** How long a count is served before dead letters are counted again, in ms. */
+const COUNT_MS = 5000;
 
 interface DeadLetterRow {
   event_id: string;
@@ -40,6 +43,21 @@ export async function storeDeadLetter(
     ],
   );
 }
+
+/** Exposes the number of stored dead letters of a service to Prometheus. */
+export const observeDeadLetters = (database: Database, service: string): AsyncDisposable =>
+  scrapedGauge("statehouse/events", {
+    name: "statehouse_dead_letters",
+    description: "Events that could not be processed and are stored until they are replayed",
+    attributes: { service },
+    maxAgeMs: COUNT_MS,
+    async read() {
+      const [row] = await database.query<{ count: number }>(
+        "select count(*) as count from dead_letters",
+      );
+      return row?.count;
+    },
+  });
 
 interface ConsumerReplay {
   database: Database;

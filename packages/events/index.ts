@@ -1,4 +1,5 @@
 export { type Consumer, replayDeadLetters, startConsumer } from "./consumer.ts";
+export { observeDeadLetters } from "./dead-letter.ts";
 export { decode, type Event, eventType } from "./event.ts";
 export { createLocalBus, type LocalBus, startLocalRelay } from "./local-bus.ts";
 export { eventMigrations } from "./migrations.ts";

@@ -14,7 +14,8 @@ export interface Logger {
   error: Log;
 }
 
-export type Outcome = "handled" | "ignored" | "failed" | "dead_letter";
+const outcomes = ["handled", "ignored", "failed", "dead_letter"] as const;
+export type Outcome = (typeof outcomes)[number];
 
 export interface ReceiveOptions {
   nats: Nats;
@@ -46,6 +47,8 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
     .createCounter("statehouse_events_received_total", {
       description: "Events received, by consumer and outcome",
     });
+  // The series exist from the start, so that the rate of the first failure is visible.
+  for (const outcome of outcomes) received.add(0, { consumer: durable, outcome });
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let messages: ConsumerMessages | undefined;

@@ -4,6 +4,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { metrics, SpanKind } from "@opentelemetry/api";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import {
+  counterFromZero,
   type Logger,
   spansAreRecorded,
   traceparent,
@@ -59,8 +60,9 @@ export function startRelay(options: RelayOptions): AsyncDisposable {
   const wake = () => woken.resolve();
   const subscription = wakeAfterCommits(database.orm.em.config, wake);
   const meter = metrics.getMeter("statehouse/events");
-  const published = meter.createCounter("statehouse_events_published_total", {
+  const published = counterFromZero("statehouse/events", "statehouse_events_published_total", {
     description: "Events published to the stream",
+    series: [{ service: options.service }],
   });
   let lagSeconds = 0;
   meter

@@ -5,6 +5,7 @@ import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime"
 import type { Pool } from "pg";
 import { asAppError, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
+import { observePool } from "./pool-metrics.ts";
 import {
   answeredWithin,
   exposeStatementCount,
@@ -60,8 +61,10 @@ const CONNECT_TIMEOUT_MS = 5000;
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { contextName, logger } = options;
   const ceilingMs = options.transactionCeilingMs ?? DEFAULT_CEILING_MS;
-  const { orm, pool } = createOrm(options);
+  const { poolSize = DEFAULT_POOL_SIZE } = options;
+  const { orm, pool } = createOrm({ ...options, poolSize });
   exposeStatementCount();
+  const poolMetrics = observePool(pool, contextName, poolSize);
 
   const query = async <Row>(sql: string, params: readonly unknown[] = []): Promise<Row[]> => {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
@@ -94,6 +97,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       }
     },
     async [Symbol.asyncDispose]() {
+      poolMetrics[Symbol.dispose]();
       await orm.close(true);
       // The ORM ends the pool only if it has used it.
       if (!pool.ending) await pool.end();
@@ -105,12 +109,12 @@ function createOrm({
   contextName,
   url,
   entities,
-  poolSize = DEFAULT_POOL_SIZE,
+  poolSize,
   transactionCeilingMs = DEFAULT_CEILING_MS,
   idleTransactionMs = DEFAULT_IDLE_TRANSACTION_MS,
   logger,
   onStatement,
-}: DatabaseOptions): { orm: MikroORM; pool: Pool } {
+}: DatabaseOptions & { poolSize: number }): { orm: MikroORM; pool: Pool } {
   let pool: Pool | undefined;
   const orm = new MikroORM({
     contextName,

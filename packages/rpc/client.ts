@@ -10,6 +10,7 @@ import {
 import { deadlineExceeded } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import type { CallOptions } from "./assertion.ts";
+import { callDurations } from "./call-metrics.ts";
 import type { Channel } from "./channel.ts";
 import { countCall } from "./counter.ts";
 import { methodPath } from "./service.ts";
@@ -34,6 +35,7 @@ export function createClient<S extends DescService>(
   channel: Channel,
   identity?: CallOptions,
 ): Client<S> {
+  const measured = callDurations("client");
   const methods = desc.methods.map((method) => {
     const path = methodPath(method);
     const attributes = { "rpc.system": "grpc", "rpc.method": path.slice(1) };
@@ -43,15 +45,13 @@ export function createClient<S extends DescService>(
         const left = remainingMs() ?? DEFAULT_TIMEOUT_MS;
         if (left <= 0) throw deadlineExceeded();
         countCall();
-        const answer = await channel.call(
-          method,
-          toBinary(method.input, create(method.input, request)),
-          {
-            assertion: await as.assertion(channel.audience),
-            traceparent: traceparent(),
-            deadline: Date.now() + left,
-          },
-        );
+        const metadata = {
+          assertion: await as.assertion(channel.audience),
+          traceparent: traceparent(),
+          deadline: Date.now() + left,
+        };
+        const bytes = toBinary(method.input, create(method.input, request));
+        const answer = await measured(path.slice(1), () => channel.call(method, bytes, metadata));
         return fromBinary(method.output, answer) as MessageShape<DescMessage>;
       });
     return [method.localName, call] as const;

@@ -3,6 +3,7 @@ import { create, type DescMethod, fromBinary, toBinary } from "@bufbuild/protobu
 import type { Principal } from "@statehouse/authorization";
 import { AppError, deadlineExceeded, unauthenticated, unavailable } from "@statehouse/errors";
 import {
+  authenticationFailures,
   type Logger,
   runWithDeadline,
   traceId,
@@ -10,8 +11,8 @@ import {
   withTimeout,
 } from "@statehouse/runtime";
 import { type AssertionKeys, createVerifier } from "./assertion.ts";
+import { callDurations } from "./call-metrics.ts";
 import type { CallMetadata, Channel } from "./channel.ts";
-import { exposeCallCount } from "./counter.ts";
 import { type GrpcListener, listenGrpc } from "./grpc-server.ts";
 import type { GrpcTls } from "./grpc-tls.ts";
 import type { CallHandler } from "./handler.ts";
@@ -46,7 +47,8 @@ const DRAIN_MS = 10_000;
 /** Serves the bindings over gRPC, in process, or both. Verifies the assertion and the caller before the method runs. */
 export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
   const { name, bindings, keys, context, logger } = options;
-  exposeCallCount();
+  const measured = callDurations("server");
+  const notAccepted = authenticationFailures("assertion");
   const verify = createVerifier(name, keys);
   const handlers = new Map<string, CallHandler>();
   const methods: DescMethod[] = [];
@@ -58,13 +60,21 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
     method: DescMethod,
     { assertion, certificateNames }: CallMetadata,
   ): Promise<Principal> => {
-    if (!assertion) throw unauthenticated("The call has no assertion.");
-    const { principal, issuer } = await verify(assertion);
+    if (!assertion) {
+      notAccepted("missing");
+      throw unauthenticated("The call has no assertion.");
+    }
+    const { principal, issuer } = await verify(assertion).catch((error: unknown) => {
+      notAccepted("refused");
+      throw error;
+    });
     // With TLS a copied assertion is useless without the private key of its issuer's certificate.
     if (certificateNames && !certificateNames.includes(issuer)) {
+      notAccepted("foreign_certificate");
       throw unauthenticated(`The certificate of the connection is not one of ${issuer}.`);
     }
     if (!mayCall(method, principal)) {
+      notAccepted("caller_not_allowed");
       throw new AppError(
         "forbidden",
         "caller_not_declared",
@@ -106,21 +116,23 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
         },
         handle(request, metadata) {
           const run = withServerSpan(path, metadata.traceparent, attributes, () =>
-            runWithDeadline(metadata.deadline, async () => {
-              try {
-                const bytes = await answer(method, implementation, request, metadata);
-                // Lets an operator match the gateway's log line of a request with the services that the request passed through.
-                logger.debug({ method: path }, "call");
-                return bytes;
-              } catch (error) {
-                if (error instanceof AppError) {
-                  refused(error);
-                  throw error;
+            runWithDeadline(metadata.deadline, () =>
+              measured(path, async () => {
+                try {
+                  const bytes = await answer(method, implementation, request, metadata);
+                  // Lets an operator match the gateway's log line of a request with the services that the request passed through.
+                  logger.debug({ method: path }, "call");
+                  return bytes;
+                } catch (error) {
+                  if (error instanceof AppError) {
+                    refused(error);
+                    throw error;
+                  }
+                  logger.error({ err: error, method: path }, "call failed");
+                  throw internalError(name);
                 }
-                logger.error({ err: error, method: path }, "call failed");
-                throw internalError(name);
-              }
-            }),
+              }),
+            ),
           );
           underWay.add(run);
           const done = () => underWay.delete(run);

@@ -12,6 +12,12 @@ export {
 export { isCurrentTag } from "./entity-tag.ts";
 export { makeFolder } from "./folder.ts";
 export { forEachConcurrently } from "./for-each-concurrently.ts";
+export {
+  authenticationFailures,
+  counterFromZero,
+  durationHistogram,
+  scrapedGauge,
+} from "./instruments.ts";
 export { runService, StartError } from "./lifecycle.ts";
 export { limitReceiving } from "./limit-receiving.ts";
 export { type ConnectionDeadlines, createHttpServer, drain, listenOn } from "./listener.ts";

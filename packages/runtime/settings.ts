@@ -151,6 +151,13 @@ export const settings = {
     .transform((url) => url.replace(/\/+$/, ""))
     .describe("The address that clients use, without a path."),
   DATABASE_URL: z.url().describe("Address of the service's own PostgreSQL database."),
+  DATABASE_POOL_SIZE: z.coerce
+    .number()
+    .int()
+    .min(2, "must be at least 2: one connection can be waiting for the bus")
+    .max(1000)
+    .default(20)
+    .describe("Most connections that a replica of the service opens to its database."),
   ACCESS_ADDRESS: address("access", "127.0.0.1:9101"),
   WORKSPACES_ADDRESS: address("workspaces", "127.0.0.1:9102"),
   STATE_ADDRESS: address("state", "127.0.0.1:9103"),

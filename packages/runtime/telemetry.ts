@@ -3,6 +3,7 @@ import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporte
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
 import { serveMetricsFrom } from "./metrics.ts";
+import { observeProcess } from "./process-metrics.ts";
 import { recordSpans } from "./tracing.ts";
 
 export interface TelemetryOptions {
@@ -23,13 +24,14 @@ export async function startTelemetry({
   const reader = new PrometheusExporter({ preventServerStart: true });
   const meterProvider = new MeterProvider({ resource, readers: [reader] });
   metrics.setGlobalMeterProvider(meterProvider);
-  observeProcess();
+  const stack = new AsyncDisposableStack();
+  const processMetrics = observeProcess();
   const serializer = new PrometheusSerializer();
   serveMetricsFrom(async () => serializer.serialize((await reader.collect()).resourceMetrics));
 
-  const stack = new AsyncDisposableStack();
   stack.defer(async () => {
     serveMetricsFrom(undefined);
+    processMetrics[Symbol.dispose]();
     metrics.disable();
     await meterProvider.shutdown();
   });
@@ -54,14 +56,4 @@ export async function startTelemetry({
     });
   }
   return stack;
-}
-
-function observeProcess(): void {
-  const meter = metrics.getMeter("statehouse/process");
-  meter
-    .createObservableGauge("statehouse_process_resident_memory_bytes")
-    .addCallback((result) => result.observe(process.memoryUsage.rss()));
-  meter
-    .createObservableGauge("statehouse_process_uptime_seconds")
-    .addCallback((result) => result.observe(process.uptime()));
 }

@@ -20,6 +20,7 @@ import type { NatsConfig } from "./nats-options.ts";
 export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
   LOG_LEVEL: string;
   DATABASE_URL: string;
+  DATABASE_POOL_SIZE: number;
   HOST: string;
   GRPC_PORT: number;
   OPS_PORT: number;

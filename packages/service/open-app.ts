@@ -44,9 +44,9 @@ export async function openApp<
 ): Promise<OpenedApp<App>> {
   const { name, entities, migrations, clients } = definition;
   const settings = config as unknown as BaseConfig & ServiceAddresses<Client>;
-  const url = settings.DATABASE_URL;
+  const { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize } = settings;
   const database = stack.use(
-    await openDatabase({ contextName: name, url, entities, migrations, logger }),
+    await openDatabase({ contextName: name, url, poolSize, entities, migrations, logger }),
   );
   const channels = given ?? openChannels(clients, settings, tls(), stack);
   const identity = await createIdentity(name, settings.ASSERTION_PRIVATE_KEY);

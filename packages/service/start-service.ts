@@ -1,4 +1,4 @@
-import type { LocalBus } from "@statehouse/events";
+import { type LocalBus, observeDeadLetters } from "@statehouse/events";
 import { type Channel, createRpcServer, isRead, type RpcServer } from "@statehouse/rpc";
 import { type Check, createLogger, type Logger } from "@statehouse/runtime";
 import type { z } from "zod";
@@ -69,6 +69,7 @@ export async function startService<
   const opened = await openApp(definition, config, given, starting);
   const { app, database, callerOf } = opened;
   const events = { database, service: name, logger };
+  starting.use(observeDeadLetters(database, name));
   const transport = bus
     ? localTransport(bus, events, starting)
     : natsTransport(settings, events, starting);

@@ -11,6 +11,7 @@ import { z } from "zod";
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
+  DATABASE_POOL_SIZE: settings.DATABASE_POOL_SIZE,
   ...natsSettings,
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9101, "gRPC"),

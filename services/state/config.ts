@@ -16,6 +16,7 @@ const neededForS3 = z.string().optional().meta(neededWith("BLOB_STORE", "s3"));
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
+  DATABASE_POOL_SIZE: settings.DATABASE_POOL_SIZE,
   ...natsSettings,
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9103, "gRPC"),

@@ -15,6 +15,7 @@ const RELEASE = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
+  DATABASE_POOL_SIZE: settings.DATABASE_POOL_SIZE,
   ...natsSettings,
   EDITION: settings.EDITION,
   HOST: settings.HOST,

@@ -7,6 +7,7 @@ import { migrations } from "./store/migrations.ts";
 import { entities } from "./store/nouns.ts";
 import { sealedSshKeys } from "./store/ssh-key.ts";
 import { startAutoDestroys } from "./workers/auto-destroy.ts";
+import { startLockAge } from "./workers/lock-age.ts";
 import { startReconciliation } from "./workers/reconciliation.ts";
 
 const RECONCILIATION_INTERVAL_MS = 30_000;
@@ -30,6 +31,7 @@ export const service = defineService({
       logger,
     }),
     startAutoDestroys({ app, intervalMs: AUTO_DESTROY_INTERVAL_MS, logger }),
+    startLockAge(app),
   ],
   sealedColumns: [sealedSshKeys],
 });

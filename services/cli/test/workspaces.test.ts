@@ -33,6 +33,7 @@ test("the process is ready after its migration and exits with 0 on SIGTERM", asy
 
 test("an invalid environment is reported with all problems", async () => {
   const { code, stderr } = await statehouse(["workspaces"], {
+    DATABASE_POOL_SIZE: "1",
     GRPC_PORT: "x",
     DEFAULT_EXECUTION_MODE: "agent",
   });
@@ -43,6 +44,7 @@ test("an invalid environment is reported with all problems", async () => {
     .map((line) => line.split(":")[0]);
   expect(names).toEqual([
     "DATABASE_URL",
+    "DATABASE_POOL_SIZE",
     "GRPC_PORT",
     "ASSERTION_PRIVATE_KEY",
     "ASSERTION_PUBLIC_KEYS",

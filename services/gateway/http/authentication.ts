@@ -1,11 +1,11 @@
 import type { Principal } from "@statehouse/authorization";
-import { unauthenticated } from "@statehouse/errors";
+import { AppError, unauthenticated } from "@statehouse/errors";
 import type {
   AuthenticationService,
   Principal as PrincipalMessage,
 } from "@statehouse/proto/statehouse/access/v1/authentication";
 import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
-import { spansAreRecorded } from "@statehouse/runtime";
+import { authenticationFailures, spansAreRecorded } from "@statehouse/runtime";
 import { batchPerTick } from "./batch-per-tick.ts";
 import { bearerToken } from "./credential.ts";
 
@@ -33,6 +33,7 @@ export function createAuthentication(
   client: Client<typeof AuthenticationService>,
   identity: ServiceIdentity,
 ) {
+  const failed = authenticationFailures("token");
   const alone = async (token: string) => (await client.authenticate({ token })).principal;
   const inBatch = batchPerTick<string, PrincipalMessage>(async ([token = "", ...more]) => {
     if (more.length === 0) return [await alone(token)];
@@ -42,11 +43,21 @@ export function createAuthentication(
   });
   return async (authorization: string | undefined): Promise<Caller> => {
     const token = bearerToken(authorization);
-    if (!token) throw unauthenticated();
+    if (!token) {
+      failed("missing");
+      throw unauthenticated();
+    }
     // Not batched while spans are recorded: a call that several requests share would appear in the trace of only one of
     // them.
-    const principal = await (spansAreRecorded() ? alone(token) : inBatch(token));
-    if (!principal || !isCredential(principal.type)) throw unauthenticated();
+    const asked = spansAreRecorded() ? alone(token) : inBatch(token);
+    const principal = await asked.catch((error: unknown) => {
+      if (error instanceof AppError && error.kind === "unauthenticated") failed("refused");
+      throw error;
+    });
+    if (!principal || !isCredential(principal.type)) {
+      failed("refused");
+      throw unauthenticated();
+    }
     const known: Principal = {
       type: principal.type,
       id: principal.id,

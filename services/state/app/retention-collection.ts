@@ -4,11 +4,11 @@ import {
   dueOf,
   FREE_TIER_STATES,
   isCurrentAnswer,
-  type RetainedReason,
   type RetentionAnswer,
   type RetentionDue,
   type RetentionRule,
   reasonToRetain,
+  retainedReasons,
 } from "../domain/retention.ts";
 import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
 import type { Tx } from "../store/nouns.ts";
@@ -41,7 +41,8 @@ export interface Collected {
  * `busy`: the workspace was locked; the next scan tries again. `notDue`: under the current retention, the version is no
  * longer due.
  */
-export type KeptReason = RetainedReason | "busy" | "notDue";
+export const keptReasons = [...retainedReasons, "busy", "notDue"] as const;
+export type KeptReason = (typeof keptReasons)[number];
 
 export interface Collection {
   /** Makes every decision under the same locks but deletes nothing. */

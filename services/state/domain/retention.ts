@@ -20,7 +20,8 @@ export interface RetentionAnswer {
   requestedAt: Date;
 }
 
-export type RetentionRule = "policy" | "free-tier";
+export const retentionRules = ["policy", "free-tier"] as const;
+export type RetentionRule = (typeof retentionRules)[number];
 
 /** Which versions of a workspace may be deleted: those created before `before`. */
 export interface RetentionDue {
@@ -80,13 +81,15 @@ export const isCurrentAnswer = (
 ): boolean => version >= storedVersion && now.getTime() - requestedAt.getTime() < MAX_AGE_MS;
 
 /** Why a version that was due is retained nevertheless. */
-export type RetainedReason =
-  | "dropped"
-  | "notOlderThanCurrent"
-  | "noContents"
-  | "young"
-  | "shared"
-  | "amongLast";
+export const retainedReasons = [
+  "dropped",
+  "notOlderThanCurrent",
+  "noContents",
+  "young",
+  "shared",
+  "amongLast",
+] as const;
+export type RetainedReason = (typeof retainedReasons)[number];
 
 /** A version and its workspace's state, both locked by the transaction. */
 interface DueVersion {

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { AppError } from "@statehouse/errors";
 import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
 import { isId } from "@statehouse/postgres/ids";
 import { limitReceiving, withServerSpan } from "@statehouse/runtime";
 import { answerFailure } from "./answer.ts";
 import { sendContent } from "./download.ts";
 import type { Objects } from "./objects.ts";
+import { requestMetrics } from "./request-metrics.ts";
 import { receiveContent } from "./upload.ts";
 
 /**
@@ -31,6 +33,7 @@ export function createObjectHandler(
   objects: Objects,
   { idleMs, bodyMs }: HandlerOptions,
 ): ObjectHandler {
+  const { measure, notAuthenticated } = requestMetrics();
   return (request, response, awaitsContinue = false) => {
     const gone = new AbortController();
     response.once("close", () => {
@@ -44,6 +47,7 @@ export function createObjectHandler(
     // database.
     request.once("end", () => response.setTimeout(0));
     const route = routeOf(request);
+    measure(request, response, route.name);
     const parent = request.headers.traceparent;
     const traced = typeof parent === "string" ? parent : undefined;
     // Contains the route's name instead of the path, because the path of an upload contains its token.
@@ -53,6 +57,9 @@ export function createObjectHandler(
         const { signal } = gone;
         await route.serve(objects, { request, response, signal, awaitsContinue, watch });
       } catch (error) {
+        if (error instanceof AppError && error.kind === "unauthenticated") {
+          notAuthenticated(request.headers.authorization === undefined ? "missing" : "refused");
+        }
         if (gone.signal.aborted)
           objects.logger.info({ route: route.name }, "the client has disconnected");
         answerFailure(request, response, error, objects.logger);

@@ -1,8 +1,8 @@
-import { metrics } from "@opentelemetry/api";
-import { type Logger, startLoop } from "@statehouse/runtime";
+import { counterFromZero, type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import type { Collection } from "../app/retention-collection.ts";
+import { type Collection, keptReasons } from "../app/retention-collection.ts";
 import { collectNextPage } from "../app/retention-scan.ts";
+import { retentionRules } from "../domain/retention.ts";
 import { scanGauges } from "./scan-gauges.ts";
 
 const MAX_INTERVAL_MS = 30_000;
@@ -29,15 +29,19 @@ export function startCollector({ app, logger }: { app: App; logger: Logger }): A
 }
 
 function collectionMetrics(): Collection["onBatch"] {
-  const meter = metrics.getMeter("statehouse/state");
-  const versions = meter.createCounter("statehouse_state_versions_collected_total", {
+  const scope = "statehouse/state";
+  const rules = retentionRules.map((rule) => ({ rule }));
+  const versions = counterFromZero(scope, "statehouse_state_versions_collected_total", {
     description: "State versions whose contents retention deleted",
+    series: rules,
   });
-  const bytes = meter.createCounter("statehouse_state_collected_bytes_total", {
+  const bytes = counterFromZero(scope, "statehouse_state_collected_bytes_total", {
     description: "Bytes of raw state of the collected state versions",
+    series: rules,
   });
-  const kept = meter.createCounter("statehouse_state_versions_retained_total", {
+  const kept = counterFromZero(scope, "statehouse_state_versions_retained_total", {
     description: "State versions that were due and are retained, by reason",
+    series: keptReasons.map((reason) => ({ reason })),
   });
   return (collected, reasons) => {
     for (const { rule, bytes: size } of collected) {

@@ -1,5 +1,4 @@
-import { metrics } from "@opentelemetry/api";
-import { type Logger, startLoop } from "@statehouse/runtime";
+import { counterFromZero, type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { verifyNextPage } from "../app/verification-scan.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
@@ -18,8 +17,7 @@ export function startVerifier({
   store: BlobStore;
   logger: Logger;
 }): AsyncDisposable {
-  const meter = metrics.getMeter("statehouse/state");
-  const lostBlobs = meter.createCounter("statehouse_blobs_lost_total", {
+  const lostBlobs = counterFromZero("statehouse/state", "statehouse_blobs_lost_total", {
     description:
       "Blobs whose bytes are missing in the store or have another size; counted by every scan",
   });

@@ -24,7 +24,14 @@ export type OwnRecord =
  * - `placementAhead`: the state service has a placement that this service never assigned, or lost in a restore.
  * - `summaryAhead`: this service has a state summary with a revision that the state service cannot have assigned.
  */
-export type Healing = "summary" | "placement" | "deletion" | "placementAhead" | "summaryAhead";
+export const healings = [
+  "summary",
+  "placement",
+  "deletion",
+  "placementAhead",
+  "summaryAhead",
+] as const;
+export type Healing = (typeof healings)[number];
 
 /**
  * Differences that are only reported: one of the two services was restored from a backup, and only an operator can

@@ -1,7 +1,7 @@
-import { metrics } from "@opentelemetry/api";
 import { AppError } from "@statehouse/errors";
 import type { RunReportService } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { ServiceImpl } from "@statehouse/rpc";
+import { counterFromZero } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { runnerOf } from "../app/caller.ts";
 import { reportConfigurationVersion } from "../app/configuration-version.ts";
@@ -14,11 +14,10 @@ import { readmeFromProto } from "./workspace-readme.ts";
 
 /** Stores the reports of runners. If a report cannot be stored, the runner receives the error in the response. */
 export function runReportService(app: App): ServiceImpl<typeof RunReportService> {
-  const refused = metrics
-    .getMeter("statehouse/workspaces")
-    .createCounter("statehouse_run_reports_refused_total", {
-      description: "Reports of runners that were refused, by reason",
-    });
+  const refused = counterFromZero("statehouse/workspaces", "statehouse_run_reports_refused_total", {
+    description: "Reports of runners that were refused, by reason",
+    series: ["invalid", "reported_by_other", "reported_elsewhere"].map((reason) => ({ reason })),
+  });
   const counted = async (store: () => Promise<void>) => {
     try {
       await store();

@@ -74,6 +74,17 @@ const reads = (database: Database) => ({
     return rows.map(toWorkspaceView);
   },
 
+  /**
+   * Returns when the oldest lock was taken; undefined if no workspace is locked. Reads all rows: an index would have to
+   * be written for every lock and unlock.
+   */
+  async oldestLock(): Promise<Date | undefined> {
+    const [row] = await database.query<{ since: Date | null }>(
+      "select min(lock_since) as since from workspaces",
+    );
+    return row?.since ?? undefined;
+  },
+
   /** Returns the workspace's placement, and its lock if it is locked. */
   async lockAndPlacement(
     id: WorkspaceId,

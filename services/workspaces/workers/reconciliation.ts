@@ -1,9 +1,8 @@
-import { metrics } from "@opentelemetry/api";
-import { type Logger, runWithDeadline, startLoop } from "@statehouse/runtime";
+import { counterFromZero, type Logger, runWithDeadline, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { overdueWork } from "../app/reconciliation.ts";
 import { type Comparison, compareNextPage } from "../app/state-comparison.ts";
-import { discrepancies } from "../domain/state-comparison.ts";
+import { discrepancies, healings } from "../domain/state-comparison.ts";
 
 interface ReconciliationOptions {
   app: App;
@@ -43,11 +42,17 @@ export function startReconciliation({
       overdue = await overdueWork(app);
     }
   };
-  const differences = metrics
-    .getMeter("statehouse/workspaces")
-    .createCounter("statehouse_state_differences_total", {
+  const differences = counterFromZero(
+    "statehouse/workspaces",
+    "statehouse_state_differences_total",
+    {
       description: "Found by comparing workspaces and state",
-    });
+      series: [
+        ...healings.map((difference) => ({ difference, outcome: "healed" })),
+        ...Object.keys(discrepancies).map((difference) => ({ difference, outcome: "reported" })),
+      ],
+    },
+  );
   const report = ({ healed, reported }: Comparison): void => {
     for (const [difference, { length: count }] of healed) {
       differences.add(count, { difference, outcome: "healed" });

@@ -1,18 +1,25 @@
 import { metrics } from "@opentelemetry/api";
 import { AppError } from "@statehouse/errors";
-import type { Logger } from "@statehouse/runtime";
+import { durationHistogram, type Logger } from "@statehouse/runtime";
 import type { Proxies } from "../proxies.ts";
 import type { Middleware } from "./state.ts";
 import { routeName } from "./trace.ts";
 
 /** Logs every request with its method, route, status, duration and the client's address, and measures the duration. */
 export function requestLog(logger: Logger, proxies: Proxies): Middleware {
-  const durations = metrics
+  const durations = durationHistogram("statehouse/gateway", {
+    name: "statehouse_http_request_duration_seconds",
+    description: "Duration of requests to the API, from their headers to the response",
+  });
+  const inProgress = metrics
     .getMeter("statehouse/gateway")
-    .createHistogram("statehouse_http_request_duration_seconds", { unit: "s" });
+    .createUpDownCounter("statehouse_http_requests_in_progress", {
+      description: "Requests to the API that have no response yet",
+    });
   return async (ctx, next) => {
     const startedAt = performance.now();
-    await next();
+    inProgress.add(1);
+    await next().finally(() => inProgress.add(-1));
     const { method, status } = ctx;
     const { route: matched, failure } = ctx.state;
     const route = routeName(matched);

@@ -226,9 +226,10 @@ beforeAll(async () => {
     await tx.organizationDeletions.hasWorkspaces("org-3");
     await tx.organizationDeletions.finish("org-none");
   });
-  // The empty string ends the checked statements. The next one is not checked: its total counts all organizations,
-  // which no index can speed up.
+  // The empty string ends the checked statements. The next ones are not checked: the total counts all organizations, and
+  // an index of locks would have to be written for every lock.
   statements.push("");
+  await reads.workspaces.oldestLock();
   await reads.organizations.pageOfAll({ query: "n", page });
 });
 afterAll(() => stack.disposeAsync());
