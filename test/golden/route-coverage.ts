@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { routes } from "@statehouse/gateway/routes/routes";
+import type { Answer } from "../stack/http.ts";
+import { undescribed } from "./openapi-conformance.ts";
 
 /** Statuses that every route may return without declaring them. */
 const everywhere: ReadonlySet<number> = new Set([401, 405]);
@@ -35,8 +37,12 @@ export function servicesMayBeAway(): void {
   mayBeAway = true;
 }
 
-/** Records a call's route and status. */
-export function recordCall(method: string, url: string, status: number): void {
+/** Records a call's route and status, and what of the response the OpenAPI document does not describe. */
+export function recordCall(
+  method: string,
+  url: string,
+  { status, headers, body }: Pick<Answer, "status" | "headers" | "body">,
+): void {
   const { pathname } = new URL(url);
   const found = matchers.find(
     ({ route, pattern }) => route.method === method && pattern.test(pathname),
@@ -47,11 +53,15 @@ export function recordCall(method: string, url: string, status: number): void {
   seen.add(line);
   const declared =
     status === route.success ||
+    (status === 304 && route.method === "GET") ||
     route.failures.some((failure) => failure === status) ||
     everywhere.has(status) ||
     (mayBeAway && status === 503) ||
     (route.body !== undefined && withBody.has(status));
   if (!declared) undeclared.add(line);
+  for (const problem of undescribed(route, { status, headers, body })) {
+    undeclared.add(`${line}: ${problem}`);
+  }
 }
 
 /** Returns every route with each status that it declares, for example `GET /api/v2/ping 204`. */

@@ -23,7 +23,7 @@ export interface Api {
 }
 
 /** Called after every response. */
-export type Listener = (method: string, url: string, status: number) => void;
+export type Listener = (method: string, url: string, answer: Answer) => void;
 
 /** Creates a client of the API at `url`. Without a token its calls are unauthenticated. */
 export function api(url: string, token?: string, heard: Listener = () => {}): Api {
@@ -41,8 +41,9 @@ export function api(url: string, token?: string, heard: Listener = () => {}): Ap
         ? {}
         : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
-    heard(method, target, response.status);
-    return answerOf(response);
+    const answer = await answerOf(response);
+    heard(method, target, answer);
+    return answer;
   };
   return {
     send,

@@ -65,3 +65,19 @@ test("the entitlement set of an unknown or foreign organization is not found", a
     expect((await owner.api.get(`/organizations/${name}/entitlement-set`)).status).toBe(404);
   }
 });
+
+test("the OpenAPI document needs no token and is sent once to a client that keeps it", async () => {
+  const { nobody, url } = fixture();
+  const address = `${url}/openapi/stable.json`;
+  const first = await nobody.get(address);
+  expect(first.status).toBe(200);
+  expect(first.headers.get("content-type")).toBe("application/json");
+  expect(first.body.openapi).toBe("3.1.0");
+  expect(first.body.paths).toHaveProperty("/openapi/stable.json");
+  const tag = first.headers.get("etag") ?? "";
+  const again = await nobody.send("GET", address, undefined, { "if-none-match": tag });
+  expect(again.status).toBe(304);
+  expect(again.body).toBe("");
+  const other = await nobody.send("GET", address, undefined, { "if-none-match": '"other"' });
+  expect(other.status).toBe(200);
+});

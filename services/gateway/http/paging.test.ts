@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
-import { readOptionalPage, readPage } from "./paging.ts";
+import { optionalPage, page } from "./paging.ts";
 
 const query = (text: string) => new URLSearchParams(text);
 
 describe("a page", () => {
   test("is the first one with 20 items by default", () => {
-    expect(readPage(query(""))).toEqual({ number: 1, size: 20 });
+    expect(page.read(query(""))).toEqual({ number: 1, size: 20 });
   });
   test("has at most 100 items", () => {
-    expect(readPage(query("page[size]=1000000000"))).toEqual({ number: 1, size: 100 });
+    expect(page.read(query("page[size]=1000000000"))).toEqual({ number: 1, size: 100 });
   });
   test.each(["0", "-1", "x", "1.5", "NaN", "1e3", " 1", "Infinity"])(
     "cannot be number or size %s",
     (value) => {
       for (const name of ["page[number]", "page[size]"]) {
-        expect(() => readPage(query(`${name}=${value}`))).toThrow(name);
+        expect(() => page.read(query(`${name}=${value}`))).toThrow(name);
       }
     },
   );
   test("is optional for lists that are complete without paging", () => {
-    expect(readOptionalPage(query("q=a"))).toBeUndefined();
-    expect(readOptionalPage(query("page[size]=5"))).toEqual({ number: 1, size: 5 });
+    expect(optionalPage.read(query("q=a"))).toBeUndefined();
+    expect(optionalPage.read(query("page[size]=5"))).toEqual({ number: 1, size: 5 });
   });
 });

@@ -1,19 +1,48 @@
 import { badRequest } from "@statehouse/errors";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@statehouse/postgres/paging";
+import { z } from "zod";
 import type { Page } from "../jsonapi/pagination.ts";
+import type { ParameterDescription } from "./query.ts";
 
 /** Maximum page number. Messages contain page numbers as uint32. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
-/** Reads the page that a query requests. Throws `badRequest` unless number and size are whole numbers above 0. */
-export const readPage = (query: URLSearchParams): Page => ({
-  number: positive(query, "page[number]", 1, MAX_NUMBER),
-  size: positive(query, "page[size]", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
-});
+const number: ParameterDescription = {
+  name: "page[number]",
+  description: "The number of the page, from 1. A page past the end is empty.",
+  schema: z.int().min(1).default(1),
+};
+const size = `The number of items on a page; values above ${MAX_PAGE_SIZE} count as ${MAX_PAGE_SIZE}.`;
 
-/** Reads the page like `readPage`, but returns undefined if the query has no paging parameters. */
-export const readOptionalPage = (query: URLSearchParams): Page | undefined =>
-  query.get("page[number]") || query.get("page[size]") ? readPage(query) : undefined;
+/** The requested page. Reading throws `badRequest` unless number and size are whole numbers above 0. */
+export const page = {
+  parameters: [
+    number,
+    {
+      name: "page[size]",
+      description: size,
+      schema: z.int().min(1).default(DEFAULT_PAGE_SIZE),
+    },
+  ],
+  read: (query: URLSearchParams): Page => ({
+    number: positive(query, "page[number]", 1, MAX_NUMBER),
+    size: positive(query, "page[size]", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
+  }),
+};
+
+/** The requested page as in `page`, but undefined, which means all items, if the query has no paging parameters. */
+export const optionalPage = {
+  parameters: [
+    number,
+    {
+      name: "page[size]",
+      description: `${size} Without paging parameters the only page has all items.`,
+      schema: z.int().min(1),
+    },
+  ],
+  read: (query: URLSearchParams): Page | undefined =>
+    query.get("page[number]") || query.get("page[size]") ? page.read(query) : undefined,
+};
 
 /** Returns the only page of a list that was read completely. */
 export const wholePage = (totalCount: number): Page => ({

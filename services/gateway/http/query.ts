@@ -1,4 +1,32 @@
 import { badRequest } from "@statehouse/errors";
+import { z } from "zod";
+
+/** One parameter in the OpenAPI document. */
+export interface ParameterDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: z.ZodType;
+  readonly required?: true;
+}
+
+/** What a route reads from the query: one parameter, or several that make one value. */
+export interface Query<Value> {
+  readonly parameters: readonly ParameterDescription[];
+  /** Throws `badRequest`. */
+  read(query: URLSearchParams): Value;
+}
+
+export type Queries = Readonly<Record<string, Query<unknown>>>;
+export type ValuesOf<Q extends Queries> = {
+  readonly [Name in keyof Q]: Q[Name] extends Query<infer Value> ? Value : never;
+};
+
+/** Reads all values of a query. */
+export const readQueries = (
+  queries: Queries,
+  query: URLSearchParams,
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(queries).map(([name, { read }]) => [name, read(query)]));
 
 /**
  * Returns the value of a parameter; an empty value counts as absent. Throws `badRequest` for characters that the
@@ -10,16 +38,70 @@ export function parameter(query: URLSearchParams, name: string): string | undefi
   return value;
 }
 
-/** Returns the value of a required parameter. Throws `badRequest` if it is absent. */
-export function requiredParameter(query: URLSearchParams, name: string): string {
-  const value = parameter(query, name);
-  if (value === undefined) throw badRequest("filter", `${name} is required.`);
-  return value;
-}
+const namesOf = (names: string | readonly string[]) =>
+  typeof names === "string" ? [names] : names;
 
-/** Returns the comma-separated values of a parameter. */
-export const listParameter = (query: URLSearchParams, name: string): string[] =>
-  (parameter(query, name) ?? "")
-    .split(",")
-    .map((value) => value.trim())
-    .filter((value) => value !== "");
+/** Declares a text, under any of several names of the parameter; it is empty if all are absent. */
+export const text = (
+  names: string | readonly string[],
+  description: string,
+  schema: z.ZodType = z.string(),
+) => ({
+  parameters: namesOf(names).map((name) => ({ name, description, schema })),
+  read: (query: URLSearchParams): string =>
+    namesOf(names)
+      .map((name) => parameter(query, name))
+      .find((value) => value !== undefined) ?? "",
+});
+
+/** Declares a required text. Reading throws `badRequest` if it is absent. */
+export const requiredText = (name: string, description: string) => ({
+  parameters: [{ name, description, schema: z.string().min(1), required: true as const }],
+  read(query: URLSearchParams): string {
+    const value = parameter(query, name);
+    if (value === undefined) throw badRequest("filter", `${name} is required.`);
+    return value;
+  },
+});
+
+/** Declares values that are separated by commas, under any of several names of the parameter. */
+export const texts = (names: string | readonly string[], description: string) => ({
+  parameters: namesOf(names).map((name) => ({
+    name,
+    description: `${description} Separated by commas.`,
+    schema: z.string(),
+  })),
+  read: (query: URLSearchParams): string[] =>
+    namesOf(names).flatMap((name) =>
+      (parameter(query, name) ?? "")
+        .split(",")
+        .map((value) => value.trim())
+        .filter((value) => value !== ""),
+    ),
+});
+
+/** Declares one of some values; it is empty if the parameter is absent. Reading throws `badRequest` for any other. */
+export const choice = (
+  name: string,
+  values: readonly [string, ...string[]],
+  description: string,
+  reason = name,
+) => ({
+  parameters: [{ name, description, schema: z.enum(values) }],
+  read(query: URLSearchParams): string {
+    const value = parameter(query, name) ?? "";
+    if (value !== "" && !values.includes(value)) {
+      throw badRequest(reason, `${name} must be one of ${values.join(", ")}.`);
+    }
+    return value;
+  },
+});
+
+/** Declares a flag; it is undefined unless the parameter is `true` or `false`. */
+export const flag = (name: string, description: string) => ({
+  parameters: [{ name, description, schema: z.enum(["true", "false"]) }],
+  read(query: URLSearchParams): boolean | undefined {
+    const value = parameter(query, name);
+    return value === "true" ? true : value === "false" ? false : undefined;
+  },
+});

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { documentOf, listDocument } from "../jsonapi/document.ts";
 import { type Page, pageLinks, paginationOf } from "../jsonapi/pagination.ts";
 import type { CompiledResource } from "../jsonapi/resource.ts";
@@ -10,6 +11,7 @@ export const one = <Item>(
   resource: CompiledResource<Item, RequestContext>,
 ): Rendering<Item | undefined> => ({
   contentType: JSON_API,
+  content: { form: "one", resources: [resource] },
   async render(item, { context, includes, onSecret }) {
     if (item === undefined) throw new Error(`no ${resource.type} in the service's response`);
     if (!includes) {
@@ -24,48 +26,73 @@ export const one = <Item>(
 
 /** Renders one resource whose type depends on the item. */
 export const oneOf = <Item>(
+  resources: readonly CompiledResource<Item, RequestContext>[],
   resourceOf: (item: Item) => CompiledResource<Item, RequestContext>,
 ): Rendering<Item | undefined> => ({
   contentType: JSON_API,
+  content: { form: "one", resources },
   render(item, rendered) {
     if (item === undefined) throw new Error("no resource in the service's response");
     return one(resourceOf(item)).render(item, rendered);
   },
 });
 
-/** A page of a list; without `page`, the complete list. */
+/** A page of a list. */
 export interface Listed<Item> {
   items: readonly Item[];
-  page?: Page | undefined;
-  totalCount?: number;
+  page: Page;
+  totalCount: number;
 }
 
-/** Renders a list of resources, with paging if the list has pages. */
+/** Renders a page of a list of resources. */
 export const list = <Item>(
   resource: CompiledResource<Item, RequestContext>,
 ): Rendering<Listed<Item>> => ({
   contentType: JSON_API,
-  async render({ items, page, totalCount = items.length }, { context, includes, url, onSecret }) {
+  content: { form: "page", resources: [resource] },
+  async render({ items, page, totalCount }, { context, includes, url, onSecret }) {
     const { document, hasSecret } = await listDocument(resource, items, context, includes);
     if (hasSecret) onSecret();
-    if (page) {
-      const pagination = paginationOf(page, totalCount);
-      document.links = pageLinks(url(), pagination);
-      document.meta = { pagination };
-    }
+    const pagination = paginationOf(page, totalCount);
+    document.links = pageLinks(url(), pagination);
+    document.meta = { pagination };
+    return JSON.stringify(document);
+  },
+});
+
+/** Renders a list of resources that has no pages. */
+export const completeList = <Item>(
+  resource: CompiledResource<Item, RequestContext>,
+): Rendering<{ items: readonly Item[] }> => ({
+  contentType: JSON_API,
+  content: { form: "list", resources: [resource] },
+  async render({ items }, { context, includes, onSecret }) {
+    const { document, hasSecret } = await listDocument(resource, items, context, includes);
+    if (hasSecret) onSecret();
     return JSON.stringify(document);
   },
 });
 
 /** Renders JSON that is not a JSON:API document. The content type is `application/json` without parameters. */
-export const plainJson: Rendering<object> = {
+export const plainJson = <Schema extends z.ZodType>(
+  schema: Schema,
+): Rendering<z.infer<Schema>> => ({
   contentType: "application/json",
+  content: { form: "json", schema },
   render: (value) => JSON.stringify(value),
-};
+});
+
+/** Renders a JSON text. */
+export const jsonText = (schema: z.ZodType): Rendering<string> => ({
+  contentType: "application/json",
+  content: { form: "json", schema },
+  render: (text) => text,
+});
 
 /** Renders an HTML page. */
 export const html: Rendering<string> = {
   contentType: "text/html; charset=utf-8",
+  content: { form: "text" },
   headers: {
     "Content-Security-Policy":
       "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -76,5 +103,6 @@ export const html: Rendering<string> = {
 /** Renders an Atom feed, which contains the address of its HTML page. */
 export const atom = (feed: (address: string) => string): Rendering<unknown> => ({
   contentType: "application/atom+xml; charset=utf-8",
+  content: { form: "text" },
   render: (_, { url }) => feed(url().replace(/\.atom.*$/s, "")),
 });

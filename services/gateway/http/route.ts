@@ -4,9 +4,11 @@ import type { z } from "zod";
 import type { Clients } from "../clients.ts";
 import type { IncludeTree } from "../jsonapi/include.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
+import type { ResourceDescription } from "../jsonapi/resource.ts";
 import type { ObjectUpload } from "../object-upload.ts";
 import type { Caller, CredentialType } from "./authentication.ts";
 import type { Load } from "./loader.ts";
+import type { Queries, ValuesOf } from "./query.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export type SuccessStatus = 200 | 201 | 204;
@@ -40,9 +42,21 @@ export interface Rendered {
   onSecret: () => void;
 }
 
+/** The form of the body of a response. */
+export type Content =
+  | {
+      /** A document of one resource, a page of a list, or a complete list without paging. */
+      readonly form: "one" | "page" | "list";
+      /** The possible resources. */
+      readonly resources: readonly ResourceDescription[];
+    }
+  | { readonly form: "json"; readonly schema: z.ZodType }
+  | { readonly form: "text" };
+
 /** Turns a handler's result into the body of a response. */
 export interface Rendering<Result> {
   readonly contentType: string;
+  readonly content: Content;
   readonly headers?: Readonly<Record<string, string>>;
   render(result: Result, rendered: Rendered): Promise<string> | string;
 }
@@ -54,21 +68,30 @@ export type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer 
     ? { readonly [N in Name]: string }
     : unknown;
 
-export interface RouteInput<Path extends string, Body> extends RequestContext {
+export interface RouteInput<Path extends string, Body, Values = Readonly<Record<never, never>>>
+  extends RequestContext {
   params: ParamsOf<Path>;
   body: Body;
   /** True if the body is invalid. Then `body` is its valid part; the service only validates it and changes nothing. */
   validateOnly: boolean;
-  query: URLSearchParams;
+  /** The values of the query parameters that the route declares. */
+  query: Values;
 }
 
 /** The prefixes of route paths: the API, or the root for discovery. */
 const prefixes = { api: "/api/v2", root: "" } as const;
 
-export interface RouteDeclaration<Path extends string, Body extends z.ZodType, Result> {
+export interface RouteDeclaration<
+  Path extends string,
+  Body extends z.ZodType,
+  Result,
+  Q extends Queries,
+> {
   method: Method;
   path: Path;
   summary: string;
+  /** The query parameters that the route reads; all others are ignored. */
+  query?: Q;
   /** The prefix of `path`; `api` if omitted. */
   under?: keyof typeof prefixes;
   /** Schema of the JSON body; if omitted, the body is ignored. */
@@ -92,7 +115,7 @@ export interface RouteDeclaration<Path extends string, Body extends z.ZodType, R
   /** The route exists only in editions with this feature. */
   edition?: Feature;
   headers?: (edition: Edition) => Readonly<Record<string, string>>;
-  handle(input: RouteInput<Path, z.infer<Body>>): Promise<Result> | Result;
+  handle(input: RouteInput<Path, z.infer<Body>, ValuesOf<Q>>): Promise<Result> | Result;
 }
 
 /** A route in the form that the router and the coverage test use. */
@@ -110,11 +133,14 @@ export interface Route {
   readonly validatesOnly: boolean;
   readonly pointers: Pointers | undefined;
   readonly includes: readonly string[];
+  readonly query: Queries;
   readonly contentType: string | undefined;
+  /** The form of the body of a successful response, for the OpenAPI document. */
+  readonly content: Content | undefined;
   readonly headers: (edition: Edition) => Readonly<Record<string, string>>;
   /** Handles the request and renders the result; returns the text of the body, if there is one. */
   readonly answer: (
-    input: RouteInput<string, unknown>,
+    input: RouteInput<string, unknown, unknown>,
     rendered: Rendered,
   ) => Promise<string | undefined>;
 }
@@ -123,10 +149,14 @@ export interface Route {
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Declares a route. The router and the coverage test are derived from these declarations. */
-export function route<Path extends string, Body extends z.ZodType, Result>(
-  declaration: RouteDeclaration<Path, Body, Result>,
-): Route {
-  const { under = "api", success, includes = [] } = declaration;
+export function route<
+  Path extends string,
+  Body extends z.ZodType,
+  Result,
+  // biome-ignore lint/complexity/noBannedTypes: the type of a route without query parameters
+  Q extends Queries = {},
+>(declaration: RouteDeclaration<Path, Body, Result, Q>): Route {
+  const { under = "api", success, includes = [], query = {} } = declaration;
   const [status, rendering] = success;
   return {
     method: declaration.method,
@@ -141,11 +171,16 @@ export function route<Path extends string, Body extends z.ZodType, Result>(
     validatesOnly: declaration.validatesOnly ?? false,
     pointers: declaration.pointers,
     includes,
+    query,
     contentType: rendering?.contentType,
+    content: rendering?.content,
     headers: (edition) => ({ ...rendering?.headers, ...declaration.headers?.(edition) }),
     answer: async (input, rendered) => {
-      // Safe cast: `params` were matched by this path, and the body is what this schema returned or its valid part.
-      const result = await declaration.handle(input as RouteInput<Path, z.infer<Body>>);
+      // Safe cast: `params` were matched by this path, the body is what this schema returned or its valid part, and the
+      // query has the values that `query` read.
+      const result = await declaration.handle(
+        input as RouteInput<Path, z.infer<Body>, ValuesOf<Q>>,
+      );
       return rendering?.render(result, rendered);
     },
   };

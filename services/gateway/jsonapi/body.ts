@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describedAs, jsonSchemaOf } from "./shape.ts";
 
 /** The maximum number of items of a list, unless its declaration sets another one. */
 const MAX_ITEMS = 1000;
@@ -9,17 +10,25 @@ const MAX_MEMBERS = 100;
 
 /** Declares a list of at most `max` items. If the list is longer, its items are not checked. */
 export const listOf = <Schema extends z.ZodType>(item: Schema, max = MAX_ITEMS) =>
-  z.array(z.unknown()).max(max).pipe(z.array(item));
+  describedAs(z.array(z.unknown()).max(max).pipe(z.array(item)), (_, io) =>
+    jsonSchemaOf(z.array(item).max(max), io),
+  );
 
 /** Declares a map whose keys the client chooses. If the map has too many members, they are not checked. */
 export const mapOf = <Schema extends z.ZodType>(member: Schema) =>
-  z
-    .record(z.string(), z.unknown())
-    .refine((map) => Object.keys(map).length <= MAX_MEMBERS, {
-      message: `may have at most ${MAX_MEMBERS} members`,
-      abort: true,
-    })
-    .pipe(z.record(z.string(), member));
+  describedAs(
+    z
+      .record(z.string(), z.unknown())
+      .refine((map) => Object.keys(map).length <= MAX_MEMBERS, {
+        message: `may have at most ${MAX_MEMBERS} members`,
+        abort: true,
+      })
+      .pipe(z.record(z.string(), member)),
+    (_, io) => ({
+      ...jsonSchemaOf(z.record(z.string(), member), io),
+      maxProperties: MAX_MEMBERS,
+    }),
+  );
 
 /** Declares an optional attribute; null means the same as absent. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>

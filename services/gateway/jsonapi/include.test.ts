@@ -29,6 +29,7 @@ interface Calls {
 const named = (type: string): CompiledResource<Named, Calls> =>
   resource<Named, Calls>({
     type,
+    shape: {},
     id: ({ id }) => id,
     attributes: () => ({}),
     loadMany: async (keys, { calls }) => {
@@ -42,11 +43,13 @@ const shelves = named("shelves");
 const chapters = resource<Chapter, Calls>({
   type: "chapters",
   id: ({ id }) => id,
+  shape: {},
   attributes: () => ({}),
 });
 const people = resource<Person, Calls>({
   type: "people",
   id: ({ id }) => id,
+  shape: {},
   attributes: () => ({}),
   relationships: {
     town: toOne({
@@ -66,6 +69,7 @@ const people = resource<Person, Calls>({
 });
 const books = resource<Book, Calls>({
   type: "books",
+  shape: {},
   id: ({ id }) => id,
   attributes: ({ id }) => ({ title: `Book ${id}` }),
   relationships: {
@@ -93,7 +97,7 @@ const books = resource<Book, Calls>({
       ],
     }),
     chapters: toMany({
-      show: ({ id }) => ({ links: { related: `/books/${id}/chapters` } }),
+      link: ({ id }) => `/books/${id}/chapters`,
       resource: () => chapters,
       keyOf: ({ id }) => id,
       loadFor: async (keys, { calls }: Calls): Promise<Chapter[]> => {

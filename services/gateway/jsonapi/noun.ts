@@ -2,6 +2,7 @@ import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { documentBody, optional, section, typeOf } from "./body.ts";
 import type { Pointers } from "./pointers.ts";
+import type { Shape } from "./shape.ts";
 import { bothSpellings, type Spellings } from "./spelling.ts";
 
 /** The fields of a message in the form that a client of the service accepts. */
@@ -30,16 +31,21 @@ interface GroupInput<Message> {
 
 /** Renders a member that documents show differently from the item's field of the same name. */
 type Output<Item, Context> =
-  | { out: (item: Item, context: Context) => unknown; writeOnly?: never }
-  | { out?: never; writeOnly: true };
+  | { out: (item: Item, context: Context) => unknown; shown: z.ZodType; writeOnly?: never }
+  | { out?: never; shown?: never; writeOnly: true };
 
-/** An attribute. Without `out`, documents show the item's field, or null if it is absent. */
+/**
+ * An attribute. Without `out`, documents show the item's field, or null if it is absent. `shown` is the schema of the
+ * member in documents, if it differs from `in`.
+ */
 type Attribute<Message, Item, Context> =
   | {
       [Field in keyof Message]-?: FieldInput<Message, Field> &
         (
           | Output<Item, Context>
-          | (Field extends keyof Item ? { out?: never; writeOnly?: never } : never)
+          | (Field extends keyof Item
+              ? { out?: never; shown?: z.ZodType; writeOnly?: never }
+              : never)
         );
     }[keyof Message]
   | (GroupInput<Message> & Output<Item, Context>);
@@ -146,3 +152,13 @@ export function attributesOf<Message, Item extends object, Context>({
     return values;
   };
 }
+
+/** Returns the schemas of the attributes that documents of a noun show. */
+export const shapeOf = <Message, Item, Context>({
+  attributes,
+}: Noun<Message, Item, Context>): Shape =>
+  Object.fromEntries(
+    Object.entries(attributes)
+      .filter(([, { writeOnly }]) => !writeOnly)
+      .map(([name, { in: schema, shown = schema }]) => [name, shown]),
+  );

@@ -5,25 +5,27 @@ import {
   type Identifier,
   type Links,
   type Relationship,
+  type RelationshipDescription,
   type RelationshipObject,
+  type ResourceDescription,
 } from "./resource.ts";
 
 /** Loads the targets of a to-one relationship that have one of its possible types. */
-export type Target<Parent, Context> = (
-  parents: readonly Parent[],
-  context: Context,
-) => Promise<Group<Context> | undefined>;
+export interface Target<Parent, Context> {
+  readonly resource: () => ResourceDescription;
+  load(parents: readonly Parent[], context: Context): Promise<Group<Context> | undefined>;
+}
 
 /**
  * Creates a target that loads the items of all parents in one call, with each distinct `keyOf` once. Parents without a
  * key have a target of another type.
  */
-export const target =
-  <Parent, Item, Context>(
-    of: () => CompiledResource<Item, Context>,
-    keyOf: (parent: Parent) => string | undefined,
-  ): Target<Parent, Context> =>
-  async (parents, context) => {
+export const target = <Parent, Item, Context>(
+  of: () => CompiledResource<Item, Context>,
+  keyOf: (parent: Parent) => string | undefined,
+): Target<Parent, Context> => ({
+  resource: of,
+  async load(parents, context) {
     const keys = new Set<string>();
     for (const parent of parents) {
       const key = keyOf(parent);
@@ -33,33 +35,47 @@ export const target =
     if (keys.size === 0) return undefined;
     if (!loadMany) throw new Error(`${type} cannot be included`);
     return groupOf(of(), await loadMany([...keys], context));
-  };
+  },
+});
 
 /** Creates a target that is the same for all parents. Loading it calls no service. */
-export const fixedTarget =
-  <Parent, Item, Context>(
-    of: () => CompiledResource<Item, Context>,
-    item: Item,
-    leadsThere: (parent: Parent) => boolean,
-  ): Target<Parent, Context> =>
-  async (parents) =>
-    parents.some(leadsThere) ? groupOf(of(), [item]) : undefined;
+export const fixedTarget = <Parent, Item, Context>(
+  of: () => CompiledResource<Item, Context>,
+  item: Item,
+  leadsThere: (parent: Parent) => boolean,
+): Target<Parent, Context> => ({
+  resource: of,
+  load: async (parents) => (parents.some(leadsThere) ? groupOf(of(), [item]) : undefined),
+});
 
-/** Declares a relationship to at most one resource, whose type is that of any of the targets. */
+const noResources = () => [];
+
+/**
+ * Declares a relationship to at most one resource, whose type is one of `types` or that of any of the targets.
+ */
 export function toOne<Parent, Context>(declaration: {
+  types?: readonly string[];
   linkage: (parent: Parent) => Identifier | null;
   links?: (parent: Parent) => Links;
   targets?: readonly Target<Parent, Context>[];
 }): Relationship<Parent, Context> {
-  const { linkage, links, targets } = declaration;
+  const { types = [], linkage, links, targets } = declaration;
+  const description: RelationshipDescription = {
+    types,
+    many: false,
+    data: "always",
+    link: links !== undefined,
+    resources: targets ? () => targets.map(({ resource }) => resource()) : noResources,
+  };
   const show = links
     ? (parent: Parent): RelationshipObject => ({ data: linkage(parent), links: links(parent) })
     : (parent: Parent): RelationshipObject => ({ data: linkage(parent) });
-  if (!targets) return { show };
+  if (!targets) return { description, show };
   return {
+    description,
     show,
     async load(parents, context) {
-      const groups = await Promise.all(targets.map((load) => load(parents, context)));
+      const groups = await Promise.all(targets.map(({ load }) => load(parents, context)));
       return { groups: groups.filter((group) => group !== undefined) };
     },
   };
@@ -70,6 +86,13 @@ export const embedded = <Parent, Item, Context>(declaration: {
   resource: () => CompiledResource<Item, Context>;
   of: (parent: Parent) => Item | undefined;
 }): Relationship<Parent, Context> => ({
+  description: {
+    types: [],
+    many: false,
+    data: "always",
+    link: false,
+    resources: () => [declaration.resource()],
+  },
   show: (parent) => {
     const item = declaration.of(parent);
     const { type, id } = declaration.resource();
@@ -85,15 +108,23 @@ export const embedded = <Parent, Item, Context>(declaration: {
  * Declares a relationship to many resources that refer to their parent. They are loaded for all parents in one call.
  */
 export function toMany<Parent, Item, Context>(declaration: {
-  show: (parent: Parent) => RelationshipObject;
+  /** The link at which the resources are listed. `data` is shown only if the relationship is included. */
+  link: (parent: Parent) => string;
   resource: () => CompiledResource<Item, Context>;
   keyOf: (parent: Parent) => string;
   loadFor: (keys: readonly string[], context: Context) => Promise<readonly Item[]>;
   parentKeyOf: (item: Item) => string;
 }): Relationship<Parent, Context> {
-  const { show, keyOf, loadFor, parentKeyOf } = declaration;
+  const { link, keyOf, loadFor, parentKeyOf } = declaration;
   return {
-    show,
+    description: {
+      types: [],
+      many: true,
+      data: "included",
+      link: true,
+      resources: () => [declaration.resource()],
+    },
+    show: (parent) => ({ links: { related: link(parent) } }),
     async load(parents, context) {
       const of = declaration.resource();
       const keys = [...new Set(parents.map(keyOf))];
@@ -115,10 +146,42 @@ export function toMany<Parent, Item, Context>(declaration: {
 const nothing: RelationshipObject = { data: null };
 
 /** A to-one relationship that is always empty. It exists because clients expect the member. */
-export const empty = { show: (): RelationshipObject => nothing };
+export const empty = {
+  description: { types: [], many: false, data: "always", link: false, resources: noResources },
+  show: (): RelationshipObject => nothing,
+} as const;
+
+/** A to-many relationship that is always empty. It exists because clients expect the member. */
+export const emptyList = {
+  description: { types: [], many: true, data: "always", link: false, resources: noResources },
+  show: (): RelationshipObject => ({ data: [] }),
+} as const;
+
+/** Declares a relationship to one resource that documents omit if there is none. */
+export const ifPresent = <Parent>(type: string, idOf: (parent: Parent) => string | undefined) => ({
+  description: {
+    types: [type],
+    many: false,
+    data: "always",
+    link: false,
+    optional: true,
+    resources: noResources,
+  } as const,
+  show: (parent: Parent): RelationshipObject | undefined => {
+    const id = idOf(parent);
+    return id ? { data: { type, id } } : undefined;
+  },
+});
 
 /** Declares a relationship that has a link and no linkage. */
 export const related = <Parent>(link: (parent: Parent) => string) => ({
+  description: {
+    types: [],
+    many: false,
+    data: "never",
+    link: true,
+    resources: noResources,
+  } as const,
   show: (parent: Parent): RelationshipObject => ({ links: { related: link(parent) } }),
 });
 
@@ -126,13 +189,26 @@ export const related = <Parent>(link: (parent: Parent) => string) => ({
 export function toManyOf<Parent, Item, Context>(declaration: {
   type: string;
   idsOf: (parent: Parent) => readonly string[];
-  resource: () => CompiledResource<Item, Context>;
+  /** Omitted if the relationship cannot be included. */
+  resource?: () => CompiledResource<Item, Context>;
 }): Relationship<Parent, Context> {
-  const { type, idsOf } = declaration;
+  const { type, idsOf, resource } = declaration;
+  const description: RelationshipDescription = {
+    types: [type],
+    many: true,
+    data: "always",
+    link: false,
+    resources: resource ? () => [resource()] : noResources,
+  };
+  const show = (parent: Parent): RelationshipObject => ({
+    data: idsOf(parent).map((id) => ({ type, id })),
+  });
+  if (!resource) return { description, show };
   return {
-    show: (parent) => ({ data: idsOf(parent).map((id) => ({ type, id })) }),
+    description,
+    show,
     async load(parents, context) {
-      const of = declaration.resource();
+      const of = resource();
       const ids = [...new Set(parents.flatMap(idsOf))];
       if (ids.length === 0) return { groups: [] };
       if (!of.loadMany) throw new Error(`${of.type} cannot be included`);

@@ -1,3 +1,5 @@
+import type { Shape } from "./shape.ts";
+
 /** The type and id of a resource, as in JSON:API linkages. */
 export interface Identifier {
   readonly type: string;
@@ -37,21 +39,54 @@ export interface Loaded<Item, Context> {
   linkage?: ReadonlyMap<Item, readonly Identifier[]>;
 }
 
+/** The form of a relationship in documents, for the OpenAPI document. */
+export interface RelationshipDescription {
+  /** The possible types of the linked resources, in addition to those of `resources`. */
+  readonly types: readonly string[];
+  readonly many: boolean;
+  /** Whether `data` is shown: always, only if the relationship is included, or never. */
+  readonly data: "always" | "included" | "never";
+  /** Whether the relationship has the link `related`. */
+  readonly link: boolean;
+  /** Whether documents can omit the relationship. */
+  readonly optional?: true;
+  /** The resources that an include adds; empty if the relationship cannot be included. */
+  readonly resources: () => readonly ResourceDescription[];
+}
+
+/** The form of a resource in documents, for the OpenAPI document. */
+export interface ResourceDescription {
+  readonly type: string;
+  /** Distinguishes resources of the same type that have different members. */
+  readonly variant?: string;
+  readonly shape: Shape;
+  readonly relationships?: Readonly<
+    Record<string, { readonly description: RelationshipDescription }>
+  >;
+  /** The names of its links; `self` if omitted, for resources that have `links`. */
+  readonly linkNames?: readonly string[];
+  readonly links?: unknown;
+  /** Whether documents can omit the links. */
+  readonly linksAreOptional?: true;
+}
+
 export interface Relationship<Item, Context> {
-  show(item: Item): RelationshipObject;
+  readonly description: RelationshipDescription;
+  /** Returns undefined if the document omits the relationship. */
+  show(item: Item): RelationshipObject | undefined;
   /** Omitted if the relationship cannot be included. */
   load?(parents: readonly Item[], context: Context): Promise<Loaded<Item, Context>>;
 }
 
-export interface Resource<Item, Context> {
-  readonly type: string;
+export interface Resource<Item, Context> extends ResourceDescription {
   readonly id: (item: Item) => string;
   /**
    * Creates the attributes in one object literal, so that V8 gives every document of the type the same object shape.
    */
   readonly attributes: (item: Item, context: Context) => object;
   readonly relationships?: Readonly<Record<string, Relationship<Item, Context>>>;
-  readonly links?: (item: Item) => Links;
+  /** Returns undefined if the document omits the links. */
+  readonly links?: (item: Item) => Links | undefined;
   /** Whether the document of the item contains a secret or a URL that grants access; omitted if it never does. */
   readonly hasSecret?: (item: Item) => boolean;
   /**
@@ -83,12 +118,14 @@ export function resource<Item, Context>(
         const shown: Record<string, RelationshipObject> = {};
         for (const [name, relationship] of relationships) {
           const member = relationship.show(item);
+          if (!member) continue;
           const found = linkages?.get(name)?.get(item);
           shown[name] = found ? { ...member, data: found } : member;
         }
         object.relationships = shown;
       }
-      if (links) object.links = links(item);
+      const own = links?.(item);
+      if (own) object.links = own;
       return object;
     },
   };

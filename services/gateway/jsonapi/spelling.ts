@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describedAs, isSchema, type JsonSchema } from "./shape.ts";
 
 /** The alternative name of each attribute that has two names, by the name that this product uses. */
 export type Spellings = Readonly<Record<string, string>>;
@@ -8,6 +9,11 @@ export type Spellings = Readonly<Record<string, string>>;
  * has different values under its two names, the problem is reported for the alternative name. Null counts as absent.
  */
 export const bothSpellings = <Schema extends z.ZodType>(spellings: Spellings, schema: Schema) =>
+  describedAs(readingBoth(spellings, schema), (described) =>
+    withAlternatives(spellings, described),
+  );
+
+const readingBoth = <Schema extends z.ZodType>(spellings: Spellings, schema: Schema) =>
   z.preprocess((attributes: unknown, context) => {
     if (attributes === null || typeof attributes !== "object") return attributes;
     const read: Record<string, unknown> = { ...attributes };
@@ -27,3 +33,16 @@ export const bothSpellings = <Schema extends z.ZodType>(spellings: Spellings, sc
     }
     return read;
   }, schema);
+
+/** Adds the alternative names to the JSON Schema of an object. */
+function withAlternatives(spellings: Spellings, described: JsonSchema): JsonSchema {
+  const { properties } = described;
+  if (!isSchema(properties)) return described;
+  const alternatives = Object.entries(spellings).flatMap(([ours, other]) => {
+    const member = properties[ours];
+    return isSchema(member)
+      ? [[other, { ...member, description: `An alternative name of \`${ours}\`.` }]]
+      : [];
+  });
+  return { ...described, properties: { ...properties, ...Object.fromEntries(alternatives) } };
+}

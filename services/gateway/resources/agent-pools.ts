@@ -6,14 +6,11 @@ import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/age
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { linkages } from "../jsonapi/body.ts";
-import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
-import { toOne } from "../jsonapi/relationship.ts";
+import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
+import { toManyOf, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { time } from "../jsonapi/shape.ts";
 import { timestamp } from "./timestamps.ts";
-
-const linked = (type: string, idsOf: (pool: AgentPool) => readonly string[]) => ({
-  show: (pool: AgentPool) => ({ data: idsOf(pool).map((id) => ({ type, id })) }),
-});
 
 const idsOf = (type: string) => linkages(type).transform((ids) => ids && { ids });
 
@@ -41,6 +38,7 @@ const sentAttributes = attributesOf(agentPoolNoun);
 export const agentPoolResource = resource<AgentPool, RequestContext>({
   type: "agent-pools",
   id: ({ id }) => id,
+  shape: { ...shapeOf(agentPoolNoun), "created-at": time, "agent-count": z.int() },
   attributes: (pool, context) => ({
     ...sentAttributes(pool, context),
     "created-at": timestamp(pool.createdAt),
@@ -48,13 +46,23 @@ export const agentPoolResource = resource<AgentPool, RequestContext>({
   }),
   relationships: {
     organization: toOne({
+      types: ["organizations"],
       linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
       links: ({ organizationName }) => ({ related: `/api/v2/organizations/${organizationName}` }),
     }),
-    workspaces: linked("workspaces", ({ workspaceIds }) => workspaceIds),
-    "allowed-workspaces": linked("workspaces", ({ allowedWorkspaceIds }) => allowedWorkspaceIds),
-    "allowed-projects": linked("projects", ({ allowedProjectIds }) => allowedProjectIds),
-    "excluded-workspaces": linked("workspaces", ({ excludedWorkspaceIds }) => excludedWorkspaceIds),
+    workspaces: toManyOf({ type: "workspaces", idsOf: ({ workspaceIds }) => workspaceIds }),
+    "allowed-workspaces": toManyOf({
+      type: "workspaces",
+      idsOf: ({ allowedWorkspaceIds }) => allowedWorkspaceIds,
+    }),
+    "allowed-projects": toManyOf({
+      type: "projects",
+      idsOf: ({ allowedProjectIds }) => allowedProjectIds,
+    }),
+    "excluded-workspaces": toManyOf({
+      type: "workspaces",
+      idsOf: ({ excludedWorkspaceIds }) => excludedWorkspaceIds,
+    }),
   },
   links: ({ id }) => ({ self: `/api/v2/agent-pools/${id}` }),
   loadMany: async (ids, { client, caller }) =>

@@ -2,6 +2,7 @@ import type { Token } from "@statehouse/proto/statehouse/access/v1/token";
 import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { optionalText, optionalTime, time } from "../jsonapi/shape.ts";
 import { timestamp } from "./timestamps.ts";
 
 /** A token. `secret` is set only in the response that creates it. */
@@ -19,6 +20,13 @@ const makerTypes: Readonly<Record<string, string>> = {
 export const authenticationTokenResource = resource<AuthenticationToken, RequestContext>({
   type: "authentication-tokens",
   id: ({ token }) => token.id,
+  shape: {
+    description: optionalText,
+    "created-at": time,
+    "last-used-at": optionalTime,
+    "expired-at": optionalTime,
+    token: optionalText.describe("The secret, shown only by the response that creates the token."),
+  },
   attributes: ({ token, secret }) => ({
     description: token.description ?? null,
     "created-at": timestamp(token.createdAt),
@@ -28,12 +36,14 @@ export const authenticationTokenResource = resource<AuthenticationToken, Request
   }),
   relationships: {
     "created-by": toOne({
+      types: Object.values(makerTypes),
       linkage: ({ token: { createdByType, createdById } }) => {
         const type = makerTypes[createdByType];
         return type ? { type, id: createdById } : null;
       },
     }),
     team: toOne({
+      types: ["teams"],
       linkage: ({ token: { teamId } }) => (teamId ? { type: "teams", id: teamId } : null),
     }),
   },

@@ -12,12 +12,13 @@ export const brandNames = {
 } as const satisfies Spellings;
 
 /** Returns the attributes, with those that have a branded name under both names. */
-export function withBothSpellings(
-  attributes: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+export function withBothSpellings<Value>(
+  attributes: Readonly<Record<string, Value>>,
+): Record<string, Value> {
   const shown = { ...attributes };
   for (const [ours, other] of Object.entries(brandNames)) {
-    if (ours in shown) shown[other] = shown[ours];
+    const value = shown[ours];
+    if (value !== undefined) shown[other] = value;
   }
   return shown;
 }

@@ -1,11 +1,13 @@
 import type { ConfigurationVersionReport } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { ConfigurationVersion } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { embedded } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { optionalText } from "../jsonapi/shape.ts";
 import { ingressAttributesResource } from "./ingress-attributes.ts";
-import { reported, statusTimestamps } from "./reported-text.ts";
+import { reported, statusTimes, statusTimestamps } from "./reported-text.ts";
 
 const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionReport => {
   if (!report) throw new Error(`no report with ${id}`);
@@ -16,6 +18,18 @@ const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionRep
 export const configurationVersionResource = resource<ConfigurationVersion, RequestContext>({
   type: "configuration-versions",
   id: ({ id }) => id,
+  shape: {
+    status: z.string(),
+    source: z.string(),
+    speculative: z.boolean(),
+    provisional: z.boolean(),
+    "auto-queue-runs": z.boolean(),
+    error: optionalText,
+    "error-message": optionalText,
+    "changed-files": z.array(z.string()).max(0),
+    "upload-url": z.null(),
+    "status-timestamps": statusTimes,
+  },
   attributes: (version) => {
     const report = reportOf(version);
     return {

@@ -1,7 +1,9 @@
 import type { DataRetentionPolicy } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import type { Shape } from "../jsonapi/shape.ts";
 
 /** The JSON:API type of a policy, by its kind. */
 export const dataRetentionTypes = {
@@ -12,18 +14,25 @@ export const dataRetentionTypes = {
 /** Creates the resource of one kind of policy. Each kind has its own JSON:API type. */
 const typed = <Kind extends keyof typeof dataRetentionTypes>(
   kind: Kind,
+  shape: Shape,
   attributes: (policy: DataRetentionPolicy) => object,
 ) =>
   resource<DataRetentionPolicy, RequestContext>({
     type: dataRetentionTypes[kind],
     id: ({ id }) => id,
+    shape,
     attributes,
   });
 
-const deleteOlder = typed("delete-older", ({ deleteOlderThanNDays }) => ({
-  "delete-older-than-n-days": deleteOlderThanNDays ?? null,
-}));
-const dontDelete = typed("dont-delete", () => ({}));
+const deleteOlder = typed(
+  "delete-older",
+  { "delete-older-than-n-days": z.int().min(0).nullable() },
+  ({ deleteOlderThanNDays }) => ({ "delete-older-than-n-days": deleteOlderThanNDays ?? null }),
+);
+const dontDelete = typed("dont-delete", {}, () => ({}));
+
+/** The resources of all kinds of policies. */
+export const dataRetentionResources = [deleteOlder, dontDelete] as const;
 
 export const dataRetentionResourceOf = ({ kind }: DataRetentionPolicy) =>
   kind === "delete-older" ? deleteOlder : dontDelete;
@@ -33,6 +42,7 @@ export const ownDataRetentionPolicy = <
   Parent extends { dataRetentionPolicy?: DataRetentionPolicy | undefined },
 >() =>
   toOne<Parent, RequestContext>({
+    types: Object.values(dataRetentionTypes),
     linkage: ({ dataRetentionPolicy: policy }) =>
       policy ? { type: dataRetentionResourceOf(policy).type, id: policy.id } : null,
   });

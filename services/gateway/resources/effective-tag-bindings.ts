@@ -1,19 +1,20 @@
 import type { TagBinding } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { type Links, resource } from "../jsonapi/resource.ts";
-
-const own: Links = {};
+import { ifPresent } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
 
 /** A tag binding in effect for a workspace. An inherited binding names the project that it is inherited from. */
 export const effectiveTagBindingResource = resource<TagBinding, RequestContext>({
   type: "effective-tag-bindings",
   id: ({ id }) => id,
+  shape: { key: z.string(), value: z.string() },
   attributes: ({ key, value }) => ({ key, value }),
   relationships: {
-    "inherited-from": {
-      show: ({ inheritedFromProjectId: id }) => (id ? { data: { type: "projects", id } } : {}),
-    },
+    "inherited-from": ifPresent("projects", ({ inheritedFromProjectId }) => inheritedFromProjectId),
   },
+  linkNames: ["inherited-from"],
+  linksAreOptional: true,
   links: ({ inheritedFromProjectId: id }) =>
-    id ? { "inherited-from": `/api/v2/projects/${id}` } : own,
+    id ? { "inherited-from": `/api/v2/projects/${id}` } : undefined,
 });

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
@@ -11,26 +12,41 @@ export interface EntitlementSet {
   operations: boolean;
 }
 
+/** The features that entitlement sets name. */
+const features = [
+  "operations",
+  "state-storage",
+  "teams",
+  "agents",
+  "vcs-integrations",
+  "cost-estimation",
+  "configuration-designer",
+  "private-module-registry",
+  "sentinel",
+  "run-tasks",
+  "global-run-tasks",
+  "private-run-tasks",
+  "audit-logging",
+  "sso",
+  "usage-reporting",
+  "self-serve-billing",
+] as const;
+
+const nothing = Object.fromEntries(features.map((name) => [name, false]));
+
 export const entitlementSetResource = resource<EntitlementSet, RequestContext>({
   type: "entitlement-sets",
   id: ({ organizationName }) => organizationName,
+  shape: {
+    ...Object.fromEntries(features.map((name) => [name, z.boolean()])),
+    "user-limit": z.null(),
+  },
   attributes: ({ operations }) => ({
+    ...nothing,
     operations,
     "state-storage": true,
     teams: true,
     agents: operations,
-    "vcs-integrations": false,
-    "cost-estimation": false,
-    "configuration-designer": false,
-    "private-module-registry": false,
-    sentinel: false,
-    "run-tasks": false,
-    "global-run-tasks": false,
-    "private-run-tasks": false,
-    "audit-logging": false,
-    sso: false,
-    "usage-reporting": false,
-    "self-serve-billing": false,
     "user-limit": null,
   }),
   links: ({ organizationName }) => ({

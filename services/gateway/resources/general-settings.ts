@@ -1,4 +1,5 @@
 import type { GeneralSettings } from "@statehouse/proto/statehouse/workspaces/v1/admin";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
@@ -8,6 +9,14 @@ import { resource } from "../jsonapi/resource.ts";
 export const generalSettingsResource = resource<GeneralSettings, RequestContext>({
   type: "general-settings",
   id: () => "general-settings",
+  shape: {
+    "default-remote-state-access": z.boolean(),
+    "limit-user-organization-creation": z.boolean(),
+    "api-rate-limiting-enabled": z.boolean(),
+    "api-rate-limit": z.int(),
+    "send-passing-statuses-for-untriggered-speculative-plans": z.boolean(),
+    "allow-speculative-plans-on-pull-requests-from-forks": z.boolean(),
+  },
   attributes: ({ defaultRemoteStateAccess }) => ({
     "default-remote-state-access": defaultRemoteStateAccess,
     "limit-user-organization-creation": false,

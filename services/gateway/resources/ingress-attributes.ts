@@ -1,12 +1,33 @@
 import type { IngressAttributes } from "@statehouse/proto/statehouse/runs/v1/run_report";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { optionalText } from "../jsonapi/shape.ts";
 import { reported } from "./reported-text.ts";
 
 /** The commit of a configuration version, which is part of the configuration version's report. */
 export const ingressAttributesResource = resource<IngressAttributes, RequestContext>({
   type: "ingress-attributes",
   id: ({ id }) => id,
+  shape: {
+    branch: optionalText,
+    "clone-url": optionalText,
+    "commit-message": optionalText,
+    "commit-sha": optionalText,
+    "commit-url": optionalText,
+    "compare-url": optionalText,
+    identifier: optionalText,
+    "is-pull-request": z.boolean(),
+    "on-default-branch": z.boolean(),
+    "pull-request-number": z.int().nullable(),
+    "pull-request-url": optionalText,
+    "pull-request-title": optionalText,
+    "pull-request-body": optionalText,
+    tag: optionalText,
+    "sender-username": optionalText,
+    "sender-avatar-url": optionalText,
+    "sender-html-url": optionalText,
+  },
   attributes: (ingress) => ({
     branch: reported(ingress.branch),
     "clone-url": reported(ingress.cloneUrl),

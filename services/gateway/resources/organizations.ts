@@ -6,11 +6,12 @@ import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { nullableLinkage } from "../jsonapi/body.ts";
-import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
 import { related, target, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { optionalText, time } from "../jsonapi/shape.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
-import { permissionsFrom } from "./permissions.ts";
+import { permissionShape, permissionsFrom } from "./permissions.ts";
 import { projectResource } from "./projects.ts";
 import { timestamp } from "./timestamps.ts";
 
@@ -74,7 +75,11 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
     "user-tokens-enabled": { field: "userTokensEnabled", in: z.boolean() },
     "max-ttl-enabled": { field: "maxTtlEnabled", in: z.boolean() },
     // This product has no stacks.
-    "stacks-enabled": { in: z.literal(false).transform(() => ({})), out: () => false },
+    "stacks-enabled": {
+      in: z.literal(false).transform(() => ({})),
+      out: () => false,
+      shown: z.literal(false),
+    },
     "collaborator-auth-policy": { field: "collaboratorAuthPolicy", in: z.string() },
     "cost-estimation-enabled": { field: "costEstimationEnabled", in: z.boolean() },
     "send-passing-statuses-for-untriggered-speculative-plans": {
@@ -86,9 +91,13 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
       field: "speculativePlanManagementEnabled",
       in: z.boolean(),
     },
-    "session-timeout": { field: "sessionTimeout", in: minutes },
-    "session-remember": { field: "sessionRemember", in: minutes },
-    "owners-team-saml-role-id": { field: "ownersTeamSamlRoleId", in: z.string() },
+    "session-timeout": { field: "sessionTimeout", in: minutes, shown: z.int().nullable() },
+    "session-remember": { field: "sessionRemember", in: minutes, shown: z.int().nullable() },
+    "owners-team-saml-role-id": {
+      field: "ownersTeamSamlRoleId",
+      in: z.string(),
+      shown: optionalText,
+    },
   },
   relationships: {
     // Takes precedence over the attribute of the same field.
@@ -102,6 +111,22 @@ const sentAttributes = attributesOf(organizationNoun);
 export const organizationResource = resource<Organization, RequestContext>({
   type: "organizations",
   id: ({ name }) => name,
+  shape: {
+    ...shapeOf(organizationNoun),
+    "external-id": z.string(),
+    "created-at": time,
+    "plan-expired": z.boolean(),
+    "plan-expires-at": z.null(),
+    "plan-is-trial": z.boolean(),
+    "plan-is-enterprise": z.boolean(),
+    "plan-identifier": z.string(),
+    "fair-run-queuing-enabled": z.boolean(),
+    "saml-enabled": z.boolean(),
+    "two-factor-conformant": z.boolean(),
+    "project-count": z.int().nullable(),
+    "workspace-count": z.int().nullable(),
+    permissions: permissionShape(organizationPermissions),
+  },
   attributes: (organization, context) => ({
     ...sentAttributes(organization, context),
     "external-id": organization.externalId,
@@ -131,10 +156,12 @@ export const organizationResource = resource<Organization, RequestContext>({
       ],
     }),
     "default-agent-pool": toOne({
+      types: ["agent-pools"],
       linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
     }),
     "data-retention-policy": ownDataRetentionPolicy<Organization>(),
     "entitlement-set": toOne({
+      types: ["entitlement-sets"],
       linkage: ({ name }) => ({ type: "entitlement-sets", id: name }),
       links: ({ name }) => ({ related: `/api/v2/organizations/${name}/entitlement-set` }),
     }),
@@ -153,6 +180,7 @@ export const organizationResource = resource<Organization, RequestContext>({
  */
 export const includedOrganizationResource = resource<Organization, RequestContext>({
   ...organizationResource,
+  variant: "included",
   relationships: {
     ...organizationResource.relationships,
     "default-project": related(({ defaultProjectId }) => `/api/v2/projects/${defaultProjectId}`),

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** Maps each `can-…` key to an action of packages/authorization. Null: this product never allows the action. */
 export type PermissionTable = Readonly<Record<string, string | null>>;
 
@@ -27,3 +29,7 @@ export function permissionsFrom(
     return permissions;
   };
 }
+
+/** Returns the schema of the permissions that `permissionsFrom` returns. */
+export const permissionShape = (table: PermissionTable) =>
+  z.object(Object.fromEntries(Object.keys(table).map((name) => [name, z.boolean()])));

@@ -7,11 +7,12 @@ import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/ta
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { nullableLinkage } from "../jsonapi/body.ts";
-import { attributesOf, type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, fieldsIn, type Noun, shapeOf } from "../jsonapi/noun.ts";
 import { related, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { optionalText, time } from "../jsonapi/shape.ts";
 import { effectiveTagBindingResource } from "./effective-tag-bindings.ts";
-import { permissionsFrom } from "./permissions.ts";
+import { permissionShape, permissionsFrom } from "./permissions.ts";
 import { type TagBindingFields, tagBindingLinkages } from "./tag-linkages.ts";
 import { timestamp } from "./timestamps.ts";
 
@@ -48,7 +49,7 @@ export const projectNoun: Noun<Fields, Project, RequestContext> = {
   type: "projects",
   attributes: {
     name: { field: "name", in: z.string() },
-    description: { field: "description", in: z.string() },
+    description: { field: "description", in: z.string(), shown: optionalText },
     "default-execution-mode": { field: "defaultExecutionMode", in: z.string() },
     // Clients send this as an attribute, although the public documentation describes a relationship.
     "default-agent-pool-id": { field: "defaultAgentPoolId", in: z.string(), writeOnly: true },
@@ -60,6 +61,7 @@ export const projectNoun: Noun<Fields, Project, RequestContext> = {
         "default-execution-mode": overwritesDefaultExecutionMode,
         "default-agent-pool": overwritesDefaultExecutionMode,
       }),
+      shown: z.object({ "default-execution-mode": z.boolean(), "default-agent-pool": z.boolean() }),
     },
   },
   relationships: {
@@ -78,6 +80,14 @@ const sentAttributes = attributesOf(projectNoun);
 export const projectResource = resource<Project, RequestContext>({
   type: "projects",
   id: ({ id }) => id,
+  shape: {
+    ...shapeOf(projectNoun),
+    "created-at": time,
+    "workspace-count": z.int().nullable(),
+    "is-default": z.boolean(),
+    "auto-destroy-activity-duration": optionalText,
+    permissions: permissionShape(projectPermissions),
+  },
   attributes: (project, context) => ({
     ...sentAttributes(project, context),
     "created-at": timestamp(project.createdAt),
@@ -88,17 +98,19 @@ export const projectResource = resource<Project, RequestContext>({
   }),
   relationships: {
     organization: toOne({
+      types: ["organizations"],
       linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
       links: ({ organizationName }) => ({ related: `/api/v2/organizations/${organizationName}` }),
     }),
     "default-agent-pool": toOne({
+      types: ["agent-pools"],
       linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
     }),
     "tag-bindings": related(({ id }) => `/api/v2/projects/${id}/tag-bindings`),
     // A project inherits no bindings, so these are its own. The provider reads a project's tags only through this
     // include.
     "effective-tag-bindings": toMany({
-      show: ({ id }) => ({ links: { related: `/api/v2/projects/${id}/effective-tag-bindings` } }),
+      link: ({ id }) => `/api/v2/projects/${id}/effective-tag-bindings`,
       resource: () => effectiveTagBindingResource,
       keyOf: ({ id }) => id,
       loadFor: async (projectIds, { client, caller }: RequestContext) =>

@@ -1,8 +1,13 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { z } from "zod";
+import { optionalTime } from "../jsonapi/shape.ts";
 import { timestamp } from "./timestamps.ts";
 
 /** Returns a reported string; an empty one counts as absent. */
 export const reported = (text: string | undefined): string | null => text || null;
+
+/** The schema of what `statusTimestamps` returns. */
+export const statusTimes = z.record(z.string(), optionalTime);
 
 /** Returns the times at which each status was reached. */
 export const statusTimestamps = (timestamps: Readonly<Record<string, Timestamp>>) =>

@@ -4,8 +4,9 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { time } from "../jsonapi/shape.ts";
 import { timestamp } from "./timestamps.ts";
 
 /** The attributes that clients send for a reserved tag key. */
@@ -26,6 +27,7 @@ const sentAttributes = attributesOf(reservedTagKeyNoun);
 export const reservedTagKeyResource = resource<ReservedTagKey, RequestContext>({
   type: "reserved-tag-keys",
   id: ({ id }) => id,
+  shape: { ...shapeOf(reservedTagKeyNoun), created_at: time, updated_at: time },
   attributes: (reserved, context) => ({
     ...sentAttributes(reserved, context),
     // These two names have underscores, because clients expect them in this form.

@@ -1,11 +1,13 @@
 import type { RunReport } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { embedded, target, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { optionalText, optionalTime } from "../jsonapi/shape.ts";
 import { configurationVersionResource } from "./configuration-versions.ts";
 import { planResource } from "./plans.ts";
-import { reported, statusTimestamps } from "./reported-text.ts";
+import { reported, statusTimes, statusTimestamps } from "./reported-text.ts";
 import { timestamp } from "./timestamps.ts";
 import { userResource } from "./users.ts";
 
@@ -33,10 +35,36 @@ const permissions = {
   "can-override-policy-check": false,
 } as const;
 
+const flags = (values: Readonly<Record<string, boolean>>) =>
+  z.object(Object.fromEntries(Object.keys(values).map((name) => [name, z.boolean()])));
+
 /** A run as its runner last reported it. */
 export const runResource = resource<Run, RequestContext>({
   type: "runs",
   id: ({ id }) => id,
+  shape: {
+    status: z.string(),
+    "status-timestamps": statusTimes,
+    "created-at": optionalTime,
+    message: z.string(),
+    source: z.string(),
+    "trigger-reason": z.string(),
+    "is-destroy": z.boolean(),
+    "plan-only": z.boolean(),
+    "save-plan": z.boolean(),
+    refresh: z.boolean(),
+    "refresh-only": z.boolean(),
+    "auto-apply": z.boolean(),
+    "allow-empty-apply": z.boolean(),
+    "has-changes": z.boolean(),
+    "engine-version": optionalText,
+    "terraform-version": optionalText,
+    "target-addrs": z.array(z.string()),
+    "replace-addrs": z.array(z.string()),
+    variables: z.array(z.unknown()).max(0),
+    actions: flags(actions),
+    permissions: flags(permissions),
+  },
   attributes: (run) => {
     const report = reportOf(run);
     return {
@@ -65,6 +93,7 @@ export const runResource = resource<Run, RequestContext>({
   },
   relationships: {
     workspace: toOne({
+      types: ["workspaces"],
       linkage: ({ workspaceId }) => ({ type: "workspaces", id: workspaceId }),
       links: ({ workspaceId }) => ({ related: `/api/v2/workspaces/${workspaceId}` }),
     }),
@@ -76,6 +105,7 @@ export const runResource = resource<Run, RequestContext>({
       },
     }),
     apply: toOne({
+      types: ["applies"],
       linkage: (run) => {
         const { apply } = reportOf(run);
         return apply?.id ? { type: "applies", id: apply.id } : null;

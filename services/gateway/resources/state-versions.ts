@@ -2,9 +2,11 @@ import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_v
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { parseExactJson } from "@statehouse/runtime/exact-json";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { embedded, fixedTarget, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { type Identifier, resource } from "../jsonapi/resource.ts";
+import { anyValue, optionalText, time } from "../jsonapi/shape.ts";
 import { type ShownStateVersion, withRuns } from "./reported-run.ts";
 import { reported } from "./reported-text.ts";
 import { runResource } from "./runs.ts";
@@ -46,6 +48,51 @@ const resourceOf = ({
 export const stateVersionResource = resource<ShownStateVersion, RequestContext>({
   type: "state-versions",
   id: ({ id }) => id,
+  shape: {
+    "created-at": time,
+    size: z.int().nullable(),
+    md5: z.string(),
+    serial: z.int(),
+    lineage: z.string(),
+    status: z.enum([
+      "pending",
+      "finalized",
+      "discarded",
+      "backing_data_soft_deleted",
+      "backing_data_permanently_deleted",
+    ]),
+    intermediate: z.boolean(),
+    "hosted-state-download-url": optionalText,
+    "hosted-json-state-download-url": optionalText,
+    "hosted-state-upload-url": optionalText,
+    "hosted-json-state-upload-url": optionalText,
+    modules: anyValue,
+    providers: anyValue,
+    resources: z.array(
+      z.object({
+        name: z.string(),
+        type: z.string(),
+        count: z.int(),
+        module: z.string(),
+        provider: z.string(),
+      }),
+    ),
+    "resource-count": z
+      .int()
+      .optional()
+      .describe("The number of resources, shown only if some of them are omitted."),
+    "resources-processed": z.boolean(),
+    "state-version": z.int().nullable(),
+    "engine-version": optionalText,
+    "terraform-version": optionalText,
+    "billable-rum-count": z
+      .int()
+      .nullable()
+      .optional()
+      .describe("Omitted for callers who may not see how many resources are billed."),
+    "vcs-commit-sha": optionalText,
+    "vcs-commit-url": optionalText,
+  },
   attributes: (version) => ({
     "created-at": timestamp(version.createdAt),
     size: version.size === undefined ? null : Number(version.size),
@@ -77,6 +124,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
   }),
   relationships: {
     workspace: toOne({
+      types: ["workspaces"],
       linkage: ({ workspaceId }) => ({ type: "workspaces", id: workspaceId }),
       links: ({ workspaceId }) => ({ related: `/api/v2/workspaces/${workspaceId}` }),
     }),
@@ -89,7 +137,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
       ],
     }),
     outputs: toMany({
-      show: ({ id }) => ({ links: { related: `/api/v2/state-versions/${id}/outputs` } }),
+      link: ({ id }) => `/api/v2/state-versions/${id}/outputs`,
       resource: () => stateVersionOutputResource,
       keyOf: ({ id }) => id,
       loadFor: async (stateVersionIds, { client, caller }: RequestContext) =>
@@ -104,6 +152,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     // Set once the run is reported: clients can name a run before its runner reports it.
     run: embedded({ resource: () => runResource, of: ({ run }) => run }),
     "rollback-state-version": toOne({
+      types: ["state-versions"],
       linkage: ({ rollbackStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
     }),
   },

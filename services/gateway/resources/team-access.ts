@@ -1,7 +1,15 @@
+import {
+  permissionValues,
+  projectLevels,
+  workspaceLevels,
+  workspacePermissionValues,
+} from "@statehouse/authorization";
 import type { TeamAccess } from "@statehouse/proto/statehouse/access/v1/team_access";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { target, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { time } from "../jsonapi/shape.ts";
 import { withBothSpellings } from "./brand-names.ts";
 import { projectResource } from "./projects.ts";
 import { teamResource } from "./teams.ts";
@@ -36,6 +44,18 @@ const groupOf = (group: string, permissions: TeamAccess["permissions"]) =>
       .map(([name, value]) => [name.slice(group.length + 1), value]),
   );
 
+/** The schema of the permissions on a project in one group. */
+const groupShape = (group: string) =>
+  z.object(
+    withBothSpellings(
+      Object.fromEntries(
+        Object.entries(permissionValues)
+          .filter(([name]) => name.startsWith(`${group}.`))
+          .map(([name, values]) => [name.slice(group.length + 1), z.literal(values)]),
+      ),
+    ),
+  );
+
 const team = toOne<TeamAccess, RequestContext>({
   linkage: ({ teamId }) => ({ type: "teams", id: teamId }),
   links: ({ teamId }) => ({ related: `/api/v2/teams/${teamId}` }),
@@ -51,6 +71,12 @@ const team = toOne<TeamAccess, RequestContext>({
 export const teamProjectResource = resource<TeamAccess, RequestContext>({
   type: "team-projects",
   id: ({ id }) => id,
+  shape: {
+    access: z.enum(Object.keys(projectLevels)),
+    "project-access": groupShape("project-access"),
+    "workspace-access": groupShape("workspace-access"),
+    "created-at": time,
+  },
   attributes: ({ access, permissions, createdAt }) => ({
     access,
     "project-access": groupOf("project-access", permissions),
@@ -77,6 +103,17 @@ export const teamProjectResource = resource<TeamAccess, RequestContext>({
 export const teamWorkspaceResource = resource<TeamAccess, RequestContext>({
   type: "team-workspaces",
   id: ({ id }) => id,
+  shape: {
+    access: z.enum(Object.keys(workspaceLevels)),
+    ...withBothSpellings(
+      Object.fromEntries(
+        Object.entries(workspacePermissionValues).map(([name, values]) => [
+          workspaceAttributeOf(name),
+          z.literal(values),
+        ]),
+      ),
+    ),
+  },
   attributes: ({ access, permissions }) => ({
     access,
     ...withBothSpellings(workspaceAttributes(permissions)),
@@ -84,6 +121,7 @@ export const teamWorkspaceResource = resource<TeamAccess, RequestContext>({
   relationships: {
     team,
     workspace: toOne({
+      types: ["workspaces"],
       linkage: ({ targetId }) => ({ type: "workspaces", id: targetId }),
       links: ({ targetId }) => ({ related: `/api/v2/workspaces/${targetId}` }),
     }),

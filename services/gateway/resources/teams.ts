@@ -3,10 +3,12 @@ import type { OrganizationMembership } from "@statehouse/proto/statehouse/access
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import type { Team } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { related, target, toManyOf, toOne } from "../jsonapi/relationship.ts";
+import { ifPresent, related, target, toManyOf, toOne } from "../jsonapi/relationship.ts";
 import { type CompiledResource, resource } from "../jsonapi/resource.ts";
-import { permissionsFrom } from "./permissions.ts";
+import { optionalText, time } from "../jsonapi/shape.ts";
+import { permissionShape, permissionsFrom } from "./permissions.ts";
 import { timestamp } from "./timestamps.ts";
 import { userResource } from "./users.ts";
 
@@ -36,6 +38,17 @@ export const teamResource: CompiledResource<NamedTeam, RequestContext> = resourc
 >({
   type: "teams",
   id: ({ id }) => id,
+  shape: {
+    name: z.string(),
+    "users-count": z.int(),
+    visibility: z.enum(["secret", "organization"]),
+    "sso-team-id": optionalText,
+    "allow-member-token-management": z.boolean(),
+    "organization-access": z.object(
+      Object.fromEntries(organizationAccessNames.map((name) => [name, z.boolean()])),
+    ),
+    permissions: permissionShape(teamPermissions),
+  },
   attributes: (team) => ({
     name: team.name,
     "users-count": team.usersCount,
@@ -48,9 +61,7 @@ export const teamResource: CompiledResource<NamedTeam, RequestContext> = resourc
     permissions: permissions(team.allowedActions),
   }),
   relationships: {
-    organization: {
-      show: ({ organizationName: id }) => (id ? { data: { type: "organizations", id } } : {}),
-    },
+    organization: ifPresent("organizations", ({ organizationName }) => organizationName),
     users: toManyOf({
       type: "users",
       idsOf: ({ members }) => members.map(({ userId }) => userId),
@@ -75,6 +86,11 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
   resource<NamedMembership, RequestContext>({
     type: "organization-memberships",
     id: ({ id }) => id,
+    shape: {
+      status: z.enum(["invited", "active"]),
+      email: optionalText,
+      "created-at": time,
+    },
     attributes: (membership) => ({
       status: membership.status,
       // Null for callers who may not see the address.
@@ -82,9 +98,7 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
       "created-at": timestamp(membership.createdAt),
     }),
     relationships: {
-      organization: {
-        show: ({ organizationName: id }) => (id ? { data: { type: "organizations", id } } : {}),
-      },
+      organization: ifPresent("organizations", ({ organizationName }) => organizationName),
       user: toOne({
         linkage: ({ userId }) => ({ type: "users", id: userId }),
         targets: [

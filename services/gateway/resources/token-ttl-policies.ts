@@ -6,8 +6,9 @@ import type {
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { listOf } from "../jsonapi/body.ts";
-import { attributesOf, type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, fieldsIn, type Noun, shapeOf } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { optionalTime } from "../jsonapi/shape.ts";
 import { timestamp } from "./timestamps.ts";
 
 const type = "organization-token-ttl-policies";
@@ -24,11 +25,13 @@ const tokenTtlPolicyNoun: Noun<
     "token-type": {
       field: "tokenType",
       in: z.string().transform((name) => name.replace("_", "-")),
+      shown: z.enum(["user", "team", "organization", "audit-trails"]),
     },
     "max-ttl-ms": {
       field: "maxTtlMs",
       in: z.int().transform(BigInt),
       out: ({ maxTtlMs }) => Number(maxTtlMs),
+      shown: z.int(),
     },
   },
 };
@@ -54,6 +57,7 @@ const sentAttributes = attributesOf(tokenTtlPolicyNoun);
 export const tokenTtlPolicyResource = resource<TokenTtlPolicy, RequestContext>({
   type,
   id: ({ id }) => id,
+  shape: { ...shapeOf(tokenTtlPolicyNoun), "created-at": optionalTime, "updated-at": optionalTime },
   attributes: (policy, context) => ({
     ...sentAttributes(policy, context),
     "created-at": timestamp(policy.createdAt),

@@ -1,8 +1,10 @@
 import type { User } from "@statehouse/proto/statehouse/access/v1/user";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { related, toOne } from "../jsonapi/relationship.ts";
 import { type Identifier, resource } from "../jsonapi/resource.ts";
+import { optionalText } from "../jsonapi/shape.ts";
 
 const own = {
   "can-create-organizations": true,
@@ -15,6 +17,16 @@ const own = {
   "can-manage-sessions": false,
   "can-manage-user-tokens": true,
   "can-update-user": true,
+} as const;
+
+const publicShape = {
+  username: z.string(),
+  "is-service-account": z.boolean(),
+  "auth-method": z.string(),
+  "avatar-url": optionalText,
+  "v2-only": z.boolean(),
+  "is-confirmed": z.boolean(),
+  "two-factor": z.object({ enabled: z.boolean(), verified: z.boolean() }),
 } as const;
 
 const publicAttributes = ({ username }: { username: string }) => ({
@@ -39,6 +51,7 @@ const common = {
 /** A user as other resources include it: without the e-mail address, which is not public. */
 export const userResource = resource<User, RequestContext>({
   ...common,
+  shape: publicShape,
   attributes: publicAttributes,
   loadMany: async (ids, { client, caller }) =>
     (await client(UserService).batchGetUsers({ ids: [...ids] }, caller)).users,
@@ -52,7 +65,9 @@ export const internalAccount = {
 
 export const internalAccountResource = resource<typeof internalAccount, RequestContext>({
   type: "users",
+  variant: "service-account",
   id: ({ id }) => id,
+  shape: publicShape,
   attributes: (account) => ({ ...publicAttributes(account), "is-service-account": true }),
 });
 
@@ -74,7 +89,16 @@ const impersonal = {
 /** The account of the caller. */
 export const accountResource = resource<Account, RequestContext>({
   type: "users",
+  variant: "account",
   id: (account) => identifierOf(account).id,
+  shape: {
+    ...publicShape,
+    email: optionalText,
+    "unconfirmed-email": z.null(),
+    "is-admin": z.boolean(),
+    "is-site-admin": z.boolean(),
+    permissions: z.object(Object.fromEntries(Object.keys(own).map((name) => [name, z.boolean()]))),
+  },
   attributes: (account) =>
     account.kind === "user"
       ? {
@@ -100,7 +124,10 @@ export const accountResource = resource<Account, RequestContext>({
         ? `/api/v2/users/${account.user.id}/authentication-tokens`
         : `/api/v2/${account.resource.type}/${account.resource.id}/authentication-token`,
     ),
-    "authenticated-resource": toOne({ linkage: identifierOf }),
+    "authenticated-resource": toOne({
+      types: ["users", "teams", "organizations"],
+      linkage: identifierOf,
+    }),
   },
   links: (account) => {
     const { type, id } = identifierOf(account);
@@ -111,6 +138,13 @@ export const accountResource = resource<Account, RequestContext>({
 /** A user as administrators see it. */
 export const administeredUserResource = resource<User, RequestContext>({
   ...common,
+  variant: "administered",
+  shape: {
+    ...publicShape,
+    email: z.string(),
+    "is-admin": z.boolean(),
+    "is-suspended": z.boolean(),
+  },
   attributes: (user) => ({
     ...publicAttributes(user),
     email: user.email,

@@ -5,9 +5,11 @@ import type {
   WorkspaceSettingsSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
+import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { linkage, listOf } from "../jsonapi/body.ts";
 import { type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
+import { optionalText, optionalTime } from "../jsonapi/shape.ts";
 import { bothSpellings } from "../jsonapi/spelling.ts";
 import { brandNames } from "./brand-names.ts";
 import { tagBindingLinkages, tagNameLinkages } from "./tag-linkages.ts";
@@ -24,6 +26,17 @@ const vcsRepo = bothSpellings(
     "tags-regex": { field: "tagsRegex", in: z.string() },
   }),
 );
+
+const vcsRepoShape = z.object({
+  identifier: z.string(),
+  "display-identifier": z.string(),
+  branch: z.string(),
+  "ingress-submodules": z.boolean(),
+  "oauth-token-id": optionalText,
+  "vcs-app-installation-id": optionalText,
+  "github-app-installation-id": optionalText,
+  "tags-regex": optionalText,
+});
 
 const showVcsRepo = (repository: VcsRepo) => ({
   identifier: repository.identifier,
@@ -45,13 +58,14 @@ export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
   type: "workspaces",
   attributes: {
     name: { field: "name", in: z.string() },
-    "agent-pool-id": { field: "agentPoolId", in: z.string() },
+    "agent-pool-id": { field: "agentPoolId", in: z.string(), shown: optionalText },
     "allow-destroy-plan": { field: "allowDestroyPlan", in: z.boolean() },
     "assessments-enabled": {
       field: "assessmentsEnabled",
       in: z.boolean(),
       out: ({ assessmentsEnabled }, { edition }) =>
         edition.has("workspaces.assessments-enabled") ? assessmentsEnabled : undefined,
+      shown: z.boolean().optional().meta(editionsOf("workspaces.assessments-enabled")),
     },
     "auto-apply": { field: "autoApply", in: z.boolean() },
     "auto-apply-run-trigger": { field: "autoApplyRunTrigger", in: z.boolean() },
@@ -60,19 +74,22 @@ export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
       in: z.string(),
       removable: true,
       out: ({ autoDestroyAt }) => (autoDestroyAt ? timestamp(autoDestroyAt) : null),
+      shown: optionalTime,
     },
     "auto-destroy-activity-duration": {
       field: "autoDestroyActivityDuration",
       in: z.string(),
+      shown: optionalText,
       removable: true,
     },
     "inherits-project-auto-destroy": { field: "inheritsProjectAutoDestroy", in: z.boolean() },
-    description: { field: "description", in: z.string() },
+    description: { field: "description", in: z.string(), shown: optionalText },
     "execution-mode": { field: "executionMode", in: z.string() },
     operations: {
       field: "operations",
       in: z.boolean(),
       out: ({ executionMode }) => executionMode !== "local",
+      shown: z.boolean(),
     },
     "file-triggers-enabled": { field: "fileTriggersEnabled", in: z.boolean() },
     "global-remote-state": { field: "globalRemoteState", in: z.boolean() },
@@ -87,21 +104,23 @@ export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
         "execution-mode": overwritesExecutionMode,
         "agent-pool": overwritesAgentPool,
       }),
+      shown: z.object({ "execution-mode": z.boolean(), "agent-pool": z.boolean() }),
     },
-    "source-name": { field: "sourceName", in: z.string() },
-    "source-url": { field: "sourceUrl", in: z.string() },
+    "source-name": { field: "sourceName", in: z.string(), shown: optionalText },
+    "source-url": { field: "sourceUrl", in: z.string(), shown: optionalText },
     "speculative-enabled": { field: "speculativeEnabled", in: z.boolean() },
     "structured-run-output-enabled": { field: "structuredRunOutputEnabled", in: z.boolean() },
     "engine-version": { field: "engineVersion", in: z.string() },
-    "trigger-patterns": { field: "triggerPatterns", in: texts },
-    "trigger-prefixes": { field: "triggerPrefixes", in: texts },
+    "trigger-patterns": { field: "triggerPatterns", in: texts, shown: z.array(z.string()) },
+    "trigger-prefixes": { field: "triggerPrefixes", in: texts, shown: z.array(z.string()) },
     "vcs-repo": {
       field: "vcsRepo",
       in: vcsRepo,
       removable: true,
       out: ({ vcsRepo }) => (vcsRepo ? showVcsRepo(vcsRepo) : null),
+      shown: vcsRepoShape.nullable(),
     },
-    "working-directory": { field: "workingDirectory", in: z.string() },
+    "working-directory": { field: "workingDirectory", in: z.string(), shown: optionalText },
   },
   relationships: {
     // An empty id counts as absent: the workspace keeps its project, and a new workspace gets the organization's

@@ -1,12 +1,21 @@
 import type { StateVersionOutput } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { anyValue } from "../jsonapi/shape.ts";
 import { outputDetailedType, outputValue } from "./output-value.ts";
 
 /** An output of a workspace's current state. The JSON:API type and the attribute names are used by this list only. */
 export const workspaceOutputResource = resource<StateVersionOutput, RequestContext>({
   type: "workspace-outputs",
   id: ({ id }) => id,
+  shape: {
+    name: z.string(),
+    sensitive: z.boolean(),
+    "output-type": z.string(),
+    "detailed-type": anyValue,
+    value: anyValue,
+  },
   attributes: (output) => ({
     name: output.name,
     sensitive: output.sensitive,

@@ -1,4 +1,5 @@
 import type { WorkspacePerformance } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { z } from "zod";
 
 const duration = (ms: bigint | undefined): number | null => (ms === undefined ? null : Number(ms));
 
@@ -11,3 +12,8 @@ export const workspacePerformance = (performance: WorkspacePerformance | undefin
   "workspace-kpis-run-count": performance?.runs ?? null,
   "workspace-kpis-runs-count": performance?.runs ?? null,
 });
+
+/** The schemas of what `workspacePerformance` returns. */
+export const workspacePerformanceShape = Object.fromEntries(
+  Object.keys(workspacePerformance(undefined)).map((name) => [name, z.int().nullable()]),
+);

@@ -1,5 +1,6 @@
 import type { WorkspaceReadme } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
 import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
@@ -7,6 +8,7 @@ import { resource } from "../jsonapi/resource.ts";
 export const workspaceReadmeResource = resource<WorkspaceReadme, RequestContext>({
   type: "workspace-readme",
   id: ({ workspaceId }) => workspaceId,
+  shape: { "raw-markdown": z.string() },
   attributes: ({ rawMarkdown }) => ({ "raw-markdown": rawMarkdown }),
   loadMany: async (workspaceIds, { client, caller }) =>
     (

@@ -1,14 +1,17 @@
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import type { Workspace } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { attributesOf } from "../jsonapi/noun.ts";
-import { empty, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
+import { attributesOf, shapeOf } from "../jsonapi/noun.ts";
+import { empty, emptyList, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { optionalText, time } from "../jsonapi/shape.ts";
 import { configurationVersionResource } from "./configuration-versions.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
 import { effectiveTagBindingResource } from "./effective-tag-bindings.ts";
 import { includedOrganizationResource } from "./organizations.ts";
+import { permissionShape } from "./permissions.ts";
 import { projectResource } from "./projects.ts";
 import { runResource } from "./runs.ts";
 import { stateVersionResource } from "./state-versions.ts";
@@ -17,8 +20,8 @@ import { timestamp } from "./timestamps.ts";
 import { userResource } from "./users.ts";
 import { workspaceNoun } from "./workspace-attributes.ts";
 import { workspaceOutputResource } from "./workspace-outputs.ts";
-import { workspacePerformance } from "./workspace-performance.ts";
-import { workspacePermissions } from "./workspace-permissions.ts";
+import { workspacePerformance, workspacePerformanceShape } from "./workspace-performance.ts";
+import { workspacePermissions, workspacePermissionTable } from "./workspace-permissions.ts";
 import { workspaceReadmeResource } from "./workspace-readme.ts";
 
 const holderTypes: Readonly<Record<string, string>> = { user: "users", team: "teams", run: "runs" };
@@ -36,6 +39,28 @@ const sentAttributes = attributesOf(workspaceNoun);
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
   id: ({ id }) => id,
+  shape: {
+    ...shapeOf(workspaceNoun),
+    environment: z.string(),
+    "created-at": time,
+    "updated-at": time,
+    "latest-change-at": time,
+    "last-assessment-result-at": z.null(),
+    "auto-destroy-status": z.null(),
+    locked: z.boolean(),
+    "locked-reason": z.string(),
+    "resource-count": z.int(),
+    source: z.string(),
+    "source-module-id": z.null(),
+    "no-code-upgrade-available": z.boolean(),
+    "tag-names": z.array(z.string()),
+    "terraform-version": z.string(),
+    "vcs-repo-identifier": optionalText,
+    ...workspacePerformanceShape,
+    "hyok-enabled": z.boolean(),
+    permissions: permissionShape(workspacePermissionTable),
+    actions: z.object({ "is-destroyable": z.boolean() }),
+  },
   attributes: (workspace, context) => ({
     ...sentAttributes(workspace, context),
     environment: "default",
@@ -102,9 +127,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     }),
     outputs: toMany({
       // Only the state service knows the outputs, so the relationship has no data unless it is included.
-      show: (workspace) => ({
-        links: { related: `${selfOf(workspace)}/current-state-version-outputs` },
-      }),
+      link: (workspace) => `${selfOf(workspace)}/current-state-version-outputs`,
       resource: () => workspaceOutputResource,
       keyOf: ({ id }) => id,
       loadFor: async (workspaceIds, { client, caller }: RequestContext) =>
@@ -118,9 +141,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     }),
     "tag-bindings": related((workspace) => `${selfOf(workspace)}/tag-bindings`),
     "effective-tag-bindings": toMany({
-      show: (workspace) => ({
-        links: { related: `${selfOf(workspace)}/effective-tag-bindings` },
-      }),
+      link: (workspace) => `${selfOf(workspace)}/effective-tag-bindings`,
       resource: () => effectiveTagBindingResource,
       keyOf: ({ id }) => id,
       loadFor: async (workspaceIds, { client, caller }: RequestContext) =>
@@ -145,6 +166,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       ],
     }),
     "latest-run": toOne({
+      types: ["runs"],
       linkage: ({ latestRunId: id }) => (id ? { type: "runs", id } : null),
     }),
     "current-configuration-version": toOne({
@@ -159,9 +181,11 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     }),
     "current-assessment-result": empty,
     "agent-pool": toOne({
+      types: ["agent-pools"],
       linkage: ({ agentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
     }),
     "ssh-key": toOne({
+      types: ["ssh-keys"],
       linkage: ({ sshKeyId: id }) => (id ? { type: "ssh-keys", id } : null),
     }),
     readme: toOne({
@@ -174,8 +198,9 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       ],
     }),
     "data-retention-policy": ownDataRetentionPolicy<Workspace>(),
-    vars: { show: () => ({ data: [] }) },
+    vars: emptyList,
   },
+  linkNames: ["self", "self-html"],
   links: (workspace) => ({
     self: `${organizationOf(workspace)}/workspaces/${workspace.name}`,
     "self-html": `/app/${workspace.organizationName}/workspaces/${workspace.name}`,

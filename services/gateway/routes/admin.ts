@@ -1,7 +1,7 @@
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { z } from "zod";
-import { readPage } from "../http/paging.ts";
-import { parameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
@@ -45,12 +45,13 @@ export const adminRoutes: readonly Route[] = [
     method: "GET",
     path: "/admin/organizations",
     summary: "List all organizations",
+    query: { page, q: text("q", "Part of the organization's name.") },
     success: [200, list(organizationResource)],
     failures: [400, 404],
     handle: async ({ client, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const { organizations, totalCount } = await client(AdminService).listAllOrganizations(
-        { query: parameter(query, "q") ?? "", pageNumber: page.number, pageSize: page.size },
+        { query: query.q, pageNumber: page.number, pageSize: page.size },
         caller,
       );
       return { items: organizations, page, totalCount };

@@ -1,8 +1,7 @@
-import { badRequest } from "@statehouse/errors";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
-import { parameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { choice, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -11,27 +10,17 @@ import { agentPoolNoun, agentPoolResource } from "../resources/agent-pools.ts";
 const createBody = bodyOf(agentPoolNoun, ["name"]);
 const updateBody = bodyOf(agentPoolNoun);
 
-const sorts: readonly string[] = ["name", "-name", "created-at", "-created-at"];
-
-function readSort(query: URLSearchParams): string {
-  const sort = parameter(query, "sort") ?? "";
-  if (sort !== "" && !sorts.includes(sort)) {
-    throw badRequest("sort", `sort must be one of ${sorts.join(", ")}.`);
-  }
-  return sort;
-}
-
-/** Reads the filters under both names: that of go-tfe and that of the public documentation. */
-const allowedNames = (query: URLSearchParams) => ({
-  allowedWorkspaceName:
-    parameter(query, "filter[allowed_workspaces][name]") ??
-    parameter(query, "filter[allowed-workspaces][name]") ??
-    "",
-  allowedProjectName:
-    parameter(query, "filter[allowed_projects][name]") ??
-    parameter(query, "filter[allowed-projects][name]") ??
-    "",
-});
+/** The filters under both names: that of go-tfe and that of the public documentation. */
+const allowedNames = {
+  allowedWorkspaceName: text(
+    ["filter[allowed_workspaces][name]", "filter[allowed-workspaces][name]"],
+    "Only agent pools that this workspace may use.",
+  ),
+  allowedProjectName: text(
+    ["filter[allowed_projects][name]", "filter[allowed-projects][name]"],
+    "Only agent pools that this project may use.",
+  ),
+};
 
 const ofOrganization = "/organizations/:organizationName/agent-pools";
 const byId = "/agent-pools/:agentPoolId";
@@ -41,17 +30,28 @@ export const agentPoolRoutes: readonly Route[] = [
     method: "GET",
     path: ofOrganization,
     summary: "List an organization's agent pools",
+    query: {
+      page,
+      q: text("q", "Part of the agent pool's name."),
+      ...allowedNames,
+      sort: choice(
+        "sort",
+        ["name", "-name", "created-at", "-created-at"],
+        "The order of the list.",
+      ),
+    },
     success: [200, list(agentPoolResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const { agentPools, totalCount } = await client(AgentPoolService).listAgentPools(
         {
           organizationName: params.organizationName,
-          query: parameter(query, "q") ?? "",
-          ...allowedNames(query),
-          sort: readSort(query),
+          query: query.q,
+          allowedWorkspaceName: query.allowedWorkspaceName,
+          allowedProjectName: query.allowedProjectName,
+          sort: query.sort,
           pageNumber: page.number,
           pageSize: page.size,
         },

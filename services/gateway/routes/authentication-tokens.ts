@@ -1,5 +1,5 @@
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
-import { readPage } from "../http/paging.ts";
+import { page } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import {
@@ -16,10 +16,11 @@ export const authenticationTokenRoutes: readonly Route[] = [
     method: "GET",
     path: ofUser,
     summary: "List a user's tokens",
+    query: { page },
     success: [200, list(authenticationTokenResource)],
     failures: [400, 404],
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const { tokens, totalCount } = await client(TokenService).listUserTokens(
         { userId: params.userId, pageNumber: page.number, pageSize: page.size },
         caller,

@@ -1,28 +1,25 @@
 import { badRequest } from "@statehouse/errors";
+import { z } from "zod";
 import { changelog, changelogFeed, changelogPage } from "../changelog/changelog.ts";
-import { readPage } from "../http/paging.ts";
-import { parameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { choice, parameter } from "../http/query.ts";
 import { atom, html, list } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { changelogEntryResource } from "../resources/changelog-entries.ts";
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-function readDate(query: URLSearchParams, name: string): string | undefined {
-  const value = parameter(query, name);
-  if (value !== undefined && !(DATE.test(value) && !Number.isNaN(Date.parse(value)))) {
-    throw badRequest("filter", `${name} must be a date: YYYY-MM-DD.`);
-  }
-  return value;
-}
-
-function readEdition(query: URLSearchParams): string | undefined {
-  const value = parameter(query, "filter[edition]");
-  if (value !== undefined && value !== "self-hosted" && value !== "hosted") {
-    throw badRequest("filter", "filter[edition] must be self-hosted or hosted.");
-  }
-  return value;
-}
+/** Declares a date; it is undefined if the parameter is absent. Reading throws `badRequest` for other values. */
+const date = (name: string, description: string) => ({
+  parameters: [{ name, description, schema: z.iso.date() }],
+  read(query: URLSearchParams): string | undefined {
+    const value = parameter(query, name);
+    if (value !== undefined && !(DATE.test(value) && !Number.isNaN(Date.parse(value)))) {
+      throw badRequest("filter", `${name} must be a date: YYYY-MM-DD.`);
+    }
+    return value;
+  },
+});
 
 /** The changelog is public: no token is required. */
 export const changelogRoutes: readonly Route[] = [
@@ -30,15 +27,26 @@ export const changelogRoutes: readonly Route[] = [
     method: "GET",
     path: "/changelog",
     summary: "List the changes of the interface, newest first",
+    query: {
+      page,
+      from: date("filter[from]", "Only changes of this day or later."),
+      to: date("filter[to]", "Only changes of this day or earlier."),
+      edition: choice(
+        "filter[edition]",
+        ["self-hosted", "hosted"],
+        "Only changes of this edition.",
+        "filter",
+      ),
+    },
     success: [200, list(changelogEntryResource)],
     failures: [400],
     credentials: "none",
     handle: ({ query }) => {
-      const page = readPage(query);
+      const { page } = query;
       const found = changelog({
-        from: readDate(query, "filter[from]"),
-        to: readDate(query, "filter[to]"),
-        edition: readEdition(query),
+        from: query.from,
+        to: query.to,
+        edition: query.edition || undefined,
       });
       const start = (page.number - 1) * page.size;
       return { items: found.slice(start, start + page.size), page, totalCount: found.length };

@@ -11,6 +11,7 @@ import { documentBody, optional, section } from "../jsonapi/body.ts";
 import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import {
   dataRetentionResourceOf,
+  dataRetentionResources,
   dataRetentionTypes,
 } from "../resources/data-retention-policies.ts";
 
@@ -43,7 +44,7 @@ const body = documentBody(
     })),
 );
 
-const policy = oneOf<DataRetentionPolicy>(dataRetentionResourceOf);
+const policy = oneOf<DataRetentionPolicy>(dataRetentionResources, dataRetentionResourceOf);
 
 type Target = MessageInitShape<typeof DataRetentionTargetSchema>;
 

@@ -1,9 +1,17 @@
+import { z } from "zod";
 import { plainJson } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 
 /** The supported version of the public API. The CLI refuses versions below 2.5. */
 const API_VERSION = "2.6";
 const base = "/api/v2/";
+
+const services = z.object({
+  "tfe.v2": z.string(),
+  "tfe.v2.1": z.string(),
+  "tfe.v2.2": z.string(),
+  "state.v2": z.string(),
+});
 
 /** The discovery routes, which require no token. */
 export const discoveryRoutes: readonly Route[] = [
@@ -12,7 +20,7 @@ export const discoveryRoutes: readonly Route[] = [
     path: "/.well-known/terraform.json",
     under: "root",
     summary: "Describe where the API is",
-    success: [200, plainJson],
+    success: [200, plainJson(services)],
     failures: [],
     credentials: "none",
     handle: () => ({ "tfe.v2": base, "tfe.v2.1": base, "tfe.v2.2": base, "state.v2": base }),

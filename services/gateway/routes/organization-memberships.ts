@@ -1,8 +1,8 @@
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
-import { listParameter, parameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { documentBody, listOf, optional, section, typeOf } from "../jsonapi/body.ts";
@@ -34,19 +34,25 @@ export const organizationMembershipRoutes: readonly Route[] = [
     path: ofOrganization,
     summary: "List an organization's memberships",
     includes,
+    query: {
+      page,
+      q: text("q", "Part of the user's name or address."),
+      emails: texts("filter[email]", "Only members with one of these addresses."),
+      status: text("filter[status]", "Only memberships with this status: invited or active."),
+    },
     success: [200, list(organizationMembershipResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, query, client, caller } = input;
       const { organizationName } = params;
-      const page = readPage(query);
+      const { page } = query;
       const found = await client(OrganizationMembershipService).listOrganizationMemberships(
         {
           organizationId: await organizationIdOf(input, organizationName),
-          query: parameter(query, "q") ?? "",
-          emails: listParameter(query, "filter[email]"),
-          status: parameter(query, "filter[status]") ?? "",
+          query: query.q,
+          emails: query.emails,
+          status: query.status,
           pageNumber: page.number,
           pageSize: page.size,
         },

@@ -1,8 +1,8 @@
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
-import { parameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { text } from "../http/query.ts";
 import { list } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { listBody } from "../jsonapi/body.ts";
@@ -17,16 +17,24 @@ export const organizationTagRoutes: readonly Route[] = [
     method: "GET",
     path,
     summary: "List the tags that an organization's workspaces have",
+    query: {
+      page,
+      q: text("q", "Part of the tag's name."),
+      excludeWorkspaceId: text(
+        "filter[exclude][taggable][id]",
+        "Only tags that this workspace does not have.",
+      ),
+    },
     success: [200, list(tagResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const { tags, totalCount } = await client(TagService).listOrganizationTags(
         {
           organizationName: params.organizationName,
-          query: parameter(query, "q") ?? "",
-          excludeWorkspaceId: parameter(query, "filter[exclude][taggable][id]") ?? "",
+          query: query.q,
+          excludeWorkspaceId: query.excludeWorkspaceId,
           pageNumber: page.number,
           pageSize: page.size,
         },

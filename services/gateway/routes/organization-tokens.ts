@@ -1,6 +1,6 @@
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { parameter } from "../http/query.ts";
+import { text } from "../http/query.ts";
 import { one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import {
@@ -12,8 +12,9 @@ import { expiryOf, tokenBody } from "./token-body.ts";
 
 const path = "/organizations/:organizationName/authentication-token";
 
-/** Returns the slot of the token. `token=audit-trails` selects the audit trails token. */
-const slotOf = (query: URLSearchParams): string => parameter(query, "token") ?? "";
+const query = {
+  slot: text("token", "`audit-trails` selects the audit trails token."),
+};
 
 export const organizationTokenRoutes: readonly Route[] = [
   route({
@@ -21,6 +22,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     path,
     summary: "Create the organization's token, replacing the previous one",
     body: tokenBody,
+    query,
     success: [201, one(authenticationTokenResource)],
     failures: [400, 404, 422],
     credentials: longLivedCredentials,
@@ -28,7 +30,7 @@ export const organizationTokenRoutes: readonly Route[] = [
       const { token, secret } = await input.client(TokenService).createOrganizationToken(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
-          slot: slotOf(input.query),
+          slot: input.query.slot,
           ...expiryOf(input.body),
         },
         input.caller,
@@ -40,6 +42,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     method: "GET",
     path,
     summary: "Show the organization's token, without its secret",
+    query,
     success: [200, one(authenticationTokenResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
@@ -47,7 +50,7 @@ export const organizationTokenRoutes: readonly Route[] = [
       const { token } = await input.client(TokenService).getOrganizationToken(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
-          slot: slotOf(input.query),
+          slot: input.query.slot,
         },
         input.caller,
       );
@@ -58,6 +61,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     method: "DELETE",
     path,
     summary: "Revoke the organization's token",
+    query,
     success: [204],
     failures: [400, 404],
     credentials: longLivedCredentials,
@@ -65,7 +69,7 @@ export const organizationTokenRoutes: readonly Route[] = [
       input.client(TokenService).deleteOrganizationToken(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
-          slot: slotOf(input.query),
+          slot: input.query.slot,
         },
         input.caller,
       ),

@@ -1,6 +1,6 @@
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
-import { readOptionalPage, wholePage } from "../http/paging.ts";
-import { parameter } from "../http/query.ts";
+import { optionalPage, wholePage } from "../http/paging.ts";
+import { text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -30,14 +30,15 @@ export const organizationRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations",
     summary: "List the caller's organizations",
+    query: { page: optionalPage, q: text("q", "Part of the organization's name.") },
     success: [200, list(organizationResource)],
     failures: [400],
     handle: async ({ client, query, caller }) => {
       // Without paging parameters the list is complete: clients request all organizations and search them by name.
-      const page = readOptionalPage(query);
+      const { page } = query;
       const { organizations, totalCount } = await client(OrganizationService).listOrganizations(
         {
-          query: parameter(query, "q") ?? "",
+          query: query.q,
           pageNumber: page?.number ?? 0,
           pageSize: page?.size ?? 0,
         },

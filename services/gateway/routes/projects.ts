@@ -1,8 +1,7 @@
-import { badRequest } from "@statehouse/errors";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
-import { listParameter, parameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { choice, flag, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -15,21 +14,20 @@ const updateBody = bodyOf(projectNoun);
 
 const includes = ["effective_tag_bindings"] as const;
 
-const sorts: readonly string[] = ["name", "-name"];
+const actions = ["create-workspace", "update"].map((name) => ({
+  action: `project:${name}`,
+  wanted: flag(
+    `filter[permissions][${name}]`,
+    `With true, only projects on which the caller may do this: ${name}.`,
+  ),
+}));
 
-function readSort(query: URLSearchParams): string {
-  const sort = parameter(query, "sort") ?? "";
-  if (sort !== "" && !sorts.includes(sort)) {
-    throw badRequest("sort", `sort must be one of ${sorts.join(", ")}.`);
-  }
-  return sort;
-}
-
-/** Reads `filter[permissions][…]`, which selects only projects on which the caller may do this action. */
-const readAllowedAction = (query: URLSearchParams): string =>
-  ["create-workspace", "update"]
-    .filter((name) => parameter(query, `filter[permissions][${name}]`) === "true")
-    .map((name) => `project:${name}`)[0] ?? "";
+/** The action that the caller may do on the projects of the list; empty for any project. */
+const allowedAction = {
+  parameters: actions.flatMap(({ wanted }) => wanted.parameters),
+  read: (query: URLSearchParams): string =>
+    actions.find(({ wanted }) => wanted.read(query) === true)?.action ?? "",
+};
 
 export const projectRoutes: readonly Route[] = [
   route({
@@ -37,19 +35,27 @@ export const projectRoutes: readonly Route[] = [
     path: "/organizations/:organizationName/projects",
     summary: "List an organization's projects",
     includes,
+    query: {
+      page,
+      q: text("q", "Part of the project's name."),
+      names: texts("filter[names]", "Only projects with one of these names."),
+      tagged: tagFilters,
+      allowedAction,
+      sort: choice("sort", ["name", "-name"], "The order of the list."),
+    },
     success: [200, list(projectResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const { projects, totalCount } = await client(ProjectService).listProjects(
         {
           organizationName: params.organizationName,
-          query: parameter(query, "q") ?? "",
-          names: listParameter(query, "filter[names]"),
-          tagged: tagFilters(query),
-          allowedAction: readAllowedAction(query),
-          sort: readSort(query),
+          query: query.q,
+          names: query.names,
+          tagged: query.tagged,
+          allowedAction: query.allowedAction,
+          sort: query.sort,
           pageNumber: page.number,
           pageSize: page.size,
         },

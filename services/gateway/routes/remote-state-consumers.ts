@@ -1,6 +1,6 @@
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import { z } from "zod";
-import { readPage } from "../http/paging.ts";
+import { page } from "../http/paging.ts";
 import { list } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { listBody, MAX_IDS } from "../jsonapi/body.ts";
@@ -26,10 +26,11 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     method: "GET",
     path,
     summary: "List the workspaces whose runs may read a workspace's state",
+    query: { page },
     success: [200, list(workspaceResource)],
     failures: [400, 404],
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const found = await client(RemoteStateConsumerService).listRemoteStateConsumers(
         { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
         caller,

@@ -1,6 +1,6 @@
 import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
+import { page } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -14,11 +14,12 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     method: "GET",
     path: ofOrganization,
     summary: "List an organization's reserved tag keys",
+    query: { page },
     success: [200, list(reservedTagKeyResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const { organizationName } = params;
       const request = { organizationName, pageNumber: page.number, pageSize: page.size };
       const { reservedTagKeys, totalCount } = await client(

@@ -8,6 +8,7 @@ import { changelogRoutes } from "./changelog.ts";
 import { dataRetentionPolicyRoutes } from "./data-retention-policies.ts";
 import { discoveryRoutes } from "./discovery.ts";
 import { entitlementSetRoutes } from "./entitlement-sets.ts";
+import { openApiRoutes } from "./openapi.ts";
 import { organizationMembershipRoutes } from "./organization-memberships.ts";
 import { organizationTagRoutes } from "./organization-tags.ts";
 import { organizationTokenRoutes } from "./organization-tokens.ts";
@@ -33,6 +34,7 @@ import { workspaceRoutes } from "./workspaces.ts";
 /** All routes. The router uses this list, and so does the test that checks that each declared status is reached. */
 export const routes: readonly Route[] = [
   ...discoveryRoutes,
+  ...openApiRoutes(() => routes),
   ...changelogRoutes,
   ...tokenSettingsPageRoutes,
   ...accountRoutes,

@@ -1,7 +1,7 @@
 import { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
+import { page } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { documentBody, section, typeOf } from "../jsonapi/body.ts";
@@ -28,11 +28,12 @@ export const sshKeyRoutes: readonly Route[] = [
     method: "GET",
     path: ofOrganization,
     summary: "List an organization's SSH keys",
+    query: { page },
     success: [200, list(sshKeyResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const { organizationName } = params;
       const request = { organizationName, pageNumber: page.number, pageSize: page.size };
       const { sshKeys, totalCount } = await client(SshKeyService).listSshKeys(request, caller);

@@ -8,16 +8,20 @@ import {
   section,
   typeOf,
 } from "../jsonapi/body.ts";
+import { describedAs } from "../jsonapi/shape.ts";
 
 /** Bytes in base64, which may contain line breaks. */
-const bytes = z.string().transform((text, context) => {
-  try {
-    return Uint8Array.fromBase64(text);
-  } catch {
-    context.addIssue({ code: "custom", message: "is not valid Base64" });
-    return z.NEVER;
-  }
-});
+const bytes = describedAs(
+  z.string().transform((text, context) => {
+    try {
+      return Uint8Array.fromBase64(text);
+    } catch {
+      context.addIssue({ code: "custom", message: "is not valid Base64" });
+      return z.NEVER;
+    }
+  }),
+  (text) => ({ ...text, contentEncoding: "base64" }),
+);
 
 const md5Of = (content: Uint8Array) => createHash("md5").update(content).digest("hex");
 

@@ -1,5 +1,5 @@
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
-import { readOptionalPage, readPage, wholePage } from "../http/paging.ts";
+import { optionalPage, page, wholePage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { stateVersionOutputResource } from "../resources/state-version-outputs.ts";
@@ -9,10 +9,11 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     method: "GET",
     path: "/state-versions/:stateVersionId/outputs",
     summary: "List a state version's outputs",
+    query: { page },
     success: [200, list(stateVersionOutputResource)],
     failures: [400, 404, 503],
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const { stateVersionId } = params;
       const { outputs: items, totalCount } = await client(
         StateVersionOutputService,
@@ -41,11 +42,12 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     method: "GET",
     path: "/workspaces/:workspaceId/current-state-version-outputs",
     summary: "List the outputs of a workspace's current state",
+    query: { page: optionalPage },
     success: [200, list(stateVersionOutputResource)],
     failures: [400, 404, 503],
     handle: async ({ client, params, query, caller }) => {
       // Without paging parameters the list is complete, because the CLI's output command makes only one request.
-      const page = readOptionalPage(query);
+      const { page } = query;
       const { workspaceId } = params;
       const { outputs: items, totalCount } = await client(
         StateVersionOutputService,

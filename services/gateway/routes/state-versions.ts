@@ -1,8 +1,8 @@
 import type { CreateStateVersionResponse } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
-import { readPage } from "../http/paging.ts";
-import { parameter, requiredParameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { requiredText, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
 import { omitUndefined } from "../jsonapi/omit-undefined.ts";
@@ -114,22 +114,27 @@ export const stateVersionRoutes: readonly Route[] = [
     path: "/state-versions",
     summary: "List a workspace's state versions, newest first",
     includes,
+    query: {
+      page,
+      name: requiredText("filter[workspace][name]", "The name of the workspace."),
+      organizationName: requiredText(
+        "filter[organization][name]",
+        "The name of the workspace's organization.",
+      ),
+      status: text("filter[status]", "Only state versions with this status."),
+    },
     success: [200, list(stateVersionResource)],
     failures: [400, 404],
     headers,
     handle: async ({ client, runs, query, caller }) => {
-      const page = readPage(query);
-      const name = requiredParameter(query, "filter[workspace][name]");
-      const organizationName = requiredParameter(query, "filter[organization][name]");
+      const { page } = query;
+      const { name, organizationName, status } = query;
       // Requested every time, because a name can move from one workspace to another.
       const { workspace } = await client(WorkspaceService).getWorkspace(
         { workspace: { by: { case: "name", value: { organizationName, name } } } },
         caller,
       );
-      const asked = {
-        workspaceId: workspace?.id ?? "",
-        status: parameter(query, "filter[status]") ?? "",
-      };
+      const asked = { workspaceId: workspace?.id ?? "", status };
       const { stateVersions, totalCount } = await client(StateVersionService).listStateVersions(
         { ...asked, pageNumber: page.number, pageSize: page.size },
         caller,

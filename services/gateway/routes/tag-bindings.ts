@@ -1,5 +1,5 @@
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
-import { list } from "../http/rendering.ts";
+import { completeList } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { listBody } from "../jsonapi/body.ts";
 import { effectiveTagBindingResource } from "../resources/effective-tag-bindings.ts";
@@ -17,7 +17,7 @@ export const tagBindingRoutes: readonly Route[] = [
     method: "GET",
     path: ofProject,
     summary: "List a project's tag bindings",
-    success: [200, list(tagBindingResource)],
+    success: [200, completeList(tagBindingResource)],
     failures: [404],
     handle: async ({ client, params: { projectId }, caller }) => ({
       items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
@@ -30,7 +30,7 @@ export const tagBindingRoutes: readonly Route[] = [
     summary: "Add or change tag bindings of a project",
     body: listBody(tagBindingItem),
     pointers,
-    success: [200, list(tagBindingResource)],
+    success: [200, completeList(tagBindingResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => ({
       items: (
@@ -45,7 +45,7 @@ export const tagBindingRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:projectId/effective-tag-bindings",
     summary: "List the effective tag bindings of a project, which are its own",
-    success: [200, list(effectiveTagBindingResource)],
+    success: [200, completeList(effectiveTagBindingResource)],
     failures: [404],
     handle: async ({ client, params: { projectId }, caller }) => ({
       items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
@@ -56,7 +56,7 @@ export const tagBindingRoutes: readonly Route[] = [
     method: "GET",
     path,
     summary: "List a workspace's tag bindings",
-    success: [200, list(tagBindingResource)],
+    success: [200, completeList(tagBindingResource)],
     failures: [404],
     handle: async ({ client, params, caller }) => ({
       items: (
@@ -73,7 +73,7 @@ export const tagBindingRoutes: readonly Route[] = [
     summary: "Add or change tag bindings of a workspace",
     body: listBody(tagBindingItem),
     pointers,
-    success: [200, list(tagBindingResource)],
+    success: [200, completeList(tagBindingResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => ({
       items: (
@@ -88,7 +88,7 @@ export const tagBindingRoutes: readonly Route[] = [
     method: "GET",
     path: "/workspaces/:workspaceId/effective-tag-bindings",
     summary: "List the effective tag bindings of a workspace",
-    success: [200, list(effectiveTagBindingResource)],
+    success: [200, completeList(effectiveTagBindingResource)],
     failures: [404],
     handle: async ({ client, params, caller }) => ({
       items: (

@@ -2,7 +2,7 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { tagFilters } from "./tag-filters.ts";
 
-const filters = (text: string) => tagFilters(new URLSearchParams(text));
+const filters = (text: string) => tagFilters.read(new URLSearchParams(text));
 
 test("key and value of one index form one filter; an empty value counts as absent", () => {
   proves("Workspace list/filter[tagged][i][key] and [value]");

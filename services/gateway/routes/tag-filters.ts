@@ -1,4 +1,5 @@
 import { badRequest } from "@statehouse/errors";
+import { z } from "zod";
 import { parameter } from "../http/query.ts";
 
 /** A condition on effective tag bindings. An empty key or value matches any. */
@@ -12,10 +13,26 @@ const PARAMETER = /^filter\[tagged\]\[(\d+)\]\[(key|value)\]$/;
 const MOST = 10;
 
 /**
- * Reads `filter[tagged][i][key]` and `filter[tagged][i][value]` from a query, grouped by i. Throws `badRequest` if
+ * The filters `filter[tagged][i][key]` and `filter[tagged][i][value]`, grouped by i. Reading throws `badRequest` if
  * there are more than ten.
  */
-export function tagFilters(query: URLSearchParams): TagFilter[] {
+export const tagFilters = {
+  parameters: Array.from({ length: MOST }, (_, index) => [
+    {
+      name: `filter[tagged][${index}][key]`,
+      description: "Only items with an effective tag binding of this key.",
+      schema: z.string(),
+    },
+    {
+      name: `filter[tagged][${index}][value]`,
+      description: "The value of the tag binding; empty for any value.",
+      schema: z.string(),
+    },
+  ]).flat(),
+  read: readTagFilters,
+};
+
+function readTagFilters(query: URLSearchParams): TagFilter[] {
   const filters = new Map<string, TagFilter>();
   for (const name of new Set(query.keys())) {
     const [, index, part] = PARAMETER.exec(name) ?? [];

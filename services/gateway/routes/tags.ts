@@ -1,6 +1,6 @@
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { z } from "zod";
-import { readPage } from "../http/paging.ts";
+import { page } from "../http/paging.ts";
 import { list } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { listBody, optional } from "../jsonapi/body.ts";
@@ -38,10 +38,11 @@ export const tagRoutes: readonly Route[] = [
     method: "GET",
     path,
     summary: "List a workspace's tags",
+    query: { page },
     success: [200, list(tagResource)],
     failures: [400, 404],
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
+      const { page } = query;
       const { tags, totalCount } = await client(TagService).listWorkspaceTags(
         { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
         caller,

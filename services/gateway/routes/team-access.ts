@@ -5,8 +5,8 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
-import { requiredParameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { requiredText } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type ParamsOf, type RequestContext, type Route, route } from "../http/route.ts";
 import {
@@ -64,15 +64,19 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       path,
       summary: `List the teams that have access to a ${targetType}`,
       includes,
+      query: {
+        page,
+        targetId: requiredText(`filter[${targetType}][id]`, `The id of the ${targetType}.`),
+      },
       success: [200, list(resource)],
       failures: [400, 404],
       credentials: longLivedCredentials,
       handle: async ({ client, query, caller }) => {
-        const page = readPage(query);
+        const { page } = query;
         const { teamAccess, totalCount } = await client(TeamAccessService).listTeamAccess(
           {
             targetType,
-            targetId: requiredParameter(query, `filter[${targetType}][id]`),
+            targetId: query.targetId,
             pageNumber: page.number,
             pageSize: page.size,
           },

@@ -1,6 +1,6 @@
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
+import { page } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import {
@@ -72,11 +72,12 @@ export const teamTokenRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations/:organizationName/team-tokens",
     summary: "List the tokens of an organization's teams",
+    query: { page },
     success: [200, list(authenticationTokenResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async (input) => {
-      const page = readPage(input.query);
+      const { page } = input.query;
       const { tokens, totalCount } = await input.client(TokenService).listTeamTokens(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),

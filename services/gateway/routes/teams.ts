@@ -1,8 +1,8 @@
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
-import { listParameter, parameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { documentBody, listBody, mapOf, optional, section, typeOf } from "../jsonapi/body.ts";
@@ -59,17 +59,22 @@ export const teamRoutes: readonly Route[] = [
     path: ofOrganization,
     summary: "List an organization's teams",
     includes,
+    query: {
+      page,
+      q: text("q", "Part of the team's name."),
+      names: texts("filter[names]", "Only teams with one of these names."),
+    },
     success: [200, list(teamResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, query, client, caller } = input;
-      const page = readPage(query);
+      const { page } = query;
       const { teams, totalCount } = await client(TeamService).listTeams(
         {
           organizationId: await organizationIdOf(input, params.organizationName),
-          query: parameter(query, "q") ?? "",
-          names: listParameter(query, "filter[names]"),
+          query: query.q,
+          names: query.names,
           pageNumber: page.number,
           pageSize: page.size,
         },

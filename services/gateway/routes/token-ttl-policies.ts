@@ -1,6 +1,6 @@
 import { TokenTtlPolicyService } from "@statehouse/proto/statehouse/access/v1/token_ttl_policy";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage, wholePage } from "../http/paging.ts";
+import { page, wholePage } from "../http/paging.ts";
 import { list } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -14,11 +14,12 @@ export const tokenTtlPolicyRoutes: readonly Route[] = [
     method: "GET",
     path,
     summary: "List the maximum lifetimes of an organization's tokens",
+    query: { page },
     success: [200, list(tokenTtlPolicyResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async (input) => {
-      const page = readPage(input.query);
+      const { page } = input.query;
       const organizationId = await organizationIdOf(input, input.params.organizationName);
       const request = { organizationId, pageNumber: page.number, pageSize: page.size };
       const { tokenTtlPolicies, totalCount } = await input

@@ -2,18 +2,12 @@ import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import type { Client } from "@statehouse/rpc";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
-import { readPage } from "../http/paging.ts";
-import { parameter } from "../http/query.ts";
+import { page } from "../http/paging.ts";
+import { flag, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { administeredUserResource, userResource } from "../resources/users.ts";
-
-/** Reads a parameter that is `true` or `false`; undefined if it is absent. */
-const flag = (query: URLSearchParams, name: string): boolean | undefined => {
-  const value = parameter(query, name);
-  return value === "true" ? true : value === "false" ? false : undefined;
-};
 
 type Users = Client<typeof UserService>;
 
@@ -53,16 +47,20 @@ export const userRoutes: readonly Route[] = [
     method: "GET",
     path: "/admin/users",
     summary: "List all users of the installation",
+    query: {
+      page,
+      q: text("q", "Part of the user's name or address."),
+      administrator: flag("filter[admin]", "Only administrators, or only ordinary users."),
+      suspended: flag("filter[suspended]", "Only suspended users, or only others."),
+    },
     success: [200, list(administeredUserResource)],
     failures: [400, 404],
     credentials: ["user"],
     handle: async ({ client, query, caller }) => {
-      const page = readPage(query);
-      const administrator = flag(query, "filter[admin]");
-      const suspended = flag(query, "filter[suspended]");
+      const { page, administrator, suspended } = query;
       const { users, totalCount } = await client(UserService).listUsers(
         {
-          query: parameter(query, "q") ?? "",
+          query: query.q,
           ...(administrator === undefined ? {} : { administrator }),
           ...(suspended === undefined ? {} : { suspended }),
           pageNumber: page.number,

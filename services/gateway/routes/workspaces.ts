@@ -1,8 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WorkspaceRefSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
-import { readPage } from "../http/paging.ts";
-import { listParameter, parameter } from "../http/query.ts";
+import { z } from "zod";
+import { page } from "../http/paging.ts";
+import { text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type ParamsOf, type Route, route } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -27,6 +28,12 @@ const includes = [
   "project",
   "readme",
 ] as const;
+
+/** The sort orders of the workspaces service. */
+const sorts = ["name", "latest-change-at", "current-run.created-at"].flatMap((key) => [
+  key,
+  `-${key}`,
+]);
 
 const createBody = bodyOf(workspaceNoun, ["name"]);
 const updateBody = bodyOf(workspaceNoun);
@@ -116,24 +123,28 @@ export const workspaceRoutes: readonly Route[] = [
     path: "/organizations/:organizationName/workspaces",
     summary: "List an organization's workspaces",
     includes,
+    query: {
+      page,
+      searchName: text("search[name]", "Part of the workspace's name."),
+      wildcardName: text("search[wildcard-name]", "A name in which `*` stands for any text."),
+      searchTags: texts("search[tags]", "Only workspaces that have all these tags."),
+      excludeTags: texts(
+        ["search[exclude-tags]", "search[exclude_tags]"],
+        "Only workspaces that have none of these tags.",
+      ),
+      tagged: tagFilters,
+      currentRunStatuses: texts(
+        "filter[current-run][status]",
+        "Only workspaces whose current run has one of these statuses.",
+      ),
+      sort: text("sort", "The order of the list.", z.enum(sorts)),
+      projectId: text("filter[project][id]", "Only workspaces of this project."),
+    },
     success: [200, list(workspaceResource)],
     failures: [400, 404],
     handle: async ({ client, params, query, caller }) => {
-      const page = readPage(query);
-      const asked = {
-        organizationName: params.organizationName,
-        searchName: parameter(query, "search[name]") ?? "",
-        wildcardName: parameter(query, "search[wildcard-name]") ?? "",
-        searchTags: listParameter(query, "search[tags]"),
-        excludeTags: [
-          ...listParameter(query, "search[exclude-tags]"),
-          ...listParameter(query, "search[exclude_tags]"),
-        ],
-        tagged: tagFilters(query),
-        currentRunStatuses: listParameter(query, "filter[current-run][status]"),
-        sort: parameter(query, "sort") ?? "",
-        projectId: parameter(query, "filter[project][id]") ?? "",
-      };
+      const { page, ...filters } = query;
+      const asked = { organizationName: params.organizationName, ...filters };
       const { workspaces: items, totalCount } = await client(WorkspaceService).listWorkspaces(
         { ...asked, pageNumber: page.number, pageSize: page.size },
         caller,

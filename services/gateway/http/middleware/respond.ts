@@ -4,6 +4,7 @@ import type { Clients } from "../../clients.ts";
 import { type IncludeTree, parseInclude } from "../../jsonapi/include.ts";
 import type { ObjectUpload } from "../../object-upload.ts";
 import { loaderOf } from "../loader.ts";
+import { readQueries } from "../query.ts";
 import type { Route, Settings } from "../route.ts";
 import { refuse, withPointers } from "../validation.ts";
 import type { Middleware } from "./state.ts";
@@ -36,7 +37,8 @@ export const respond =
       async (ids) => (await client(RunService).batchGetRuns({ ids }, caller)).runs,
     );
     const context = { client, objects, runs, caller, edition, settings };
-    const input = { ...context, params: ctx.params, query, body, validateOnly };
+    const values = readQueries(route.query, query);
+    const input = { ...context, params: ctx.params, query: values, body, validateOnly };
     const url = () => `${publicUrl}${ctx.url}`;
     const onSecret = () => {
       ctx.state.hasSecret = true;

@@ -1,0 +1,79 @@
+import { z } from "zod";
+
+/** The attributes of a resource in documents, by name, with the schema of each. Optional ones can be absent. */
+export type Shape = Readonly<Record<string, z.ZodType>>;
+
+/** A time as documents show it: UTC, with milliseconds and `Z`. */
+export const time = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+  .meta({ format: "date-time" });
+
+export const optionalTime = time.nullable();
+export const optionalText = z.string().nullable();
+
+/** Any JSON value. Numbers keep all their digits. */
+export const anyValue = z.unknown();
+
+type Describe = (converted: JsonSchema, io: Io) => JsonSchema;
+const described = new WeakMap<z.core.$ZodType, Describe>();
+
+/**
+ * Returns `schema`, whose JSON Schema is what `describe` returns. For schemas that check or convert with code, which has
+ * no form in JSON Schema.
+ */
+export function describedAs<Schema extends z.ZodType>(schema: Schema, describe: Describe): Schema {
+  described.set(schema, describe);
+  return schema;
+}
+
+export type JsonSchema = { readonly [keyword: string]: unknown };
+type Io = "input" | "output";
+
+/**
+ * Converts a schema to JSON Schema: `input` is what a request may contain, `output` what a document contains. Objects
+ * of documents have no further members; those of requests can have some, which are ignored.
+ */
+export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
+  const { $schema: _, ...converted } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema }) => {
+      const describe = described.get(zodSchema);
+      if (describe) {
+        const description = describe({ ...jsonSchema }, io);
+        for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
+        Object.assign(jsonSchema, description);
+      }
+      // The bounds of safe integers say nothing about the value.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return io === "input" ? withOptionalSections(converted) : converted;
+}
+
+/** Makes members optional that are objects without a required member: `section` reads their absence as `{}`. */
+function withOptionalSections(schema: JsonSchema): JsonSchema {
+  const converted = Object.entries(schema).map(([keyword, value]) => [
+    keyword,
+    Array.isArray(value)
+      ? value.map((item) => (isSchema(item) ? withOptionalSections(item) : item))
+      : isSchema(value)
+        ? withOptionalSections(value)
+        : value,
+  ]);
+  const result: Record<string, unknown> = Object.fromEntries(converted);
+  const { properties, required } = result;
+  if (result.type !== "object" || !isSchema(properties) || !Array.isArray(required)) return result;
+  const needed = required.filter((name) => {
+    const member = properties[name];
+    return !isSchema(member) || member.type !== "object" || member.required !== undefined;
+  });
+  if (needed.length > 0) result.required = needed;
+  else delete result.required;
+  return result;
+}
+
+export const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

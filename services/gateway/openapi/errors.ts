@@ -1,0 +1,197 @@
+import type { JsonSchema } from "../jsonapi/shape.ts";
+
+interface Failure {
+  readonly name: string;
+  readonly description: string;
+  /** The values of `code` in errors with this status. */
+  readonly codes: readonly string[];
+  readonly headers?: readonly string[];
+}
+
+/** The failures that responses can have, by status. */
+const failures: Readonly<Record<number, Failure>> = {
+  400: {
+    name: "BadRequest",
+    description: "The query or the body cannot be read, or this state does not allow the action.",
+    codes: [
+      "content_truncated",
+      "filter",
+      "json",
+      "page",
+      "parameter",
+      "sort",
+      "target_type",
+      "token",
+      "transition_not_allowed",
+      "unknown_include",
+      "unstorable_text",
+    ],
+  },
+  401: {
+    name: "Unauthorized",
+    description: "The token is missing, unknown or no longer valid.",
+    codes: ["unauthenticated"],
+    headers: ["WWW-Authenticate"],
+  },
+  403: {
+    name: "Forbidden",
+    description: "The caller sees the resource but may not do this.",
+    codes: ["cannot_hold_lock", "credential_not_allowed", "not_allowed", "users_only"],
+  },
+  404: {
+    name: "NotFound",
+    description: "The resource does not exist, or the caller may not see it or may not do this.",
+    codes: ["not_found"],
+  },
+  405: {
+    name: "MethodNotAllowed",
+    description: "The path has other methods only.",
+    codes: ["method_not_allowed"],
+    headers: ["Allow"],
+  },
+  408: {
+    name: "RequestTimeout",
+    description: "The body did not arrive in time.",
+    codes: ["request_timeout"],
+  },
+  409: {
+    name: "Conflict",
+    description: "The state of the resource does not allow this now.",
+    codes: [
+      "agent_pool_in_use",
+      "already_unlocked",
+      "backing_data_deleted",
+      "default_project",
+      "last_administrator",
+      "last_owner",
+      "lineage_conflict",
+      "locked_by_other",
+      "lock_sealed",
+      "manages_resources",
+      "md5_mismatch",
+      "owners_team",
+      "project_not_empty",
+      "rollback_without_content",
+      "run_of_other_workspace",
+      "serial_conflict",
+      "serials_exhausted",
+      "state_being_processed",
+      "state_not_taken",
+      "state_version_discarded",
+      "state_version_superseded",
+      "upload_used",
+      "workspace_locked",
+      "workspace_not_locked",
+    ],
+  },
+  412: {
+    name: "PreconditionFailed",
+    description: "The workspace has to be locked by the caller first.",
+    codes: ["workspace_not_locked"],
+  },
+  413: {
+    name: "PayloadTooLarge",
+    description: "The body has more bytes than the route accepts.",
+    codes: ["payload_too_large"],
+  },
+  422: {
+    name: "Unprocessable",
+    description: "Members of the body are invalid. Each error points at one of them.",
+    codes: ["invalid"],
+  },
+  429: {
+    name: "TooManyRequests",
+    description: "The token, or the address with invalid tokens, sent too many requests.",
+    codes: ["rate_limited"],
+    headers: ["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
+  },
+  500: {
+    name: "InternalError",
+    description: "An error of the server; the detail has the trace id for its operator.",
+    codes: ["internal_error"],
+  },
+  503: {
+    name: "Unavailable",
+    description: "A part of the server does not respond, or work is still in progress; try again.",
+    codes: [
+      "blob_missing",
+      "blob_store",
+      "body_parser",
+      "database",
+      "database_busy",
+      "outputs_not_processed",
+      "request_bodies",
+      "service_unavailable",
+      "state_upload",
+      "state_version_pending",
+      "upload_too_slow",
+    ],
+    headers: ["Retry-After"],
+  },
+  504: {
+    name: "GatewayTimeout",
+    description: "The request exceeded its time limit. It is unknown whether it had an effect.",
+    codes: ["deadline_exceeded"],
+  },
+};
+
+const schemaOf = (status: number, codes: readonly string[]): JsonSchema => ({
+  type: "object",
+  properties: {
+    errors: {
+      type: "array",
+      minItems: 1,
+      maxItems: 20,
+      items: {
+        type: "object",
+        properties: {
+          status: { const: String(status) },
+          code: { type: "string", enum: codes, description: "Stable, for programs." },
+          title: { type: "string" },
+          detail: { type: "string", description: "For people." },
+          ...(status === 422
+            ? {
+                source: {
+                  type: "object",
+                  properties: {
+                    pointer: { type: "string", description: "A JSON pointer into the body." },
+                  },
+                  required: ["pointer"],
+                  additionalProperties: false,
+                },
+              }
+            : {}),
+        },
+        required: ["status", "code", "title", "detail"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["errors"],
+  additionalProperties: false,
+});
+
+/** The responses of failures, to which operations refer. */
+export const sharedResponses: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
+  Object.entries(failures).map(([status, { name, description, codes, headers = [] }]) => [
+    name,
+    {
+      description,
+      ...(headers.length > 0
+        ? {
+            headers: Object.fromEntries(
+              headers.map((header) => [header, { schema: { type: "string" } }]),
+            ),
+          }
+        : {}),
+      content: { "application/vnd.api+json": { schema: schemaOf(Number(status), codes) } },
+    },
+  ]),
+);
+
+/** Returns the reference to the response of a failure. */
+export function errorResponse(status: number): JsonSchema {
+  const failure = failures[status];
+  if (!failure) throw new Error(`the OpenAPI document does not describe status ${status}`);
+  return { $ref: `#/components/responses/${failure.name}` };
+}
