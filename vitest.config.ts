@@ -67,7 +67,7 @@ const slow: ProjectOptions = {
 const release: ProjectOptions = {
   ...onLocalServices,
   name: "release",
-  include: ["test/release/**/*.test.ts"],
+  include: ["test/{chart,release}/**/*.test.ts"],
 };
 
 export default defineConfig({

@@ -9,9 +9,16 @@ import { withLock } from "./lock.mjs";
 import { say } from "./long-step.mjs";
 import { pinnedNode } from "./platform.mjs";
 import { hydratePostgres } from "./postgres-binaries.mjs";
-import { canBuildPrograms, findCommandLine, findProgram, provideProgram } from "./programs.mjs";
+import {
+  canBuildPrograms,
+  findCommandLine,
+  findProgram,
+  provideProgram,
+  releasePrograms,
+} from "./programs.mjs";
 
-const forTests = process.argv.includes("--tests");
+const forRelease = process.argv.includes("--release");
+const forTests = forRelease || process.argv.includes("--tests");
 const onCi = process.env.CI === "true";
 
 await orOneSentence(async () => {
@@ -33,6 +40,7 @@ await orOneSentence(async () => {
         throw new Failure("terraform is missing: install it, or tofu, so that it is on PATH.");
     });
   }
+  if (forRelease) for (const name of releasePrograms) await unlessOnCi(() => provideProgram(name));
 });
 
 /**

@@ -7,8 +7,9 @@ import { withLock } from "./lock.mjs";
 import { longStep, say } from "./long-step.mjs";
 
 /**
- * Programs that npm does not carry. `oldest`: the oldest accepted version on PATH, if `version` prints a number at all.
- * @typedef {{ version: string, module: string, oldest: string, duration: string }} Program
+ * Programs that npm does not carry. `oldest`: the oldest accepted version on PATH, if `version` prints a number at all;
+ * without it only the built program is used. `binary`: what Go calls it, if that is another name.
+ * @typedef {{ version: string, module: string, oldest?: string, binary?: string, duration: string }} Program
  */
 export const programs = /** @satisfies {Record<string, Program>} */ ({
   "nats-server": {
@@ -23,7 +24,28 @@ export const programs = /** @satisfies {Record<string, Program>} */ ({
     oldest: "0",
     duration: "three minutes",
   },
+  // The tests of the chart (test/chart).
+  helm: { version: "v4.3.1", module: "helm.sh/helm/v4/cmd/helm", duration: "three minutes" },
+  "helm-3": {
+    version: "v3.22.0",
+    module: "helm.sh/helm/v3/cmd/helm",
+    binary: "helm",
+    duration: "three minutes",
+  },
+  kubeconform: {
+    version: "v0.8.0",
+    module: "github.com/yannh/kubeconform/cmd/kubeconform",
+    duration: "half a minute",
+  },
+  promtool: {
+    version: "v0.315.0",
+    module: "github.com/prometheus/prometheus/cmd/promtool",
+    duration: "four minutes",
+  },
 });
+
+/** What only `npm run test:release` needs. */
+export const releasePrograms = /** @type {const} */ (["helm", "helm-3", "kubeconform", "promtool"]);
 
 /** @typedef {keyof typeof programs} ProgramName */
 
@@ -34,8 +56,10 @@ const suffix = process.platform === "win32" ? ".exe" : "";
  * @param {ProgramName} name
  */
 export function findProgram(name) {
-  const onPath = findOnPath(name);
-  if (onPath && recentEnough(onPath, programs[name].oldest)) return onPath;
+  /** @type {Program} */
+  const { oldest } = programs[name];
+  const onPath = oldest === undefined ? undefined : findOnPath(name);
+  if (onPath && oldest && recentEnough(onPath, oldest)) return onPath;
   const cached = cachedProgram(name);
   return executable(cached) ? cached : undefined;
 }
@@ -63,9 +87,11 @@ export const canBuildPrograms = () => findOnPath("go") !== undefined;
  * @param {ProgramName} name
  */
 export function missingProgram(name) {
-  const { module, version } = programs[name];
+  /** @type {Program} */
+  const { module, version, oldest } = programs[name];
+  const onPath = oldest === undefined ? "" : "install it so that it is on PATH, or ";
   return (
-    `${name} is missing: install it so that it is on PATH, or install Go (https://go.dev/dl) and start again, ` +
+    `${name} is missing: ${onPath}install Go (https://go.dev/dl) and start again, ` +
     `then it is built from ${module}@${version}.`
   );
 }
@@ -80,7 +106,8 @@ export function findCommandLine() {
  * @param {ProgramName} name
  */
 async function build(name) {
-  const { module, version, duration } = programs[name];
+  /** @type {Program} */
+  const { module, version, duration, binary = name } = programs[name];
   const target = cachedProgram(name);
   mkdirSync(path.dirname(target), { recursive: true });
   const bin = mkdtempSync(path.join(path.dirname(target), ".building-"));
@@ -94,7 +121,7 @@ async function build(name) {
       env: { ...process.env, GOBIN: bin, CGO_ENABLED: "0", GOOS: "", GOARCH: "" },
       logName: `build-${name}`,
     });
-    renameSync(path.join(bin, `${name}${suffix}`), target);
+    renameSync(path.join(bin, `${binary}${suffix}`), target);
   } finally {
     rmSync(bin, { recursive: true, force: true });
   }

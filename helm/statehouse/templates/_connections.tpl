@@ -1,0 +1,94 @@
+{{/*
+What each component connects to, as JSON: `calls` (components and ports), `stores` (keys of networkPolicy), and its own
+ports: `public`, `ops`, `grpc`.
+*/}}
+{{- define "statehouse.connections" -}}
+{{- $ports := dict -}}
+{{- range $service := list "gateway" "access" "workspaces" "state" -}}
+{{- $_ := set $ports $service (include "statehouse.ports" (dict "root" $ "service" $service) | fromJson) -}}
+{{- end -}}
+{{- $grpc := dict -}}
+{{- range $service := list "access" "workspaces" "state" -}}
+{{- $_ := set $grpc $service (dict "component" $service "ports" (list (index $ports $service).grpc)) -}}
+{{- end -}}
+{{- $telemetry := .Values.telemetry.endpoint | empty | ternary list (list "telemetry") -}}
+{{- $stateWithObjects := dict "component" "state" "ports" (list $ports.state.grpc $ports.state.objects) -}}
+{{- $objectStore := eq (include "statehouse.setting" (dict "root" . "service" "state" "setting" "BLOB_STORE")) "s3" | ternary (list "objectStore") list -}}
+{{- $result := dict
+  "gateway" (dict "calls" (list $grpc.access $grpc.workspaces $stateWithObjects) "stores" $telemetry "public" $ports.gateway.http "ops" $ports.gateway.ops)
+  "access" (dict "calls" (list $grpc.workspaces) "stores" (concat (list "database" "nats") $telemetry) "ops" $ports.access.ops "grpc" $ports.access.grpc)
+  "workspaces" (dict "calls" (list $grpc.access $grpc.state) "stores" (concat (list "database" "nats") $telemetry) "ops" $ports.workspaces.ops "grpc" $ports.workspaces.grpc)
+  "state" (dict "calls" (list $grpc.access $grpc.workspaces) "stores" (concat (list "database" "nats") $objectStore $telemetry) "ops" $ports.state.ops "public" $ports.state.objects)
+-}}
+{{- if .Values.migrations.enabled -}}
+{{- range $service := list "access" "workspaces" "state" -}}
+{{- $_ := set $result (printf "migrate-%s" $service) (dict "calls" list "stores" (list "database")) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $result -}}
+{{- end -}}
+
+{{/* The ports of a store, as JSON: those given, or those of its address in the settings: dict "root" "store". */}}
+{{- define "statehouse.portsOf" -}}
+{{- $given := (index .root.Values.networkPolicy .store).ports -}}
+{{- if $given -}}
+{{- toJson $given -}}
+{{- else if eq .store "nats" -}}
+{{- $ports := list -}}
+{{- range $server := include "statehouse.setting" (dict "root" .root "service" "state" "setting" "NATS_URL") | splitList "," -}}
+{{- $ports = append $ports (include "statehouse.portOfUrl" (dict "url" (trim $server) "default" 4222) | int) -}}
+{{- end -}}
+{{- toJson (uniq $ports) -}}
+{{- else if eq .store "objectStore" -}}
+{{- $url := include "statehouse.setting" (dict "root" .root "service" "state" "setting" "S3_ENDPOINT") -}}
+{{- toJson (list (include "statehouse.portOfUrl" (dict "url" $url "default" (hasPrefix "https" $url | ternary 443 80)) | int)) -}}
+{{- else if eq .store "telemetry" -}}
+{{- $url := .root.Values.telemetry.endpoint -}}
+{{- toJson (list (include "statehouse.portOfUrl" (dict "url" $url "default" (hasPrefix "https" $url | ternary 443 80)) | int)) -}}
+{{- else -}}
+[5432]
+{{- end -}}
+{{- end -}}
+
+{{/* dict "url" "default". Not urlParse, which fails for addresses without protocol. */}}
+{{- define "statehouse.portOfUrl" -}}
+{{- regexFind ":[0-9]+(/|$)" .url | trimAll ":/" | default .default -}}
+{{- end -}}
+
+{{/* The peers of `namespaces` and `from`, as a list of NetworkPolicyPeer. */}}
+{{- define "statehouse.peers" -}}
+{{- range .namespaces }}
+- namespaceSelector:
+    matchLabels:
+      kubernetes.io/metadata.name: {{ . }}
+{{- end }}
+{{- with .from }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Who reaches a component: dict "root" "connections" "incoming", the components that call it. */}}
+{{- define "statehouse.ingressRules" -}}
+{{- $root := .root -}}
+{{- $policy := .root.Values.networkPolicy -}}
+{{- range .incoming }}
+- from:
+    - podSelector:
+        matchLabels:
+          {{- include "statehouse.selector" (dict "root" $root "component" .component) | nindent 10 }}
+  ports:
+    {{- range .ports }}
+    - {protocol: TCP, port: {{ . }}}
+    {{- end }}
+{{- end }}
+{{- range $port, $clients := dict "public" "ingressController" "ops" "prometheus" "grpc" "runners" }}
+{{- if hasKey $.connections $port }}
+{{- with include "statehouse.peers" (index $policy $clients) | trim }}
+- from:
+    {{- . | nindent 4 }}
+  ports:
+    - {protocol: TCP, port: {{ index $.connections $port }}}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,159 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { findProgram, missingProgram } from "@statehouse/local-services";
+import { temporaryFolder } from "@statehouse/testing";
+import { parseAllDocuments } from "yaml";
+
+export const chart = path.resolve(import.meta.dirname, "../../helm/statehouse");
+export const minimal = path.join(chart, "examples/minimal.yaml");
+
+/** The programs of both major versions of Helm. */
+export const helms = ["helm", "helm-3"] as const;
+export type HelmName = (typeof helms)[number];
+
+/** Values as they stand in a file, or a file. */
+export type Values = string | Readonly<Record<string, unknown>>;
+
+export interface Result {
+  code: number;
+  output: string;
+  errors: string;
+}
+
+/** What tests read of a rendered object. */
+export interface KubernetesObject {
+  apiVersion: string;
+  kind: string;
+  metadata: {
+    name: string;
+    namespace?: string;
+    labels: Record<string, string>;
+    annotations?: Record<string, string>;
+  };
+  spec?: {
+    template?: { metadata: Partial<KubernetesObject["metadata"]>; spec: PodSpec };
+    jobTemplate?: { spec: { template: { spec: PodSpec } } };
+    replicas?: number;
+  } & Partial<PodSpec>;
+  data?: Record<string, string>;
+}
+
+export interface PodSpec {
+  containers: readonly Container[];
+  volumes: readonly Readonly<Record<string, unknown>>[];
+  terminationGracePeriodSeconds?: number;
+  topologySpreadConstraints?: readonly unknown[];
+}
+
+interface Container {
+  name: string;
+  image: string;
+  args: readonly string[];
+  env: readonly { name: string; value?: string }[];
+  ports?: readonly { name: string; containerPort: number }[];
+  volumeMounts: readonly { name: string; mountPath: string }[];
+}
+
+/** Returns the path of a program that `npm run test:release` prepares. Throws with the way to get it. */
+export function program(name: Parameters<typeof findProgram>[0]): string {
+  const found = findProgram(name);
+  if (!found) throw new Error(missingProgram(name));
+  return found;
+}
+
+/** Runs a program to its end. */
+export const run = (file: string, args: readonly string[], cwd?: string): Promise<Result> =>
+  new Promise((resolve) => {
+    const options = { encoding: "utf8", maxBuffer: 64 * 1024 ** 2, cwd } as const;
+    execFile(file, args, options, (error, output, errors) => {
+      const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
+      resolve({ code, output, errors });
+    });
+  });
+
+/** Runs `helm template` with these values, of which later ones win. */
+export async function template(
+  values: readonly Values[],
+  { helm = "helm", args = [] }: { helm?: HelmName; args?: readonly string[] } = {},
+): Promise<Result> {
+  await using folder = await temporaryFolder();
+  const files = values.map((value, index) => {
+    if (typeof value === "string") return value;
+    const file = path.join(folder.path, `${index}.json`);
+    writeFileSync(file, JSON.stringify(value));
+    return file;
+  });
+  const given = files.flatMap((file) => ["--values", file]);
+  // A helm that go install has built does not know the version of Kubernetes that it was made for.
+  const release = [
+    "template",
+    "statehouse",
+    chart,
+    "--kube-version",
+    "1.34",
+    "--namespace",
+    "tools",
+  ];
+  return await run(program(helm), [...release, ...given, ...args]);
+}
+
+/** Renders the chart with these values in addition to those of minimal.yaml. Throws what Helm prints if it fails. */
+export async function render(
+  values: Values = {},
+  options: Parameters<typeof template>[1] = {},
+): Promise<Rendered> {
+  const { code, output, errors } = await template([minimal, values], options);
+  if (code !== 0) throw new Error(errors);
+  return rendered(output);
+}
+
+export interface Rendered {
+  readonly text: string;
+  readonly objects: readonly KubernetesObject[];
+  /** Returns the one object of a kind with a name; the prefix `statehouse-` of the release can be omitted. */
+  get(kind: string, name: string): KubernetesObject;
+  ofKind(kind: string): readonly KubernetesObject[];
+}
+
+export function rendered(text: string): Rendered {
+  const objects = parseAllDocuments(text)
+    .map((document): KubernetesObject | null => document.toJS())
+    .filter((object) => object !== null);
+  const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
+  return {
+    text,
+    objects,
+    ofKind,
+    get(kind, name) {
+      const named = ofKind(kind).filter(({ metadata }) =>
+        [name, `statehouse-${name}`].includes(metadata.name),
+      );
+      const [object] = named;
+      if (!object || named.length > 1) throw new Error(`${named.length} ${kind} ${name}`);
+      return object;
+    },
+  };
+}
+
+/** The specification of the pods that an object creates. */
+export function podOf({ kind, metadata, spec }: KubernetesObject): PodSpec {
+  const pod = spec?.jobTemplate?.spec.template.spec ?? spec?.template?.spec;
+  if (!pod) throw new Error(`${kind} ${metadata.name} creates no pods`);
+  return pod;
+}
+
+/** The container of Statehouse in the pods of an object. */
+export function containerOf(object: KubernetesObject): Container {
+  const container = podOf(object).containers.find(({ name }) => name === "statehouse");
+  if (!container) throw new Error(`${object.metadata.name} has no container of Statehouse`);
+  return container;
+}
+
+/** The environment of that container. */
+export const environmentOf = (object: KubernetesObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(containerOf(object).env.map(({ name, value = "" }) => [name, value]));
+
+/** The objects that create pods. */
+export const workloads = ({ objects }: Rendered): readonly KubernetesObject[] =>
+  objects.filter(({ spec }) => spec?.jobTemplate ?? spec?.template);
