@@ -1,5 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { Failure } from "./failure.mjs";
 import { cacheFolder } from "./folders.mjs";
@@ -9,7 +17,8 @@ import { longStep, say } from "./long-step.mjs";
 /**
  * Programs that npm does not carry. `oldest`: the oldest accepted version on PATH, if `version` prints a number at all;
  * without it only the built program is used. `binary`: what Go calls it, if that is another name.
- * @typedef {{ version: string, module: string, oldest?: string, binary?: string, duration: string }} Program
+ * `asDependency`: its go.mod has directives with which Go builds it only as the dependency of another module.
+ * @typedef {{ version: string, module: string, oldest?: string, binary?: string, asDependency?: boolean, duration: string }} Program
  */
 export const programs = /** @satisfies {Record<string, Program>} */ ({
   "nats-server": {
@@ -38,8 +47,9 @@ export const programs = /** @satisfies {Record<string, Program>} */ ({
     duration: "half a minute",
   },
   promtool: {
-    version: "v0.315.0",
+    version: "v0.309.1",
     module: "github.com/prometheus/prometheus/cmd/promtool",
+    asDependency: true,
     duration: "four minutes",
   },
 });
@@ -107,20 +117,29 @@ export function findCommandLine() {
  */
 async function build(name) {
   /** @type {Program} */
-  const { module, version, duration, binary = name } = programs[name];
+  const { module, version, duration, asDependency, binary = name } = programs[name];
   const target = cachedProgram(name);
   mkdirSync(path.dirname(target), { recursive: true });
   const bin = mkdtempSync(path.join(path.dirname(target), ".building-"));
   try {
-    await longStep({
-      title: `Building ${name} ${version} (once, about ${duration})`,
-      command: "go",
-      args: ["install", `${module}@${version}`],
-      cwd: bin,
-      // No C compiler needed; cross-compilation settings of the shell would put the binary elsewhere.
-      env: { ...process.env, GOBIN: bin, CGO_ENABLED: "0", GOOS: "", GOARCH: "" },
-      logName: `build-${name}`,
-    });
+    if (asDependency) writeFileSync(path.join(bin, "go.mod"), "module build\n");
+    const commands = asDependency
+      ? [
+          ["get", `${module}@${version}`],
+          ["install", module],
+        ]
+      : [["install", `${module}@${version}`]];
+    for (const args of commands) {
+      await longStep({
+        title: `Building ${name} ${version} (once, about ${duration})`,
+        command: "go",
+        args,
+        cwd: bin,
+        // No C compiler needed; cross-compilation settings of the shell would put the binary elsewhere.
+        env: { ...process.env, GOBIN: bin, CGO_ENABLED: "0", GOOS: "", GOARCH: "" },
+        logName: `build-${name}`,
+      });
+    }
     renameSync(path.join(bin, `${binary}${suffix}`), target);
   } finally {
     rmSync(bin, { recursive: true, force: true });

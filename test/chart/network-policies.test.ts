@@ -161,7 +161,7 @@ test("of all connections exactly those that the services make are admitted", () 
   );
 });
 
-test("pods of another release in the namespace are strangers", () => {
+test("pods of another release in the namespace have no access", () => {
   expect(admits(policies, "ingress", own("access"), own("gateway", "other"), 9101)).toBe(false);
   expect(admits(policies, "egress", own("gateway"), own("access", "other"), 9101)).toBe(false);
   expect(admits(policies, "egress", own("access", "other"), own("access"), 22)).toBe(true);

@@ -41,6 +41,7 @@ describe.each(helms)("%s", (helm) => {
 
 test("both versions of Helm render the same", async () => {
   const [one, other] = await Promise.all(helms.map((helm) => template([minimal], { helm })));
+  expect(one?.code, one?.errors).toBe(0);
   expect(one?.output).toBe(other?.output);
 });
 

@@ -76,6 +76,7 @@ const definitions: Record<string, Schema> = {
     minAvailable: ref("countOrShare"),
     maxUnavailable: ref("countOrShare"),
   }),
+  percent: { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 100 },
   duration: { type: "string", pattern: "^([0-9]{1,5}(h|m|s|ms)){1,4}$" },
   clients: object({
     namespaces: { type: "array", items: { type: "string", pattern: NAME } },
@@ -166,6 +167,7 @@ export function valuesSchema(): Schema {
         certManager: object({
           enabled: flag,
           issuerRef: object({ name: text, kind: text, group: text }),
+          percent: { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 100 },
           duration: { type: "string", pattern: DURATION },
           renewBefore: { type: "string", pattern: DURATION },
         }),
@@ -214,6 +216,25 @@ export function valuesSchema(): Schema {
         telemetry: ref("store"),
         extraEgress: objects,
       }),
+      podMonitor: object({
+        enabled: flag,
+        labels: texts,
+        interval: { anyOf: [{ const: "" }, ref("duration")] },
+        scrapeTimeout: { anyOf: [{ const: "" }, ref("duration")] },
+        relabelings: objects,
+        metricRelabelings: objects,
+      }),
+      prometheusRule: object({
+        enabled: flag,
+        labels: texts,
+        alertLabels: texts,
+        runbookBaseUrl: { type: "string", minLength: 1 },
+        objectives: object({ availability: ref("percent"), fast: ref("percent") }),
+        exclude: { type: "array", items: text },
+        targets: text,
+        extraGroups: objects,
+      }),
+      dashboards: object({ enabled: flag, labels: texts, annotations: texts }),
       extraObjects: { type: "array", items: { type: ["object", "string"] } },
     }),
   };
