@@ -3,7 +3,7 @@ import path from "node:path";
 import { declaredSettings, services } from "./declared-settings.ts";
 import { valuesSchema } from "./values-schema.ts";
 
-// npm run chart:generate: writes the files of the chart that follow from the settings of the services and from
+// npm run chart:renew: writes the files of the chart that follow from the settings of the services and from
 // values.yaml. With --check it reports those that differ.
 
 const chart = path.resolve(import.meta.dirname, "../../helm/statehouse");
@@ -22,7 +22,7 @@ for (const [name, content] of Object.entries(generated)) {
   const file = path.join(chart, name);
   if (!process.argv.includes("--check")) writeFileSync(file, content);
   else if (readFileSync(file, "utf8") !== content) {
-    console.log(`helm/statehouse/${name} is not current: run npm run chart:generate.`);
+    console.log(`helm/statehouse/${name} is not current: run npm run chart:renew.`);
     process.exitCode = 1;
   }
 }
