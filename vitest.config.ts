@@ -67,7 +67,7 @@ const slow: ProjectOptions = {
 const release: ProjectOptions = {
   ...onLocalServices,
   name: "release",
-  include: ["test/{chart,release}/**/*.test.ts"],
+  include: ["test/{chart,image,release}/**/*.test.ts"],
 };
 
 export default defineConfig({

@@ -1,4 +1,7 @@
+export { missingContainerTools } from "./container-tools.mjs";
 export { withFileLimit } from "./file-limit.ts";
+export { cacheFolder } from "./folders.mjs";
+export { withLock } from "./lock.mjs";
 export { type Minio, type MinioOptions, startMinio } from "./minio.ts";
 export { type Nats, type NatsOptions, startNats } from "./nats.ts";
 export { claimAlone, liveOwner } from "./owner.ts";

@@ -1,6 +1,7 @@
 // Run by npm before `start`, `test` and `bench`, on any Node (20 or newer), before anything is installed: only Node's
 // own modules can be imported here and in the imported files.
 import { createHash } from "node:crypto";
+import { provideContainerTools } from "./container-tools.mjs";
 import { Failure, orOneSentence } from "./failure.mjs";
 import { root } from "./folders.mjs";
 import { generate, generated } from "./generate.mjs";
@@ -41,6 +42,7 @@ await orOneSentence(async () => {
     });
   }
   if (forRelease) for (const name of releasePrograms) await unlessOnCi(() => provideProgram(name));
+  if (forRelease) await unlessOnCi(provideContainerTools);
 });
 
 /**

@@ -151,8 +151,8 @@ async function build(name) {
 const cachedProgram = (name) =>
   path.join(cacheFolder(), "bin", `${name}-${programs[name].version}${suffix}`);
 
-/** @param {string} name */
-function findOnPath(name) {
+/** The path of a program on PATH. @param {string} name */
+export function findOnPath(name) {
   const folders = (process.env.PATH ?? "").split(path.delimiter).filter(path.isAbsolute);
   return folders.map((folder) => path.join(folder, `${name}${suffix}`)).find(executable);
 }

@@ -13,7 +13,11 @@ let users = 0;
  * them, and the last teardown stops them. With CI=true a missing dependency fails the run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const missing = Object.values(missingDependencies());
+  const { "container tools": containerTools, ...others } = missingDependencies();
+  const missing = Object.values(
+    // Only tests of this project build and run the image.
+    project.name === "release" && containerTools ? { ...others, containerTools } : others,
+  );
   if (process.env.CI === "true" && missing.length > 0) throw new Error(missing.join(" "));
   users++;
   started ??= startDependencies({ fast: true });

@@ -5,6 +5,7 @@ import {
   findCommandLine,
   findProgram,
   type Minio,
+  missingContainerTools,
   missingProgram,
   type Postgres,
   startMinio,
@@ -71,7 +72,9 @@ const addressOf = ({ endpoint, region, accessKey, secretKey }: Minio): MinioAddr
 
 /** Returns the dependencies that are missing on this machine, each with instructions to install it. */
 export function missingDependencies(): Partial<Record<Dependency, string>> {
+  const containerTools = missingContainerTools();
   return {
+    ...(containerTools === undefined ? {} : { "container tools": containerTools }),
     ...(findProgram("nats-server") ? {} : { "nats-server": missingProgram("nats-server") }),
     ...(findProgram("minio") ? {} : { minio: missingProgram("minio") }),
     ...(findCommandLine()

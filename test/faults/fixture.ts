@@ -9,7 +9,8 @@ import { type Answer, type Api, api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
 import { reservePort } from "../stack/port.ts";
-import { type ServiceProcess, serviceProcess } from "../stack/processes.ts";
+import { serviceProcess } from "../stack/processes.ts";
+import type { ServiceProcess } from "../stack/service-process.ts";
 import {
   type DatabaseName,
   type ProcessStack,

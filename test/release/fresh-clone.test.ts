@@ -1,22 +1,9 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, existsSync } from "node:fs";
 import path from "node:path";
 import { needs, temporaryFolder } from "@statehouse/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { inFolder } from "../compat/command-line.ts";
 import { barePath, npm, running } from "../compat/npm-start.ts";
-
-/** Copies the files that a git clone would contain. */
-function copyOfRepository(folder: string): string {
-  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
-    encoding: "utf8",
-    maxBuffer: 16 * 2 ** 20,
-  });
-  for (const file of files.split("\n")) {
-    if (file && existsSync(file)) cpSync(file, path.join(folder, file));
-  }
-  return folder;
-}
+import { copyOfRepository } from "./copy-of-repository.ts";
 
 /** The first start downloads all packages. */
 const INSTALLATION_MS = 600_000;

@@ -10,25 +10,7 @@ import { childEnvironment, waitFor } from "@statehouse/testing";
 import { reservePort } from "./port.ts";
 import { serviceProgram } from "./program.ts";
 import type { Channels, RunningServices, RunOptions } from "./running-services.ts";
-
-/** One service as an operating-system process. */
-export interface ServiceProcess extends AsyncDisposable {
-  readonly name: ServiceName;
-  readonly environment: Environment;
-  readonly running: boolean;
-  /** Returns everything that the process has printed. */
-  output(): string;
-  /** Sends SIGKILL and waits until the process has exited. */
-  kill(): Promise<void>;
-  /** Sends SIGTERM; resolves with the exit code. */
-  terminate(): Promise<number | null>;
-  /**
-   * Starts the process, or starts it again on the same ports, and waits until it is ready. `largestFile` limits the
-   * size of its files, in bytes.
-   */
-  start(limits?: { largestFile?: number }): Promise<void>;
-  pid(): number;
-}
+import type { ServiceProcess } from "./service-process.ts";
 
 /** Long, because many processes can start at the same time on few cores. */
 const READY_TIMEOUT_MS = 60_000;
@@ -72,17 +54,8 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
       };
       child.stdout?.on("data", keep);
       child.stderr?.on("data", keep);
-      const ready = waitFor(
-        async () => {
-          const response = await fetch(`http://127.0.0.1:${environment.OPS_PORT}/readyz`).catch(
-            () => undefined,
-          );
-          return response?.ok === true;
-        },
-        { timeout: READY_TIMEOUT_MS, what: `${name} to be ready` },
-      );
       await Promise.race([
-        ready,
+        readiness(name, environment),
         gone(child).then(() => {
           throw new Error(`${name} exited at its start:\n${printed}`);
         }),
@@ -93,6 +66,18 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
     },
   };
 }
+
+/** Resolves when the service is ready. */
+export const readiness = (name: ServiceName, environment: Environment): Promise<boolean> =>
+  waitFor(
+    async () => {
+      const ready = await fetch(`http://127.0.0.1:${environment.OPS_PORT}/readyz`).catch(
+        () => undefined,
+      );
+      return ready?.ok === true;
+    },
+    { timeout: READY_TIMEOUT_MS, what: `${name} to be ready` },
+  );
 
 /** Runs the four services as processes on free ports. */
 export async function asProcesses(
@@ -127,7 +112,7 @@ export async function asProcesses(
   environments.state.PUBLIC_URL = objectUrl;
   await options.rewire(environments);
   const processes = Object.fromEntries(
-    serviceNames.map((name) => [name, starting.use(serviceProcess(name, environments[name]))]),
+    serviceNames.map((name) => [name, starting.use(options.process(name, environments[name]))]),
   ) as Record<ServiceName, ServiceProcess>;
   await Promise.all(serviceNames.map((name) => processes[name].start()));
   const started = starting.move();

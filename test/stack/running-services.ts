@@ -2,6 +2,7 @@ import type { Channel } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
 import type { Environment, Installation, ServiceName } from "@statehouse/standalone/environments";
 import type { ServiceCertificates } from "@statehouse/testing";
+import type { ServiceProcess } from "./service-process.ts";
 
 /** Channels to two of the services. */
 export interface Channels {
@@ -32,5 +33,7 @@ export interface RunOptions {
   environments: (
     where: Pick<Installation, "publicUrl" | "objectUrl" | "addresses">,
   ) => Record<ServiceName, Environment>;
+  /** Returns a service's process that is not started yet. Unused if all services run in one process. */
+  process: (name: ServiceName, environment: Environment) => ServiceProcess;
   logger: Logger;
 }

@@ -16,7 +16,7 @@ import { migrations as workspacesMigrations } from "@statehouse/workspaces/store
 import { type BlobKind, blobSettings } from "./blobs.ts";
 import { inOneProcess } from "./one-process.ts";
 import { createPeople, type People } from "./people.ts";
-import { asProcesses, type ServiceProcess } from "./processes.ts";
+import { asProcesses, serviceProcess } from "./processes.ts";
 import {
   createRunnerCalls,
   type RunnerCalls,
@@ -24,6 +24,7 @@ import {
   runnerNames,
 } from "./runner-calls.ts";
 import type { RunningServices, RunOptions } from "./running-services.ts";
+import type { ServiceProcess } from "./service-process.ts";
 
 export interface StackOptions {
   /** Default: MinIO if the suite has started it, otherwise a folder. */
@@ -36,6 +37,8 @@ export interface StackOptions {
   grpcTls?: "off";
   /** A separate database for each service, instead of the shared PostgreSQL. */
   databaseUrl?: Installation["databaseUrl"];
+  /** How a service's process is started; default: from the sources. */
+  process?: RunOptions["process"];
 }
 
 export type DatabaseName = "access" | "workspaces" | "state";
@@ -107,6 +110,7 @@ async function start<Running extends RunningServices>(
       certificates: options.grpcTls === "off" ? undefined : certificates,
       settings: options.settings ?? {},
       rewire: options.rewire ?? (async () => {}),
+      process: options.process ?? serviceProcess,
       environments: ({ publicUrl, objectUrl, addresses }) =>
         serviceEnvironments({
           secrets,

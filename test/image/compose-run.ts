@@ -1,0 +1,216 @@
+// Starts deploy/compose.yaml and applies a configuration with the real command line: `node compose-run.ts IMAGE`. It runs
+// in a network namespace of its own (compose.test.ts), in which every service has the ports that the file gives it.
+// What Compose would pull is the same program, from this machine: PostgreSQL as a process, NATS and MinIO in containers.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { findCommandLine, findProgram, startPostgres } from "@statehouse/local-services";
+import { newSecrets } from "@statehouse/standalone/data-directory";
+import { serviceNames } from "@statehouse/standalone/environments";
+import { shareDependencies, temporaryFolder, waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { workingFolder } from "../compat/command-line.ts";
+import { cloud, example } from "../compat/fixture.ts";
+import { api } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import { baseImage } from "./base-images.ts";
+import { type ComposeService, environmentFiles, readCompose } from "./compose-file.ts";
+import { type Container, mountImage } from "./container.ts";
+
+const [imageName = ""] = process.argv.slice(2);
+const deploy = path.resolve(import.meta.dirname, "../../deploy");
+const passwords = {
+  POSTGRES_PASSWORD: "database",
+  NATS_PASSWORD: "bus",
+  S3_SECRET_KEY: "storestore",
+};
+const step = (line: string) => void process.stdout.write(`${line}\n`);
+
+execFileSync("ip", ["link", "set", "lo", "up"]);
+await using disposing = new AsyncDisposableStack();
+const folder = disposing.use(await temporaryFolder()).path;
+const image = disposing.use(await mountImage(imageName));
+const base = disposing.use(await mountImage(await baseImage()));
+const { services, volumes } = readCompose(path.join(deploy, "compose.yaml"), {
+  ...passwords,
+  STATEHOUSE_IMAGE: imageName,
+});
+await writeKeys();
+const hosts = path.join(folder, "hosts");
+writeFileSync(
+  hosts,
+  ["localhost", ...Object.keys(services)].map((name) => `127.0.0.1 ${name}\n`).join(""),
+);
+for (const volume of volumes) mkdirSync(path.join(folder, "volumes", volume), { recursive: true });
+
+/** The programs of the images that Compose would pull, each with what its own health check does. */
+const pulled: Record<string, { program: "minio" | "nats-server"; health: string }> = {
+  nats: { program: "nats-server", health: "http://127.0.0.1:8222/healthz" },
+  minio: { program: "minio", health: "http://127.0.0.1:9000/minio/health/ready" },
+};
+
+const containers = new Map<string, Container>();
+const starting = new Map<string, Promise<void>>();
+await Promise.all(Object.keys(services).map(started));
+await apply();
+await stop();
+step("done");
+
+/** Starts a service, once what it depends on has reached its condition; resolves when it is healthy or has ended. */
+function started(name: string): Promise<void> {
+  const known = starting.get(name);
+  if (known) return known;
+  const service = services[name];
+  if (!service) throw new Error(`the file has no service ${name}`);
+  const run = async () => {
+    await Promise.all(
+      Object.entries(service.depends_on).map(async ([other, { condition }]) => {
+        const ends = condition === "service_completed_successfully";
+        if (ends !== !services[other]?.healthcheck)
+          throw new Error(`${name}: ${other} ${condition}`);
+        await started(other);
+      }),
+    );
+    await (name === "postgres" ? startDatabase(service) : startOne(name, service));
+  };
+  const promise = run();
+  starting.set(name, promise);
+  return promise;
+}
+
+async function startDatabase(service: ComposeService): Promise<void> {
+  const postgres = disposing.use(
+    await startPostgres({ dataDirectory: path.join(folder, "postgres"), port: 5432, fast: true }),
+  );
+  const client = new Client({ connectionString: postgres.url("postgres") });
+  await client.connect();
+  const { POSTGRES_USER: user, POSTGRES_PASSWORD: password } = service.environment;
+  await client.query(`alter role ${user} password '${password}'`);
+  for (const volume of service.volumes) {
+    const [source = "", target = ""] = volume.split(":");
+    if (!target.startsWith("/docker-entrypoint-initdb.d/")) continue;
+    for (const statement of readFileSync(path.join(deploy, source), "utf8").split(";")) {
+      if (statement.trim() !== "") await client.query(statement);
+    }
+  }
+  await client.end();
+  step("postgres is healthy");
+}
+
+async function startOne(name: string, service: ComposeService): Promise<void> {
+  const other = pulled[name];
+  const container = disposing.use(
+    await (other ? startPulled(other.program, service) : startOwn(name, service)),
+  );
+  containers.set(name, container);
+  const { healthcheck } = service;
+  if (!healthcheck) {
+    const code = await container.exit;
+    if (code !== 0) throw new Error(`${name} ended with ${code}:\n${container.output()}`);
+    containers.delete(name);
+    step(`${name} has ended`);
+    return;
+  }
+  const isHealthy = async () =>
+    other ? (await fetch(other.health)).ok : (await container.exec(...healthcheck.test)).code === 0;
+  const healthy = waitFor(isHealthy, { interval: healthcheck.start_interval, what: name });
+  const ended = container.exit.then((code) => {
+    throw new Error(`${name} ended with ${code}:\n${container.output()}`);
+  });
+  await Promise.race([healthy, ended]);
+  // It ends when everything is stopped.
+  ended.catch(() => {});
+  step(`${name} is healthy`);
+}
+
+/** Starts a service of Statehouse. Containers of these tests are as closed as the file has to make them. */
+async function startOwn(name: string, service: ComposeService): Promise<Container> {
+  const closed = { read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] };
+  for (const [key, value] of Object.entries(closed)) {
+    if (JSON.stringify(Reflect.get(service, key)) !== JSON.stringify(value)) {
+      throw new Error(`${name}: ${key} must be ${JSON.stringify(value)}`);
+    }
+  }
+  if (service.user !== image.configuration.User) throw new Error(`${name}: another user`);
+  return image.start({
+    args: service.command,
+    env: { ...environmentFiles(folder, service.env_file), ...service.environment },
+    hosts,
+  });
+}
+
+async function startPulled(
+  program: "minio" | "nats-server",
+  service: ComposeService,
+): Promise<Container> {
+  const binary = findProgram(program);
+  if (!binary) throw new Error(`${program} is missing`);
+  const mounted = service.volumes.map((volume) => {
+    const [source = "", target = ""] = volume.split(":");
+    const inFolder = source.startsWith("./");
+    return [target, inFolder ? path.join(deploy, source) : path.join(folder, "volumes", source)];
+  });
+  return base.start({
+    entrypoint: ["/run/program"],
+    args: service.command,
+    env: service.environment,
+    volumes: { "/run/program": binary, ...Object.fromEntries(mounted) },
+    hosts,
+  });
+}
+
+/** Creates an administrator's token with the image, and applies a configuration. */
+async function apply(): Promise<void> {
+  const { environment = {} } = services.access ?? {};
+  await using command = await image.start({
+    args: ["user", "token", "admin"],
+    env: environment,
+    hosts,
+  });
+  if ((await command.exit) !== 0) throw new Error(command.output());
+  const token = command.output().trim();
+  const url = "http://localhost:8080";
+  const organization = await newOrganization(api(url, token));
+  shareDependencies({
+    postgres: { url: "" },
+    nats: { url: "" },
+    minio: undefined,
+    commandLine: findCommandLine(),
+    missing: {},
+  });
+  await using directory = await workingFolder({
+    url,
+    token,
+    configuration: `${cloud(organization, 'name = "composed"')}\n${example}`,
+  });
+  await directory.succeed("init");
+  await directory.succeed("apply", "-auto-approve");
+  step(`applied: ${(await directory.succeed("output", "-raw", "text")).stdout}`);
+}
+
+/** Stops what runs in the reverse order, as Compose does. */
+async function stop(): Promise<void> {
+  for (const [name, container] of [...containers].reverse()) {
+    await container.signal("TERM");
+    const code = await container.exit;
+    if (!pulled[name] && code !== 0) throw new Error(`${name} ended with ${code}`);
+  }
+  step("stopped");
+}
+
+/** Writes the files of keys that docs/operations.md has operators create. */
+async function writeKeys(): Promise<void> {
+  const secrets = await newSecrets(serviceNames);
+  mkdirSync(path.join(folder, "keys"));
+  for (const name of serviceNames) {
+    const settings = {
+      ASSERTION_PRIVATE_KEY: secrets.assertionKeys[name],
+      ASSERTION_PUBLIC_KEYS: secrets.assertionPublicKeys,
+      UPLOAD_TOKEN_KEYS: secrets.uploadTokenKeys,
+      SEALING_KEYS: secrets.sealingKeys,
+    };
+    const lines = Object.entries(settings).map(([key, value]) => `${key}='${value}'\n`);
+    writeFileSync(path.join(folder, "keys", `${name}.env`), lines.join(""), { mode: 0o600 });
+  }
+}
