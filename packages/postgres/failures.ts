@@ -28,15 +28,18 @@ const UNAVAILABLE = new Set([
   "57P05", // idle_session_timeout
 ]);
 
+/** Codes of Node for a server whose certificate is not trusted, expired, or for another name. */
+const TLS = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT)/;
+
 /** Messages of driver errors that have no code. */
 const LOST =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|The server does not support SSL connections|Cannot use a pool after)/;
 
 /** Returns whether the pool is closed or the server does not respond. It is unknown whether the statement ran. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
-  if (code !== undefined) return UNAVAILABLE.has(code) || code.startsWith("08");
+  if (code !== undefined) return UNAVAILABLE.has(code) || code.startsWith("08") || TLS.test(code);
   return LOST.test(error.message) || (error instanceof AggregateError && error.errors.some(isLost));
 }
 
