@@ -6,6 +6,7 @@ import {
   Server,
   ServerCredentials,
   ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
   type ServerInterceptor,
   type ServerUnaryCall,
   type StatusObject,
@@ -107,6 +108,7 @@ const admission =
   ({ path }, call) => {
     const handler = handlers.get(path);
     if (!handler) return new ServerInterceptingCall(call);
+    limitRequest(call, handler.maxRequestBytes);
     const late = setTimeout(
       () => call.sendStatus({ code: status.DEADLINE_EXCEEDED, details: "Deadline exceeded" }),
       DEFAULT_DEADLINE_MS,
@@ -131,6 +133,19 @@ const admission =
         }),
     });
   };
+
+/**
+ * Sets the limit of one call. grpc-js has one limit for all methods of a server, which each call copies before it reads
+ * its message.
+ */
+function limitRequest(call: ServerInterceptingCallInterface, bytes: number): void {
+  const decoder: unknown = Reflect.get(call, "decoder");
+  if (!(decoder instanceof Object && "maxReadMessageLength" in decoder)) {
+    throw new Error("This version of grpc-js limits messages in another way.");
+  }
+  Reflect.set(decoder, "maxReadMessageLength", bytes);
+  Reflect.set(call, "maxReceiveMessageSize", bytes);
+}
 
 const unary =
   (handler: CallHandler | undefined, encrypted: boolean) =>

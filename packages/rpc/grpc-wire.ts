@@ -2,5 +2,8 @@
 export const assertionKey = "statehouse-assertion";
 /** Metadata key of the W3C trace context. */
 export const traceparentKey = "traceparent";
-/** The maximum size of a request or a response (ADR 48). State bytes are never sent through gRPC. */
+/**
+ * The maximum size of a response, and of the largest request that a method may declare (ADR 48). State bytes are never
+ * sent through gRPC.
+ */
 export const maxMessageBytes = 128 * 1024 * 1024;

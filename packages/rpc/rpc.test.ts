@@ -1,6 +1,7 @@
 import type { Principal } from "@statehouse/authorization";
 import { AppError, conflict, invalid } from "@statehouse/errors";
 import { freePort } from "@statehouse/local-services";
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import {
   createLogger,
@@ -63,6 +64,19 @@ const binding = implement<typeof WorkspaceLockService, { principal: Principal }>
   },
 );
 
+/** A service with a method that takes large requests. */
+const versions = implement<typeof StateVersionService, unknown>(StateVersionService, {
+  createStateVersion: async ({ lineage, jsonStateOutputs }) => {
+    calls++;
+    return { stateVersion: { lineage: `${lineage} ${jsonStateOutputs?.length}` } };
+  },
+  rollbackStateVersion: async () => ({}),
+  getStateVersion: async () => ({}),
+  getCurrentStateVersion: async () => ({}),
+  listStateVersions: async () => ({}),
+  batchGetStateVersions: async () => ({}),
+});
+
 beforeAll(async () => {
   gatewayKey = await generateAssertionKey();
   stateKey = await generateAssertionKey();
@@ -71,7 +85,7 @@ beforeAll(async () => {
   const keys: AssertionKeys = { gateway: [gatewayKey.publicJwk], state: [stateKey.publicJwk] };
   server = createRpcServer({
     name: "workspaces",
-    bindings: [binding],
+    bindings: [binding, versions],
     keys,
     context: async (principal) => ({ principal }),
     logger,
@@ -158,16 +172,27 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
 
   test("transfers a request of 20 MiB and its large response once", async () => {
     const before = calls;
-    const reason = `large ${"ö".repeat(10 * 1024 ** 2)}`;
-    const { workspace } = await client.lockWorkspace(
-      { workspaceId: "a", reason },
+    const lineage = "ö".repeat(5 * 1024 ** 2);
+    const jsonStateOutputs = new Uint8Array(10 * 1024 ** 2);
+    const { stateVersion } = await createClient(StateVersionService, channel).createStateVersion(
+      { workspaceId: "a", lineage, jsonStateOutputs },
       gateway.on(user),
     );
-    expect(workspace?.id === reason).toBe(true);
+    expect(stateVersion?.lineage === `${lineage} ${jsonStateOutputs.length}`).toBe(true);
     expect(calls).toBe(before + 1);
     const missing = { workspaceId: "x".repeat(20 * 1024 ** 2) };
     const refused = client.getPlacement(missing, gateway.on(user));
     await expect(refused).rejects.toMatchObject({ kind: "forbidden" });
+  });
+
+  test("refuses a request above the limit of its method", async () => {
+    const before = calls;
+    // Tag and length of the field take five bytes.
+    const largest = { reason: `large ${"x".repeat(4 * 1024 ** 2 - 11)}` };
+    await client.lockWorkspace(largest, gateway.on(user));
+    const larger = client.lockWorkspace({ reason: `${largest.reason}x` }, gateway.on(user));
+    await expect(larger).rejects.toMatchObject({ name: "MessageTooLarge" });
+    expect(calls).toBe(before + 1);
   });
 
   const forged: Record<string, () => Promise<string>> = {

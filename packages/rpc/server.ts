@@ -13,10 +13,11 @@ import {
 import { type AssertionKeys, createVerifier } from "./assertion.ts";
 import { callDurations } from "./call-metrics.ts";
 import type { CallMetadata, Channel } from "./channel.ts";
+import { MessageTooLarge } from "./error.ts";
 import { type GrpcListener, listenGrpc } from "./grpc-server.ts";
 import type { GrpcTls } from "./grpc-tls.ts";
 import type { CallHandler } from "./handler.ts";
-import { mayCall, methodPath, type ServiceBinding } from "./service.ts";
+import { maxRequestBytes, mayCall, methodPath, type ServiceBinding } from "./service.ts";
 
 export interface RpcServerOptions<Ctx> {
   /** The service's name, which is the audience of accepted assertions. */
@@ -106,6 +107,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
       const refused = (error: AppError): void =>
         logger.debug({ method: path, reason: error.reason }, "call refused");
       handlers.set(methodPath(method), {
+        maxRequestBytes: maxRequestBytes(method),
         async admit(metadata) {
           try {
             await admit(method, metadata);
@@ -154,6 +156,12 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
         const handler = handlers.get(methodPath(method));
         if (closing || !handler) {
           throw unavailable("service_unavailable", `The service ${name} does not answer.`);
+        }
+        if (request.length > handler.maxRequestBytes) {
+          await handler.admit(metadata);
+          throw new MessageTooLarge(
+            `${name}: Received message larger than max (${request.length} vs ${handler.maxRequestBytes})`,
+          );
         }
         // As over gRPC, the caller stops waiting at its deadline.
         return withTimeout(

@@ -7,7 +7,11 @@ import {
 } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Principal } from "@statehouse/authorization";
-import { type Callers, callers } from "@statehouse/proto/statehouse/rpc/v1/options";
+import {
+  type Callers,
+  callers,
+  max_request_bytes as declaredMaxRequestBytes,
+} from "@statehouse/proto/statehouse/rpc/v1/options";
 import type { CallContext } from "./caller.ts";
 
 /** One async function for each method of the service. */
@@ -60,6 +64,12 @@ export function mayCall(method: DescMethod, principal: Principal): boolean {
   if (principal.type !== "service") return declared.users;
   return declared.services.includes(principal.id) || (declared.runners && isRunner(principal.id));
 }
+
+const DEFAULT_MAX_REQUEST_BYTES = 4 * 1024 ** 2;
+
+/** Returns the size of the method's largest request. */
+export const maxRequestBytes = (method: DescMethod): number =>
+  getOption(method, declaredMaxRequestBytes) || DEFAULT_MAX_REQUEST_BYTES;
 
 /** Returns whether a service of this name executes runs. An installation can have any number of such services. */
 const isRunner = (name: string): boolean => name === "runner" || name.startsWith("runner-");
