@@ -259,9 +259,15 @@ export const commands: Readonly<Record<string, Command>> = {
     work: async (args, print) =>
       (await import("@statehouse/access/commands/user")).changeUser(args, print),
   }),
-  healthcheck: perService(
+  healthcheck: healthcheckCommand(),
+};
+
+/** Checks the service of this machine, or addresses of others, as the pods of `helm test` do. */
+function healthcheckCommand(): Command {
+  const ofService = perService(
     {
-      summary: "exits with 0 when the service of this machine is ready",
+      summary:
+        "exits with 0 when the service of this machine is ready, or all addresses respond with success",
       what: "The health check",
     },
     {
@@ -272,8 +278,20 @@ export const commands: Readonly<Record<string, Command>> = {
       state: healthcheck(async () => (await import("@statehouse/state/config")).configSchema),
       gateway: healthcheck(async () => (await import("@statehouse/gateway/config")).configSchema),
     },
-  ),
-};
+  );
+  const isAddress = (arg: string | undefined) => /^https?:/.test(arg ?? "");
+  return {
+    ...ofService,
+    args: "<access|workspaces|state|gateway|address…>",
+    run: (args) =>
+      isAddress(args[0])
+        ? runCommand("The health check", async (print) => {
+            const { checkAddresses } = await import("./commands/check-addresses.ts");
+            if (!(await checkAddresses(args, print))) process.exitCode = 1;
+          })
+        : ofService.run(args),
+  };
+}
 
 function healthcheck(load: () => Promise<z.ZodObject>): ServiceWork {
   const settings = async () => {

@@ -197,6 +197,12 @@ export const badValues: readonly [name: string, values: Values, message: string]
     "pod.extraEnv: has the setting LOG_LEVEL; set settings.LOG_LEVEL or settingsFrom.LOG_LEVEL instead.",
   ],
   [
+    "an export to nowhere",
+    { operations: { export: { enabled: true } } },
+    "operations.export.existingClaim: is required with operations.export.enabled",
+  ],
+  ["a schedule in words", { operations: { fsck: { schedule: "every Sunday" } } }, "schedule"],
+  [
     "a route without a Gateway",
     { httpRoute: { enabled: true } },
     "httpRoute.parentRefs: is required with httpRoute.enabled; name the Gateway that serves the route.",

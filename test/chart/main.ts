@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { declaredSettings, services } from "./declared-settings.ts";
+import { withTable } from "./readme.ts";
 import { valuesSchema } from "./values-schema.ts";
 
 // npm run chart:renew: writes the files of the chart that follow from the settings of the services and from
@@ -9,6 +10,8 @@ import { valuesSchema } from "./values-schema.ts";
 const chart = path.resolve(import.meta.dirname, "../../helm/statehouse");
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
+const current = (name: string): string => readFileSync(path.join(chart, name), "utf8");
+
 const generated: Readonly<Record<string, string>> = {
   "files/settings.json": json(
     Object.fromEntries(
@@ -16,6 +19,7 @@ const generated: Readonly<Record<string, string>> = {
     ),
   ),
   "values.schema.json": json(valuesSchema()),
+  "README.md": withTable(current("README.md"), current("values.yaml")),
 };
 
 for (const [name, content] of Object.entries(generated)) {

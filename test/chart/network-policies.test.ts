@@ -94,6 +94,7 @@ const components = [
   "migrate-access",
   "migrate-workspaces",
   "migrate-state",
+  "test",
 ];
 const places = ["ingress-nginx", "monitoring", "runners", "postgres", "other", "kube-system"];
 const ports = {
@@ -149,11 +150,15 @@ test("of all connections exactly those that the services make are admitted", () 
       "monitoring → access:9201",
       "monitoring → workspaces:9202",
       "monitoring → state:9203",
+      "test → gateway:8080",
+      "test → access:9201",
+      "test → workspaces:9202",
+      "test → state:9203",
       "runners → access:9101",
       "runners → workspaces:9102",
       ...components.map((client) => `${client} → kube-system:53`),
       ...components
-        .filter((client) => client !== "gateway")
+        .filter((client) => client !== "gateway" && client !== "test")
         .map((client) => `${client} → postgres:5432`),
       ...["access", "workspaces", "state"].flatMap((client) => anywhere(client, 4222)),
       ...anywhere("state", 9000),

@@ -42,6 +42,12 @@ const podProperties: Record<string, Schema> = {
   extraInitContainers: objects,
 };
 
+const scheduled: Record<string, Schema> = {
+  enabled: flag,
+  schedule: { type: "string", pattern: "^(@\\w+|(\\S+ ){4}\\S+)$" },
+  pod: ref("pod"),
+};
+
 const sourceOf = (names: readonly string[]): Schema =>
   object(Object.fromEntries(names.map((name) => [name, ref("source")])));
 
@@ -235,6 +241,13 @@ export function valuesSchema(): Schema {
         extraGroups: objects,
       }),
       dashboards: object({ enabled: flag, labels: texts, annotations: texts }),
+      operations: object({
+        fsck: object({ ...scheduled, sizesOnly: flag }),
+        collectDryRun: object(scheduled),
+        export: object({ ...scheduled, existingClaim: text }),
+      }),
+      tests: object({ enabled: flag, pod: ref("pod") }),
+      preflight: object({ enabled: flag, pod: ref("pod") }),
       extraObjects: { type: "array", items: { type: ["object", "string"] } },
     }),
   };

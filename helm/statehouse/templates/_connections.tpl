@@ -25,6 +25,26 @@ ports: `public`, `ops`, `grpc`.
 {{- $_ := set $result (printf "migrate-%s" $service) (dict "calls" list "stores" (list "database")) -}}
 {{- end -}}
 {{- end -}}
+{{- $operations := .Values.operations -}}
+{{- if $operations.fsck.enabled -}}
+{{- $_ := set $result "fsck" (dict "calls" list "stores" (concat (list "database") $objectStore)) -}}
+{{- end -}}
+{{- if $operations.collectDryRun.enabled -}}
+{{- $_ := set $result "collect" (dict "calls" (list $grpc.access $grpc.workspaces) "stores" (concat (list "database") $objectStore)) -}}
+{{- end -}}
+{{- if $operations.export.enabled -}}
+{{- $_ := set $result "export" (dict "calls" list "stores" (concat (list "database") $objectStore)) -}}
+{{- end -}}
+{{- if .Values.preflight.enabled -}}
+{{- $_ := set $result "preflight" (dict "calls" list "stores" (concat (list "database" "nats") $objectStore)) -}}
+{{- end -}}
+{{- if .Values.tests.enabled -}}
+{{- $calls := list (dict "component" "gateway" "ports" (list $ports.gateway.http)) -}}
+{{- range $service := list "access" "workspaces" "state" -}}
+{{- $calls = append $calls (dict "component" $service "ports" (list (index $ports $service).ops)) -}}
+{{- end -}}
+{{- $_ := set $result "test" (dict "calls" $calls "stores" list) -}}
+{{- end -}}
 {{- toJson $result -}}
 {{- end -}}
 

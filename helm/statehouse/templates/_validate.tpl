@@ -150,6 +150,9 @@ settings.GRPC_TLS: differs between the services, which then could not connect; s
 {{- if and .Values.grpcTls.certManager.enabled (not (dig "name" "" .Values.grpcTls.certManager.issuerRef)) }}
 grpcTls.certManager.issuerRef.name: is required with grpcTls.certManager.enabled; name the Issuer or ClusterIssuer that signs the certificates.
 {{- end }}
+{{- if and .Values.operations.export.enabled (not .Values.operations.export.existingClaim) }}
+operations.export.existingClaim: is required with operations.export.enabled; name the PersistentVolumeClaim that receives the states.
+{{- end }}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
 httpRoute.parentRefs: is required with httpRoute.enabled; name the Gateway that serves the route.
 {{- end }}

@@ -1,0 +1,24 @@
+import { forEachConcurrently } from "@statehouse/runtime";
+
+const TIMEOUT_MS = 10_000;
+const AT_A_TIME = 10;
+
+/** Requests each address and prints its status or why there is none. Returns whether all responded with success. */
+export async function checkAddresses(
+  addresses: readonly string[],
+  print: (line: string) => void,
+): Promise<boolean> {
+  let healthy = true;
+  await forEachConcurrently(AT_A_TIME, addresses, async (address) => {
+    try {
+      const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (!response.ok) healthy = false;
+      print(`${response.status} ${address}`);
+    } catch (error) {
+      healthy = false;
+      const { cause, message } = error instanceof Error ? error : new Error(String(error));
+      print(`failed ${address}: ${cause instanceof Error ? cause.message : message}`);
+    }
+  });
+  return healthy;
+}

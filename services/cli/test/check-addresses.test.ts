@@ -1,0 +1,42 @@
+import { createServer } from "node:http";
+import { expect, test } from "vitest";
+import { statehouse } from "./statehouse.ts";
+
+/** Starts a server that responds with the status that the path names. */
+async function statusServer() {
+  const server = createServer((request, response) => {
+    response.writeHead(Number(request.url?.slice(1))).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+test("addresses that all respond with success are healthy", async () => {
+  await using server = await statusServer();
+  expect(await statehouse(["healthcheck", `${server.url}/200`, `${server.url}/204`], {})).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^20[04] \S+\n20[04] \S+\n$/),
+    stderr: "",
+  });
+});
+
+test("one address that fails or does not respond is enough to fail, and each is listed", async () => {
+  const { url } = await statusServer().then(async (server) => {
+    await server[Symbol.asyncDispose]();
+    return server;
+  });
+  await using server = await statusServer();
+  const addresses = [`${server.url}/503`, `${server.url}/200`, `${url}/200`];
+  const { code, stdout } = await statehouse(["healthcheck", ...addresses], {});
+  expect(code).toBe(1);
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines).toHaveLength(3);
+  expect(lines).toContain(`503 ${server.url}/503`);
+  expect(lines).toContain(`200 ${server.url}/200`);
+  expect(stdout).toContain(`failed ${url}/200: connect ECONNREFUSED`);
+});
