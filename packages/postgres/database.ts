@@ -2,7 +2,7 @@ import type { EntitySchema } from "@mikro-orm/core";
 import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
 import { deadlineExceeded, hasCode } from "@statehouse/errors";
 import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
-import type { Pool } from "pg";
+import { Client, type ClientBase, type Pool } from "pg";
 import { asAppError, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
 import { observePool } from "./pool-metrics.ts";
@@ -19,7 +19,8 @@ import { runTransaction, type TransactionMode } from "./transaction.ts";
 export interface DatabaseOptions {
   /** Unique for each service: two ORMs of one process with the same name would join each other's transactions. */
   contextName: string;
-  url: string;
+  /** A function returns the address in use, which can change: new connections use it, and older ones are closed. */
+  url: string | (() => string);
   entities: readonly EntitySchema[];
   migrations: readonly SqlMigration[];
   poolSize?: number;
@@ -116,15 +117,16 @@ function createOrm({
   onStatement,
 }: DatabaseOptions & { poolSize: number }): { orm: MikroORM; pool: Pool } {
   let pool: Pool | undefined;
+  const currentUrl = typeof url === "function" ? url : () => url;
   const orm = new MikroORM({
     contextName,
-    clientUrl: url,
+    clientUrl: currentUrl(),
     entities: [...entities],
     discovery: { warnWhenNoEntities: false },
     ensureDatabase: false,
     logger: (message) => logger.debug(message),
     driverOptions: {
-      connectionString: url,
+      connectionString: currentUrl(),
       application_name: contextName,
       max: poolSize,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -133,6 +135,7 @@ function createOrm({
       idle_in_transaction_session_timeout: idleTransactionMs,
       onPoolCreated: (created: Pool) => {
         pool = created;
+        followUrl(created, currentUrl);
         created.on("connect", (client) => observeStatements(client, onStatement));
       },
     },
@@ -140,6 +143,17 @@ function createOrm({
   orm.em.getConnection().getClient();
   if (!pool) throw new Error("MikroORM created no pool");
   return { orm, pool };
+}
+
+/** Opens new connections with the current URL, and closes those of a previous one when they are released. */
+function followUrl(pool: Pool, currentUrl: () => string): void {
+  Object.defineProperty(pool.options, "connectionString", { get: currentUrl, enumerable: true });
+  const opened = new WeakMap<ClientBase, string>();
+  pool.on("connect", (client) => opened.set(client, currentUrl()));
+  pool.on("release", (_error, client) => {
+    // The pool does not keep a client that is ending. Its idle time limit closes idle clients of a previous URL.
+    if (client instanceof Client && opened.get(client) !== currentUrl()) void client.end();
+  });
 }
 
 async function appliedMigrations(query: Database["query"]): Promise<string[]> {

@@ -27,16 +27,23 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Creates a sealer from `id:base64key,…`. Each key has 32 bytes; the first encrypts, all decrypt. Throws if `keys` is
- * malformed.
+ * Creates a sealer from `id:base64key,…`. Each key has 32 bytes; the first encrypts, all decrypt. A function returns the
+ * keys in use, which can change. Throws if `keys` is malformed.
  */
-export function createSealer({ keys }: { keys: string }): Sealer {
-  const ring = parseKeys(keys);
-  const [current] = ring;
-  if (!current) throw new Error("sealing keys: at least one is needed");
-  const [currentId, currentKey] = current;
+export function createSealer({ keys }: { keys: string | (() => string) }): Sealer {
+  const current = typeof keys === "function" ? keys : () => keys;
+  let text = current();
+  let used = parseKeys(text);
+  const ring = (): KeyRing => {
+    if (current() !== text) {
+      text = current();
+      used = parseKeys(text);
+    }
+    return used;
+  };
   return {
     seal(plain, place) {
+      const { currentId, currentKey } = ring();
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(ALGORITHM, currentKey, nonce);
       cipher.setAAD(associatedData(currentId, place));
@@ -46,7 +53,7 @@ export function createSealer({ keys }: { keys: string }): Sealer {
     },
     unseal(sealed, place) {
       const id = keyIdOf(sealed);
-      const key = ring.get(id);
+      const key = ring().keys.get(id);
       if (!key) throw new Error(`sealed value: no key with id ${JSON.stringify(id)}`);
       const bytes = Buffer.from(sealed.slice(id.length + 1), "base64");
       const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
@@ -57,11 +64,17 @@ export function createSealer({ keys }: { keys: string }): Sealer {
       const body = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
       return Buffer.concat([body, decipher.final()]).toString("utf8");
     },
-    isStale: (sealed) => keyIdOf(sealed) !== currentId,
+    isStale: (sealed) => keyIdOf(sealed) !== ring().currentId,
   };
 }
 
-function parseKeys(keys: string): Map<string, Buffer> {
+interface KeyRing {
+  currentId: string;
+  currentKey: Buffer;
+  keys: ReadonlyMap<string, Buffer>;
+}
+
+function parseKeys(keys: string): KeyRing {
   const ring = new Map<string, Buffer>();
   for (const entry of keys.split(",").filter((part) => part.trim() !== "")) {
     const [, id, encoded] = /^\s*([A-Za-z0-9_-]+):([A-Za-z0-9+/=]+)\s*$/.exec(entry) ?? [];
@@ -73,7 +86,10 @@ function parseKeys(keys: string): Map<string, Buffer> {
     if (ring.has(id)) throw new Error(`sealing keys: id ${id} appears twice`);
     ring.set(id, key);
   }
-  return ring;
+  const [current] = ring;
+  if (!current) throw new Error("sealing keys: at least one is needed");
+  const [currentId, currentKey] = current;
+  return { currentId, currentKey, keys: ring };
 }
 
 function keyIdOf(sealed: string): string {

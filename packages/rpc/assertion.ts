@@ -53,27 +53,44 @@ export async function generateAssertionKey(): Promise<{ privateJwk: JWK; publicJ
   };
 }
 
-/** Creates the identity of the service `name`. Signed assertions are cached until shortly before they expire. */
-export async function createIdentity(name: string, privateJwk: JWK): Promise<ServiceIdentity> {
-  const key = await importJWK(privateJwk, "EdDSA");
-  const kid = privateJwk.kid ?? "";
+/**
+ * Creates the identity of the service `name`. Signed assertions are cached until shortly before they expire. A function
+ * returns the key in use, which can change.
+ */
+export async function createIdentity(
+  name: string,
+  privateKey: JWK | (() => JWK),
+): Promise<ServiceIdentity> {
+  const current = typeof privateKey === "function" ? privateKey : () => privateKey;
+  let jwk = current();
+  let key = importJWK(jwk, "EdDSA");
+  await key;
+  /** Returns the id of the current key, which `key` then contains. */
+  const currentId = (): string => {
+    if (current() !== jwk) {
+      jwk = current();
+      key = importJWK(jwk, "EdDSA");
+    }
+    return jwk.kid ?? "";
+  };
   const signed = new LRUCache<string, Promise<string>>({
     max: 10_000,
     ttl: LIFETIME_S * 1000 - RENEW_MS,
   });
   const sign = (principal: Principal, audience: string): Promise<string> => {
     const { type, id: subject, versions, tokenId } = principal;
-    const id = `${type} ${subject} ${versions} ${tokenId} ${audience}`;
+    const kid = currentId();
+    const id = `${kid} ${type} ${subject} ${versions} ${tokenId} ${audience}`;
     const kept = signed.get(id);
     if (kept) return kept;
-    const assertion = new SignJWT({ typ: type, ver: versions, tok: tokenId })
+    const unsigned = new SignJWT({ typ: type, ver: versions, tok: tokenId })
       .setProtectedHeader({ alg: "EdDSA", kid })
       .setIssuer(name)
       .setSubject(subject)
       .setAudience(audience)
       .setIssuedAt()
-      .setExpirationTime(`${LIFETIME_S}s`)
-      .sign(key);
+      .setExpirationTime(`${LIFETIME_S}s`);
+    const assertion = key.then((signing) => unsigned.sign(signing));
     signed.set(id, assertion);
     return assertion;
   };
@@ -96,20 +113,37 @@ export type AssertionVerifier = (assertion: string) => Promise<Asserted>;
  * Verifies assertions made for `audience`. Throws `unauthenticated` if one is missing, forged, altered, expired, older than its
  * lifetime, from the future or made for another audience, or if a service other than the gateway asserts another principal.
  */
-export function createVerifier(audience: string, keys: AssertionKeys): AssertionVerifier {
+export function createVerifier(
+  audience: string,
+  keys: AssertionKeys | (() => AssertionKeys),
+): AssertionVerifier {
+  const current = typeof keys === "function" ? keys : () => keys;
+  let used = current();
+  let imported = importAll(used);
+  const verified = new LRUCache<string, Asserted>({ max: 10_000, ttl: LIFETIME_S * 1000 });
+  return async (assertion) => {
+    if (current() !== used) {
+      used = current();
+      imported = importAll(used);
+      // Assertions of a key that was removed are refused at once.
+      verified.clear();
+    }
+    const kept = verified.get(assertion);
+    if (kept) return kept;
+    const keysOfCheck = imported;
+    const { expiresAt, ...asserted } = await verify(assertion, audience, keysOfCheck);
+    const ttl = expiresAt - Date.now();
+    if (ttl > 0 && keysOfCheck === imported) verified.set(assertion, asserted, { ttl });
+    return asserted;
+  };
+}
+
+function importAll(keys: AssertionKeys): ReadonlyMap<string, Promise<CryptoKey | Uint8Array>> {
   const imported = new Map<string, Promise<CryptoKey | Uint8Array>>();
   for (const [issuer, jwks] of Object.entries(keys)) {
     for (const jwk of jwks) imported.set(`${issuer} ${jwk.kid}`, importJWK(jwk, "EdDSA"));
   }
-  const verified = new LRUCache<string, Asserted>({ max: 10_000, ttl: LIFETIME_S * 1000 });
-  return async (assertion) => {
-    const kept = verified.get(assertion);
-    if (kept) return kept;
-    const { expiresAt, ...asserted } = await verify(assertion, audience, imported);
-    const ttl = expiresAt - Date.now();
-    if (ttl > 0) verified.set(assertion, asserted, { ttl });
-    return asserted;
-  };
+  return imported;
 }
 
 async function verify(

@@ -23,7 +23,8 @@ export interface RpcServerOptions<Ctx> {
   /** The service's name, which is the audience of accepted assertions. */
   name: string;
   bindings: readonly ServiceBinding<Ctx>[];
-  keys: AssertionKeys;
+  /** A function returns the keys that are accepted now. */
+  keys: AssertionKeys | (() => AssertionKeys);
   /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
   logger: Logger;

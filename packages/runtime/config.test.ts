@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { ConfigError, describeConfig, neededWith, readConfig, renewable } from "./config.ts";
+import { ConfigError, describeConfig, neededWith, readConfig, settingFilesOf } from "./config.ts";
+import { renewable } from "./settings.ts";
 
 const schema = z.object({
   PORT: z.coerce.number().int().default(8080).describe("Where it listens."),
@@ -96,21 +97,49 @@ describe("a setting from a file", () => {
       );
     }));
 
-  test("is read again if it is renewable", () =>
+  test("follows the content of its file if it is renewable, once two checks have read the same", () =>
     withFile("first\n", async (file) => {
-      const renewableSchema = z.object({
-        TOKEN: z
-          .string()
-          .transform((value) => () => value)
-          .meta(renewable),
+      const schema = z.object({
+        TOKEN: renewable(z.string().regex(/^[a-z]+$/, "must be letters")),
+        OTHER: renewable(z.string()).default(() => () => "unset"),
+        FIXED: z.string(),
       });
-      const { TOKEN } = readConfig(renewableSchema, { TOKEN_FILE: file });
-      expect(TOKEN()).toBe("first");
+      const fixed = `${file}-fixed`;
+      await writeFile(fixed, "fixed");
+      const config = readConfig(schema, { TOKEN_FILE: file, FIXED_FILE: fixed });
+      const check = () => settingFilesOf(config)?.check();
+      expect(config.TOKEN()).toBe("first");
+      expect(check()).toBeUndefined();
+
       await writeFile(file, "second\n");
-      expect(TOKEN()).toBe("second");
+      expect(check()).toBeUndefined();
+      expect(config.TOKEN()).toBe("first");
+      expect(check()).toEqual({ renewed: ["TOKEN"], needRestart: [] });
+      expect(config.TOKEN()).toBe("second");
+      expect(check()).toBeUndefined();
+
+      await writeFile(file, "3");
+      await writeFile(fixed, "changed");
+      check();
+      expect(check()).toEqual({ problems: ["TOKEN: must be letters"] });
+      expect(check()).toBeUndefined();
+      expect(config.TOKEN()).toBe("second");
+
       await rm(file);
-      expect(TOKEN()).toBe("second");
-      await writeFile(file, "");
-      expect(readConfig(renewableSchema, { TOKEN: "given" }).TOKEN()).toBe("given");
+      check();
+      expect(check()).toEqual({ problems: ["TOKEN_FILE: the file does not exist"] });
+      expect(config.TOKEN()).toBe("second");
+
+      await writeFile(file, "third");
+      check();
+      expect(check()).toEqual({ renewed: ["TOKEN"], needRestart: ["FIXED"] });
+      expect(config.TOKEN()).toBe("third");
+      expect(config.FIXED).toBe("fixed");
     }));
+
+  test("keeps the value of its variable if it has no file", () => {
+    const config = readConfig(z.object({ TOKEN: renewable(z.string()) }), { TOKEN: "given" });
+    expect(config.TOKEN()).toBe("given");
+    expect(settingFilesOf(config)).toBeUndefined();
+  });
 });

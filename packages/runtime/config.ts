@@ -7,14 +7,21 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 /**
  * Reads the keys of `schema` from the environment, each also from the file that `NAME_FILE` names. An empty variable
- * counts as absent. Throws `ConfigError`.
+ * counts as absent. Renewable settings are functions that return the current value; `watchSettings` keeps it current.
+ * Throws `ConfigError`.
  */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Env = process.env,
 ): z.infer<Schema> {
+  return renewing(schema, parse(schema, env), env);
+}
+
+function parse<Schema extends z.ZodObject>(schema: Schema, env: Env): z.infer<Schema> {
   const input: Record<string, string> = {};
   const unreadable = new Map<string, string>();
   for (const name of Object.keys(schema.shape)) {
@@ -25,7 +32,7 @@ export function readConfig<Schema extends z.ZodObject>(
   const result = schema.safeParse(input);
   const missing = missingWith(schema, input).filter(([name]) => !unreadable.has(name));
   if (result.success && missing.length === 0 && unreadable.size === 0) {
-    return renewing(schema, result.data, env);
+    return result.data;
   }
   const problems = (result.error?.issues ?? []).flatMap((issue) => {
     const [name = "configuration", ...within] = issue.path.map(String);
@@ -39,24 +46,18 @@ export function readConfig<Schema extends z.ZodObject>(
 }
 
 /** Returns whether the environment has a value for the setting `name`, or names a file that contains the value. */
-export const isSet = (
-  name: string,
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): boolean => Boolean(env[name] || env[`${name}_FILE`]);
+export const isSet = (name: string, env: Env = process.env): boolean =>
+  Boolean(env[name] || env[`${name}_FILE`]);
 
 /** The file from which a setting is read, if its variable names one. */
-function fileOf(
-  name: string,
-  env: Readonly<Record<string, string | undefined>>,
-  schema: z.ZodObject,
-): string | undefined {
+function fileOf(name: string, env: Env, schema: z.ZodObject): string | undefined {
   const variable = `${name}_FILE`;
   return variable in schema.shape ? undefined : env[variable] || undefined;
 }
 
 function givenValue(
   name: string,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
   schema: z.ZodObject,
 ): { value?: string; problem?: string } {
   const value = env[name];
@@ -75,31 +76,94 @@ function givenValue(
 /** Without the line break that editors add at the end. */
 const textOf = (file: string): string => readFileSync(file, "utf8").replace(/\r?\n$/, "");
 
-/** Marks a setting whose file is read again whenever its value is needed (`renewableSetting`). */
-export const renewable = { renewable: true } as const;
+/** Marks a setting whose value is a function and changes when its file does (`renewable` of settings.ts). */
+export const renewableMark = { renewable: true } as const;
 
-/** Gives each renewable setting from a file a function that reads the file again. */
+const isRenewable = (field: z.core.$ZodType | undefined): boolean =>
+  (field as z.ZodType | undefined)?.meta()?.renewable === true;
+
+/** What a check of the files of settings found. */
+export type Renewal =
+  | { renewed: readonly string[]; needRestart: readonly string[] }
+  | { problems: readonly string[] };
+
+/** The files from which the settings of a configuration were read. */
+export interface SettingFiles {
+  /**
+   * Reads the files again. New contents count once two successive checks have read the same, and only if all settings
+   * are valid together: files that are written one after the other are used together. Returns undefined if nothing
+   * counts as changed.
+   */
+  check(): Renewal | undefined;
+}
+
+const filesKey = Symbol("files of the settings");
+
+/** Returns the files of a configuration that `readConfig` returned. */
+export const settingFilesOf = (config: object): SettingFiles | undefined =>
+  Reflect.get(config, filesKey);
+
+/** Gives each renewable setting a function that returns the value of the last valid check. */
 function renewing<Schema extends z.ZodObject>(
   schema: Schema,
   config: z.infer<Schema>,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
 ): z.infer<Schema> {
-  const functions = Object.entries(schema.shape).flatMap(([name, field]) => {
+  const names = Object.keys(schema.shape);
+  const files = names.flatMap((name) => {
     const file = fileOf(name, env, schema);
-    if (file === undefined || !(field as z.ZodType).meta()?.renewable) return [];
-    let last = textOf(file);
-    const current = (): string => {
-      try {
-        last = textOf(file) || last;
-      } catch {
-        // The file is being replaced; the last value is still the best one.
-      }
-      return last;
-    };
-    return [[name, current] as const];
+    return file === undefined ? [] : [{ name, file }];
   });
-  return { ...config, ...Object.fromEntries(functions) };
+  if (files.length === 0) return config;
+  let current: Record<string, unknown> = config;
+  const functions = names
+    .filter((name) => isRenewable(schema.shape[name]) && current[name] !== undefined)
+    .map((name) => [name, () => currentValue(current[name])] as const);
+  const read = () => new Map(files.map(({ name, file }) => [name, readIfThere(file)]));
+  let used = read();
+  let seen = used;
+  let refused: typeof used | undefined;
+  const check = (): Renewal | undefined => {
+    const found = read();
+    const isStable = isSame(found, seen);
+    seen = found;
+    if (!isStable || isSame(found, used) || (refused && isSame(found, refused))) return undefined;
+    try {
+      current = parse(schema, env);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      refused = found;
+      return { problems: error.message.split("\n") };
+    }
+    const changed = files
+      .map(({ name }) => name)
+      .filter((name) => found.get(name) !== used.get(name));
+    used = found;
+    refused = undefined;
+    return {
+      renewed: changed.filter((name) => isRenewable(schema.shape[name])),
+      needRestart: changed.filter((name) => !isRenewable(schema.shape[name])),
+    };
+  };
+  const settingFiles: SettingFiles = { check };
+  return { ...config, ...Object.fromEntries(functions), [filesKey]: settingFiles };
 }
+
+/** The value of a renewable setting is a function. */
+const currentValue = (value: unknown): unknown => (typeof value === "function" ? value() : value);
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return textOf(file);
+  } catch {
+    return undefined;
+  }
+}
+
+const isSame = (
+  one: ReadonlyMap<string, string | undefined>,
+  other: ReadonlyMap<string, string | undefined>,
+): boolean => [...one].every(([name, text]) => other.get(name) === text);
 
 /** Marks an optional setting as required if another setting has a certain value. */
 export const neededWith = (setting: string, value: string) => ({ neededWith: { setting, value } });

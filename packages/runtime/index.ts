@@ -36,7 +36,9 @@ export {
   grpcTlsSettings,
   keyRingSetting,
   natsSettings,
+  optionalRenewable,
   portSetting,
+  renewable,
   secondsSetting,
   settings,
 } from "./settings.ts";
@@ -51,5 +53,6 @@ export {
   withSpan,
 } from "./tracing.ts";
 export { createWake, type Wake } from "./wake.ts";
+export { watchSettings } from "./watch-settings.ts";
 export { type RetryOptions, withRetry } from "./with-retry.ts";
 export { withTimeout } from "./with-timeout.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { neededWith, renewable } from "./config.ts";
+import { neededWith, renewableMark } from "./config.ts";
 import type { ConnectionDeadlines } from "./listener.ts";
 
 /** A setting that contains a JSON value. */
@@ -40,13 +40,15 @@ export const portSetting = (byDefault: number, what: string) =>
     .default(byDefault)
     .describe(`Port for ${what}; 0 takes any free one.`);
 
-/** A secret that is replaced while the process runs: its file is read again whenever the value is needed. */
-const renewableSetting = () =>
-  z
-    .string()
-    .transform((value) => () => value)
-    .optional()
-    .meta(renewable);
+/**
+ * Declares a setting that can be replaced while the process runs: its value is a function that returns the current
+ * value, which follows the content of the file that `NAME_FILE` names.
+ */
+export const renewable = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.transform((value) => () => value).meta(renewableMark);
+
+/** Declares an optional text that can be replaced while the process runs. */
+export const optionalRenewable = () => renewable(z.string()).optional().meta(renewableMark);
 
 /** A duration in whole seconds. */
 export const secondsSetting = z.coerce.number().int().min(1);
@@ -56,16 +58,18 @@ export const secondsSetting = z.coerce.number().int().min(1);
  * Each key has exactly `bytes` or at least `atLeast` bytes.
  */
 export const keyRingSetting = (length: { bytes: number } | { atLeast: number }) =>
-  z
-    .string()
-    .regex(
-      /^\s*[\w-]+:[A-Za-z0-9+/=]+\s*(,\s*[\w-]+:[A-Za-z0-9+/=]+\s*)*$/,
-      "must be id:base64, several separated by commas",
-    )
-    .check(({ value, issues }) => {
-      const problem = issues.length === 0 && ringProblem(value, length);
-      if (problem) issues.push({ code: "custom", message: problem, input: undefined });
-    });
+  renewable(
+    z
+      .string()
+      .regex(
+        /^\s*[\w-]+:[A-Za-z0-9+/=]+\s*(,\s*[\w-]+:[A-Za-z0-9+/=]+\s*)*$/,
+        "must be id:base64, several separated by commas",
+      )
+      .check(({ value, issues }) => {
+        const problem = issues.length === 0 && ringProblem(value, length);
+        if (problem) issues.push({ code: "custom", message: problem, input: undefined });
+      }),
+  );
 
 /** Describes a problem of a key list. The message names a key by its id and never quotes its value. */
 function ringProblem(
@@ -90,10 +94,10 @@ function ringProblem(
 export const natsSettings = {
   NATS_URL: z.string().default("nats://127.0.0.1:4222").describe("Address of NATS."),
   NATS_USER: z.string().optional().describe("User for NATS, with NATS_PASSWORD."),
-  NATS_PASSWORD: renewableSetting().describe("That user's password."),
-  NATS_TOKEN: renewableSetting().describe("Token for NATS, instead of a user."),
-  NATS_NKEY_SEED: renewableSetting().describe("Seed of an nkey for NATS, instead of a user."),
-  NATS_CREDENTIALS: renewableSetting().describe(
+  NATS_PASSWORD: optionalRenewable().describe("That user's password."),
+  NATS_TOKEN: optionalRenewable().describe("Token for NATS, instead of a user."),
+  NATS_NKEY_SEED: optionalRenewable().describe("Seed of an nkey for NATS, instead of a user."),
+  NATS_CREDENTIALS: optionalRenewable().describe(
     "Content of a credentials file of NATS (JWT and seed), instead of a user.",
   ),
   NATS_CA_FILE: z
@@ -150,7 +154,7 @@ export const settings = {
     .url()
     .transform((url) => url.replace(/\/+$/, ""))
     .describe("The address that clients use, without a path."),
-  DATABASE_URL: z.url().describe("Address of the service's own PostgreSQL database."),
+  DATABASE_URL: renewable(z.url()).describe("Address of the service's own PostgreSQL database."),
   DATABASE_POOL_SIZE: z.coerce
     .number()
     .int()
@@ -161,18 +165,18 @@ export const settings = {
   ACCESS_ADDRESS: address("access", "127.0.0.1:9101"),
   WORKSPACES_ADDRESS: address("workspaces", "127.0.0.1:9102"),
   STATE_ADDRESS: address("state", "127.0.0.1:9103"),
-  ASSERTION_PRIVATE_KEY: json
-    .pipe(jwk.extend({ d: keyPart }))
-    .describe("The key this service signs its calls with: an EdDSA JWK as JSON."),
-  ASSERTION_PUBLIC_KEYS: json
-    .pipe(
+  ASSERTION_PRIVATE_KEY: renewable(json.pipe(jwk.extend({ d: keyPart }))).describe(
+    "The key this service signs its calls with: an EdDSA JWK as JSON.",
+  ),
+  ASSERTION_PUBLIC_KEYS: renewable(
+    json.pipe(
       z.record(
         z.string(),
         z.array(jwk, "must be a list of JWKs"),
         "must be an object from names to lists of JWKs",
       ),
-    )
-    .describe("Accepted signers and their keys: JSON, from a service's name to a list of JWKs."),
+    ),
+  ).describe("Accepted signers and their keys: JSON, from a service's name to a list of JWKs."),
 };
 
 /** The settings for time limits of connections. */

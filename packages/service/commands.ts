@@ -28,12 +28,16 @@ interface Migrated {
 
 /** The settings of the migrate command. */
 export const migrationSettings = z.object({
-  DATABASE_URL: settings.DATABASE_URL.optional().describe(
-    "Address of the service's database, with the user of the running service.",
-  ),
-  MIGRATE_DATABASE_URL: settings.DATABASE_URL.optional().describe(
-    "Address of the same database with a user that may change the schema; default: DATABASE_URL.",
-  ),
+  DATABASE_URL: z
+    .url()
+    .optional()
+    .describe("Address of the service's database, with the user of the running service."),
+  MIGRATE_DATABASE_URL: z
+    .url()
+    .optional()
+    .describe(
+      "Address of the same database with a user that may change the schema; default: DATABASE_URL.",
+    ),
   MIGRATE_GRANT_TO: z
     .string()
     .optional()

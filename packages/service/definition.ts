@@ -19,13 +19,13 @@ import type { NatsConfig } from "./nats-options.ts";
 /** The settings that every service has. */
 export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
   LOG_LEVEL: string;
-  DATABASE_URL: string;
+  DATABASE_URL: () => string;
   DATABASE_POOL_SIZE: number;
   HOST: string;
   GRPC_PORT: number;
   OPS_PORT: number;
   ASSERTION_PRIVATE_KEY: Parameters<typeof createIdentity>[1];
-  ASSERTION_PUBLIC_KEYS: AssertionKeys;
+  ASSERTION_PUBLIC_KEYS: () => AssertionKeys;
 }
 
 /** The dependencies that `app` receives to create an App. */

@@ -1,6 +1,6 @@
 import { type LocalBus, observeDeadLetters } from "@statehouse/events";
 import { type Channel, createRpcServer, isRead, type RpcServer } from "@statehouse/rpc";
-import { type Check, createLogger, type Logger } from "@statehouse/runtime";
+import { type Check, createLogger, type Logger, watchSettings } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { Clients } from "./channels.ts";
 import type { BaseConfig, ServiceDefinition } from "./definition.ts";
@@ -67,6 +67,7 @@ export async function startService<
   const grpcTls = embedded ? undefined : startGrpcTls(settings, logger, starting);
   const given = { channels, tls: () => grpcTls, logger, options };
   const opened = await openApp(definition, config, given, starting);
+  starting.use(watchSettings(config, { logger }));
   const { app, database, callerOf } = opened;
   const events = { database, service: name, logger };
   starting.use(observeDeadLetters(database, name));

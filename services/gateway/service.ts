@@ -14,6 +14,7 @@ import {
   type Logger,
   listenOn,
   runWithDeadline,
+  watchSettings,
 } from "@statehouse/runtime";
 import { openChannels, type Ports, serve, startGrpcTls } from "@statehouse/service";
 import { type Channels, type Clients, createClients } from "./clients.ts";
@@ -53,6 +54,7 @@ const DRAIN_MS = 10_000;
 async function start(config: Config, parts: Dependencies = {}): Promise<RunningGateway> {
   await using starting = new AsyncDisposableStack();
   const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
+  starting.use(watchSettings(config, { logger }));
   const identity = await createIdentity(SERVICE, config.ASSERTION_PRIVATE_KEY);
   const channels =
     parts.channels ??

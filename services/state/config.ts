@@ -4,6 +4,7 @@ import {
   keyRingSetting,
   natsSettings,
   neededWith,
+  optionalRenewable,
   portSetting,
   secondsSetting,
   settings,
@@ -11,6 +12,7 @@ import {
 import { z } from "zod";
 
 const neededForS3 = z.string().optional().meta(neededWith("BLOB_STORE", "s3"));
+const keyForS3 = optionalRenewable().meta(neededWith("BLOB_STORE", "s3"));
 
 /** The environment variables of the state service. */
 export const configSchema = z.object({
@@ -90,8 +92,8 @@ export const configSchema = z.object({
     .describe("Address of the S3 service, with BLOB_STORE=s3."),
   S3_BUCKET: neededForS3.describe("Name of the bucket."),
   S3_REGION: z.string().default("us-east-1").describe("Region of the bucket."),
-  S3_ACCESS_KEY: neededForS3.describe("Access key for the bucket."),
-  S3_SECRET_KEY: neededForS3.describe("Secret key for the bucket."),
+  S3_ACCESS_KEY: keyForS3.describe("Access key for the bucket."),
+  S3_SECRET_KEY: keyForS3.describe("Secret key for the bucket."),
   S3_ADDRESSING: z
     .enum(["path", "virtual-host"])
     .default("path")

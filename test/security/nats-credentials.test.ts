@@ -13,7 +13,7 @@ import {
 import { openDatabase } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
-import { createLogger, natsSettings, readConfig } from "@statehouse/runtime";
+import { createLogger, natsSettings, readConfig, watchSettings } from "@statehouse/runtime";
 import { natsOptions } from "@statehouse/service";
 import { needs, newAuthority, ownNats, temporaryFolder, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
@@ -161,7 +161,10 @@ needs("nats-server")("a bus with credentials", () => {
     const first = await url("first");
     const file = await fileWith(folder.path, "NATS_PASSWORD", "first\n");
     const env = { NATS_URL: first.url, NATS_USER: "state", ...file };
-    const nats = stack.use(connection(env));
+    const config = readConfig(schema, env);
+    const logger = createLogger({ service: "test", level: "silent" });
+    stack.use(watchSettings(config, { logger }));
+    const nats = stack.use(connectNats({ ...natsOptions(config), name: "test" }));
     await waitFor(() => nats.ready().then(() => true));
     await first.stop();
     await first.start({ login: { user: "state", password: "second" } });

@@ -17,7 +17,7 @@ const notCalled = async (): Promise<never> => {
 
 /** Creates the dependencies of the use cases for the database at `url`. */
 export async function openOperatorApp(
-  url: string,
+  url: string | (() => string),
   maxTokenDays?: number | undefined,
 ): Promise<{ app: App } & AsyncDisposable> {
   const logger = createLogger({ service: "access", level: "warn" });

@@ -16,8 +16,8 @@ export interface BlobStoreConfig {
   S3_ENDPOINT?: string | undefined;
   S3_BUCKET?: string | undefined;
   S3_REGION: string;
-  S3_ACCESS_KEY?: string | undefined;
-  S3_SECRET_KEY?: string | undefined;
+  S3_ACCESS_KEY?: (() => string) | undefined;
+  S3_SECRET_KEY?: (() => string) | undefined;
   S3_ADDRESSING: "path" | "virtual-host";
   S3_CA_FILE?: string | undefined;
 }
@@ -70,22 +70,27 @@ async function openStore(
   opening: Opening,
 ): Promise<BlobStore> {
   const missing: string[] = [];
-  const needed = (name: keyof BlobStoreConfig): string => {
+  const needed = <Name extends keyof BlobStoreConfig>(name: Name): BlobStoreConfig[Name] => {
     const value = config[name];
     if (value === undefined)
       missing.push(`${name}: is required with BLOB_STORE=${config.BLOB_STORE}`);
-    return value ?? "";
+    return value;
   };
   if (config.BLOB_STORE === "directory") {
-    const folder = needed("BLOB_DIRECTORY");
+    const folder = needed("BLOB_DIRECTORY") ?? "";
     complain(missing);
     return openDirectoryStore(folder, opening);
   }
+  const [accessKey, secretKey] = [needed("S3_ACCESS_KEY"), needed("S3_SECRET_KEY")];
   const settings = {
-    endpoint: needed("S3_ENDPOINT"),
-    bucket: needed("S3_BUCKET"),
-    accessKey: needed("S3_ACCESS_KEY"),
-    secretKey: needed("S3_SECRET_KEY"),
+    endpoint: needed("S3_ENDPOINT") ?? "",
+    bucket: needed("S3_BUCKET") ?? "",
+    get accessKey() {
+      return accessKey?.() ?? "";
+    },
+    get secretKey() {
+      return secretKey?.() ?? "";
+    },
     region: config.S3_REGION,
     addressing: config.S3_ADDRESSING,
     authorities: config.S3_CA_FILE && authoritiesIn(config.S3_CA_FILE),

@@ -7,6 +7,7 @@ export interface S3Settings {
   /** `http://host:port` or `https://host`. */
   endpoint: string;
   bucket: string;
+  /** Both keys are read again for every request: getters return keys that are rotated meanwhile. */
   accessKey: string;
   secretKey: string;
   region: string;
@@ -32,24 +33,35 @@ export interface S3Connection extends AsyncDisposable {
 
 /** Creates the clients; opens no connection yet. */
 export function connectS3(settings: S3Settings): S3Connection {
-  const { endpoint, accessKey, secretKey, region, addressing, silenceMs } = settings;
+  const { endpoint, region, addressing, silenceMs } = settings;
   const { hostname, port, protocol } = new URL(endpoint);
   const useSSL = protocol === "https:";
   const authorities = settings.authorities && [...rootCertificates, settings.authorities];
   const agent = useSSL && authorities ? new Agent({ keepAlive: true, ca: authorities }) : undefined;
-  const client = new Client({
-    endPoint: hostname,
-    ...(port === "" ? {} : { port: Number(port) }),
-    useSSL,
+  const connect = (accessKey: string, secretKey: string) => ({
     accessKey,
     secretKey,
-    region,
-    pathStyle: addressing !== "virtual-host",
-    ...(agent ? { transportAgent: agent } : {}),
+    client: new Client({
+      endPoint: hostname,
+      ...(port === "" ? {} : { port: Number(port) }),
+      useSSL,
+      accessKey,
+      secretKey,
+      region,
+      pathStyle: addressing !== "virtual-host",
+      ...(agent ? { transportAgent: agent } : {}),
+    }),
   });
+  let current = connect(settings.accessKey, settings.secretKey);
   const transfer = new S3Transfer({ authorities: authorities || undefined, silenceMs });
   return {
-    client,
+    get client() {
+      const { accessKey, secretKey } = settings;
+      if (accessKey !== current.accessKey || secretKey !== current.secretKey) {
+        current = connect(accessKey, secretKey);
+      }
+      return current.client;
+    },
     transfer,
     async [Symbol.asyncDispose]() {
       agent?.destroy();

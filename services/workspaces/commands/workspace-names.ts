@@ -21,7 +21,7 @@ interface Row {
  * Opens the database of the workspaces service, so that a command of another service can read workspace names. Throws
  * `StartError`.
  */
-export async function openWorkspaceNames(url: string) {
+export async function openWorkspaceNames(url: string | (() => string)) {
   const logger = createLogger({ service: "workspaces", level: "silent" });
   const database = await openDatabase({
     contextName: "workspaces",
