@@ -217,6 +217,13 @@ export const commands: Readonly<Record<string, Command>> = {
     work: async (_, print) =>
       (await import("@statehouse/state/commands/move-blobs")).moveContents(print),
   }),
+  keys: printing({
+    args: "<action> …",
+    summary: "creates, rotates and prints all keys of an installation",
+    what: "Creating keys",
+    details: async () => (await import("./commands/keys.ts")).keysHelp,
+    work: async (args, print) => (await import("./commands/keys.ts")).runKeys(args, print),
+  }),
   "rotate-keys": perService(
     {
       summary: "re-encrypts sealed columns under the first of SEALING_KEYS",

@@ -1,0 +1,171 @@
+import { access } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { StartError } from "@statehouse/runtime";
+import { type Material, readMaterial } from "../keys/material.ts";
+import { environmentLines, manifests, writeFiles, writePrivately } from "../keys/output.ts";
+import {
+  addKeys,
+  addRunners,
+  CERTIFICATE_DAYS,
+  type Kind,
+  kinds,
+  newMaterial,
+  removeKeys,
+  renewCertificates,
+  stepOf,
+  switchKeys,
+} from "../keys/rotation.ts";
+import { holders } from "../keys/settings.ts";
+
+type Print = (line: string) => void;
+
+export const keysHelp = [
+  "FILE contains all keys of the installation as JSON. Keep it where only operators can read it.",
+  "",
+  "  keys new FILE [--runner NAME]…    creates all keys",
+  "  keys runner FILE --runner NAME…   adds runners",
+  "  keys list FILE                    shows kinds, ids and dates, and the next step of each rotation",
+  "  keys add KIND FILE                step 1 of a rotation: a new key, which is accepted and not used yet",
+  "  keys switch KIND FILE             step 2: the new key is used, the previous one still accepted",
+  "  keys remove KIND FILE             step 3: the previous key is removed",
+  `  keys renew FILE [--days N]        issues all certificates again, for ${CERTIFICATE_DAYS} days`,
+  "  keys print FILE --format FORMAT   prints what services and runners receive, each its own keys only:",
+  "    env --service NAME              lines for an environment file",
+  "    files --to FOLDER               writes a folder for each service, with a file for each setting",
+  "    kubernetes                      manifests of Secrets; --prefix (statehouse), --namespace",
+  "    --service NAME                  only for this service or runner",
+  "",
+  `KIND is one of ${kinds.join(", ")}.`,
+  "docs/keys.md has the order of steps and what to wait for between them.",
+];
+
+/** Creates, rotates and prints the keys of an installation. Throws `StartError`. */
+export async function runKeys(args: readonly string[], print: Print): Promise<void> {
+  const { values, positionals } = parsed(args);
+  const [action = "", ...rest] = positionals;
+  const now = new Date();
+  const runners = values.runner ?? [];
+  if (action === "new") {
+    const file = only(rest);
+    await requireAbsent(file);
+    return await save(file, await newMaterial(runners, now));
+  }
+  if (action === "add" || action === "switch" || action === "remove") {
+    const [name = "", ...files] = rest;
+    const kind = kindOf(name);
+    const file = only(files);
+    const material = await readMaterial(file);
+    const steps: Record<typeof action, () => Promise<unknown>> = {
+      add: () => addKeys(material, kind, now),
+      switch: () => switchKeys(material, kind, now),
+      remove: () => removeKeys(material, kind),
+    };
+    return await save(file, await steps[action]());
+  }
+  const file = only(rest);
+  const material = await (actions.has(action) ? readMaterial(file) : unknownAction(action));
+  if (action === "runner") return await save(file, await addRunners(material, runners, now));
+  if (action === "renew")
+    return await save(file, await renewCertificates(material, now, values.days));
+  if (action === "list") return list(material, print);
+  await printKeys(material, values, print);
+}
+
+const actions = new Set(["runner", "renew", "list", "print"]);
+
+function unknownAction(action: string): never {
+  throw new StartError(
+    `Action '${action}' is unknown; expected one of new, runner, list, add, switch, remove, renew, print.`,
+  );
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        runner: { type: "string", multiple: true },
+        days: { type: "string" },
+        format: { type: "string" },
+        service: { type: "string" },
+        to: { type: "string" },
+        prefix: { type: "string", default: "statehouse" },
+        namespace: { type: "string" },
+      },
+    });
+    const days = values.days === undefined ? CERTIFICATE_DAYS : Number(values.days);
+    if (!Number.isInteger(days) || days < 1 || days > 3650) {
+      throw new StartError("--days must be a whole number from 1 to 3650.");
+    }
+    return { values: { ...values, days }, positionals };
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+type Options = ReturnType<typeof parsed>["values"];
+
+function only(files: readonly string[]): string {
+  const [file, ...more] = files;
+  if (file !== undefined && more.length === 0) return file;
+  throw new StartError("The file with the keys is required as the last argument.");
+}
+
+function kindOf(name: string): Kind {
+  const kind = kinds.find((known) => known === name);
+  if (kind) return kind;
+  throw new StartError(`Kind '${name}' is unknown; expected one of ${kinds.join(", ")}.`);
+}
+
+/** Existing keys are never overwritten: values that they encrypted would be lost. */
+async function requireAbsent(file: string): Promise<void> {
+  const exists = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw new StartError(`The file ${file} exists; keys new creates another one.`);
+}
+
+const save = (file: string, material: unknown): Promise<void> =>
+  writePrivately(file, `${JSON.stringify(material, null, 2)}\n`);
+
+const nextStep = { done: "add", added: "switch", switched: "remove" } as const;
+
+function list(material: Material, print: Print): void {
+  for (const kind of kinds) print(`${kind}: next step ${nextStep[stepOf(material, kind)]}`);
+  for (const [name, keys] of Object.entries(material.assertions)) {
+    for (const { createdAt, publicJwk } of keys)
+      print(`assertions ${name} ${publicJwk.kid} ${createdAt}`);
+  }
+  for (const { id, createdAt } of material.uploads) print(`uploads ${id} ${createdAt}`);
+  for (const [name, keys] of Object.entries(material.sealing)) {
+    for (const { id, createdAt } of keys) print(`sealing ${name} ${id} ${createdAt}`);
+  }
+  for (const [name, keys] of Object.entries(material.nats)) {
+    for (const { publicKey, createdAt } of keys) print(`nats ${name} ${publicKey} ${createdAt}`);
+  }
+  for (const { createdAt } of material.authority) print(`authority ${createdAt}`);
+  for (const [name, { createdAt }] of Object.entries(material.certificates)) {
+    print(`certificate ${name} ${createdAt}`);
+  }
+}
+
+async function printKeys(material: Material, options: Options, print: Print): Promise<void> {
+  const { format, service, to, prefix, namespace } = options;
+  const known = holders(material);
+  if (service !== undefined && !known.includes(service)) {
+    throw new StartError(`Service '${service}' has no keys; expected one of ${known.join(", ")}.`);
+  }
+  const names = service === undefined ? known : [service];
+  if (format === "env") {
+    if (service === undefined) throw new StartError("--service is required with --format env.");
+    for (const line of environmentLines(material, service)) print(line);
+  } else if (format === "files") {
+    if (to === undefined) throw new StartError("--to is required with --format files.");
+    await writeFiles(material, to, names);
+  } else if (format === "kubernetes") {
+    print(manifests(material, names, { prefix, namespace }).trimEnd());
+  } else throw new StartError("--format must be one of env, files, kubernetes.");
+}

@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { hasCode } from "@statehouse/errors";
+import { StartError } from "@statehouse/runtime";
+import { z } from "zod";
+
+// All keys of one installation. In every list the first entry is in use and the others are accepted.
+
+const createdAt = z.iso.datetime();
+const ring = z.array(z.object({ id: z.string(), createdAt, key: z.base64() })).min(1);
+const keyPair = z.looseObject({ kty: z.literal("OKP"), x: z.string(), kid: z.string() });
+const certificate = z.object({ createdAt, certificate: z.string(), privateKey: z.string() });
+
+const materialSchema = z.object({
+  version: z.literal(1),
+  /** Pairs with which services and runners sign their calls, by name. */
+  assertions: z.record(
+    z.string(),
+    z
+      .array(
+        z.object({
+          createdAt,
+          privateJwk: keyPair.extend({ d: z.string() }),
+          publicJwk: keyPair,
+        }),
+      )
+      .min(1),
+  ),
+  /** Keys that sign upload URLs. */
+  uploads: ring,
+  /** Keys that encrypt columns, by service. */
+  sealing: z.record(z.string(), ring),
+  /** Nkeys of NATS, by service. */
+  nats: z.record(
+    z.string(),
+    z.array(z.object({ createdAt, publicKey: z.string(), seed: z.string() })).min(1),
+  ),
+  /** Authorities of the certificates between services. */
+  authority: z.array(certificate).min(1),
+  /** Certificates of services and runners, by name, issued by the first authority. */
+  certificates: z.record(z.string(), certificate),
+});
+
+/** All keys of one installation. */
+export type Material = z.infer<typeof materialSchema>;
+
+/** The services of an installation. */
+export const services = ["access", "workspaces", "state", "gateway"] as const;
+
+/** The names of runners, as services accept them. */
+export const isRunner = (name: string): boolean => /^runner(-[a-z0-9-]+)?$/.test(name);
+
+/** Reads the material. Throws `StartError`; messages never contain values. */
+export async function readMaterial(file: string): Promise<Material> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    const reason = hasCode(error, "ENOENT")
+      ? "does not exist; create it with keys new"
+      : "cannot be read";
+    throw new StartError(`The file ${file} ${reason}.`);
+  });
+  const parsed = materialSchema.safeParse(fromJson(text));
+  if (parsed.success) return parsed.data;
+  const places = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  throw new StartError([`The file ${file} contains no keys:`, ...places].join("\n"));
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

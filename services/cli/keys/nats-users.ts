@@ -1,0 +1,35 @@
+import type { Material } from "./material.ts";
+
+/** The names of each service's consumers; the durable name is `<service>-<name>`. */
+export const consumers: Readonly<Record<string, readonly string[]>> = {
+  access: ["grants", "runs"],
+  workspaces: ["workspace-state", "unsettled"],
+  state: ["workspaces"],
+};
+
+const ofConsumer = (durable: string): string[] => [
+  `$JS.API.CONSUMER.*.STATEHOUSE.${durable}`,
+  `$JS.API.CONSUMER.DURABLE.CREATE.STATEHOUSE.${durable}`,
+  `$JS.API.CONSUMER.MSG.NEXT.STATEHOUSE.${durable}`,
+  `$JS.API.CONSUMER.CREATE.STATEHOUSE.${durable}.>`,
+  `$JS.ACK.STATEHOUSE.${durable}.>`,
+];
+
+/** Returns the part of the NATS server's configuration with the nkeys and subjects of the services. */
+export function natsUsers({ nats }: Material): string {
+  const users = Object.entries(nats).flatMap(([service, keys]) =>
+    keys.map(({ publicKey }) => ({
+      nkey: publicKey,
+      permissions: {
+        publish: [
+          `statehouse.${service}.>`,
+          "$JS.API.INFO",
+          "$JS.API.STREAM.*.STATEHOUSE",
+          ...(consumers[service] ?? []).flatMap((name) => ofConsumer(`${service}-${name}`)),
+        ],
+        subscribe: ["_INBOX.>"],
+      },
+    })),
+  );
+  return `authorization ${JSON.stringify({ users }, null, 2)}\n`;
+}

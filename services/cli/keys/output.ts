@@ -1,0 +1,105 @@
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { makeFolder } from "@statehouse/runtime";
+import type { Material } from "./material.ts";
+import { natsUsers } from "./nats-users.ts";
+import { holders, isFileOnly, type Values, valuesOf } from "./settings.ts";
+
+/** Replaces a file atomically unless it has this content. Only its owner may read it. */
+export async function writePrivately(file: string, text: string): Promise<void> {
+  if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
+  const draft = `${file}.draft`;
+  await writeFile(draft, text, { mode: 0o600 });
+  await chmod(draft, 0o600);
+  await rename(draft, file);
+}
+
+/** Returns the lines of an environment file for one service or runner. */
+export function environmentLines(material: Material, name: string): string[] {
+  const values = Object.entries(valuesOf(material, name));
+  return [
+    ...values
+      .filter(([setting]) => !isFileOnly(setting))
+      .map(([setting, value]) => `${setting}='${value}'`),
+    "# GRPC_CA_FILE, GRPC_CERT_FILE and GRPC_KEY_FILE name files: --format files writes them.",
+  ];
+}
+
+/** Writes a folder for each service and runner, with one file for each setting, and the users of NATS. */
+export async function writeFiles(
+  material: Material,
+  folder: string,
+  names: readonly string[],
+): Promise<void> {
+  await makeFolder(folder, 0o700);
+  for (const name of names) {
+    const own = path.resolve(folder, name);
+    await makeFolder(own, 0o700);
+    const values = Object.entries(valuesOf(material, name));
+    for (const [setting, value] of values) await writePrivately(path.join(own, setting), value);
+    const lines = values.map(([setting]) => `${setting}_FILE=${path.join(own, setting)}\n`);
+    await writePrivately(path.join(own, "settings.env"), lines.join(""));
+  }
+  if (names.length < holders(material).length) return;
+  const nats = path.resolve(folder, "nats");
+  await makeFolder(nats, 0o700);
+  await writePrivately(path.join(nats, "users.conf"), natsUsers(material));
+}
+
+interface ManifestOptions {
+  /** The beginning of the names of all Secrets. */
+  prefix: string;
+  namespace: string | undefined;
+}
+
+/**
+ * Returns manifests of Kubernetes: for each service and runner one Secret of keys and one of its certificate, in the
+ * form that cert-manager writes, and one Secret with the users of NATS.
+ */
+export function manifests(
+  material: Material,
+  names: readonly string[],
+  options: ManifestOptions,
+): string {
+  const documents = names.flatMap((name) => {
+    const values = valuesOf(material, name);
+    const keys = Object.entries(values).filter(([setting]) => !isFileOnly(setting));
+    return [
+      secret(`keys-${name}`, "Opaque", Object.fromEntries(keys), options),
+      secret(
+        `tls-${name}`,
+        "kubernetes.io/tls",
+        {
+          "ca.crt": values.GRPC_CA ?? "",
+          "tls.crt": values.GRPC_CERT ?? "",
+          "tls.key": values.GRPC_KEY ?? "",
+        },
+        options,
+      ),
+    ];
+  });
+  const nats = secret("nats-users", "Opaque", { "users.conf": natsUsers(material) }, options);
+  return [...documents, ...(names.length < holders(material).length ? [] : [nats])].join("---\n");
+}
+
+/** JSON texts are valid in YAML. */
+function secret(
+  name: string,
+  type: string,
+  values: Values,
+  { prefix, namespace }: ManifestOptions,
+): string {
+  const lines = [
+    "apiVersion: v1",
+    "kind: Secret",
+    "metadata:",
+    `  name: ${JSON.stringify(`${prefix}-${name}`)}`,
+    ...(namespace === undefined ? [] : [`  namespace: ${JSON.stringify(namespace)}`]),
+    "  labels:",
+    "    app.kubernetes.io/part-of: statehouse",
+    `type: ${type}`,
+    "stringData:",
+    ...Object.entries(values).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,52 @@
+import { configSchema as access } from "@statehouse/access/config";
+import { configSchema as gateway } from "@statehouse/gateway/config";
+import { configSchema as state } from "@statehouse/state/config";
+import { configSchema as workspaces } from "@statehouse/workspaces/config";
+import type { z } from "zod";
+import type { Material } from "./material.ts";
+
+/** Values that a service or runner receives, by the setting without `_FILE`. */
+export type Values = Readonly<Record<string, string>>;
+
+const schemas: Readonly<Record<string, z.ZodObject>> = { access, workspaces, state, gateway };
+
+const list = (keys: readonly { id: string; key: string }[]): string =>
+  keys.map(({ id, key }) => `${id}:${key}`).join(",");
+
+/** Returns the values for one service or runner. It receives no private key of another one. */
+export function valuesOf(material: Material, name: string): Values {
+  const { assertions, uploads, sealing, nats, authority, certificates } = material;
+  const publicKeys = Object.fromEntries(
+    Object.entries(assertions).map(([signer, keys]) => [signer, keys.map((key) => key.publicJwk)]),
+  );
+  const all: Record<string, string | undefined> = {
+    ASSERTION_PRIVATE_KEY: JSON.stringify(assertions[name]?.[0]?.privateJwk),
+    ASSERTION_PUBLIC_KEYS: JSON.stringify(publicKeys),
+    UPLOAD_TOKEN_KEYS: list(uploads),
+    SEALING_KEYS: sealing[name] && list(sealing[name]),
+    NATS_NKEY_SEED: nats[name]?.[0]?.seed,
+    GRPC_CA: authority.map(({ certificate }) => certificate).join(""),
+    GRPC_CERT: certificates[name]?.certificate,
+    GRPC_KEY: certificates[name]?.privateKey,
+  };
+  // Runners have no schema here: they sign their calls and connect.
+  const declared = schemas[name]?.shape ?? {
+    ASSERTION_PRIVATE_KEY: true,
+    GRPC_CA_FILE: true,
+    GRPC_CERT_FILE: true,
+    GRPC_KEY_FILE: true,
+  };
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([setting, value]) =>
+      value !== undefined && (setting in declared || `${setting}_FILE` in declared)
+        ? [[setting, value]]
+        : [],
+    ),
+  );
+}
+
+/** Certificates and their keys have several lines, and services read them from files only. */
+export const isFileOnly = (setting: string): boolean => setting.startsWith("GRPC_");
+
+/** The services and runners that have keys. */
+export const holders = ({ assertions }: Material): string[] => Object.keys(assertions);
