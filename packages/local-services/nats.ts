@@ -14,6 +14,8 @@ export interface Nats extends AsyncDisposable {
   stop(): Promise<void>;
   /** Starts it again on the same port with its stored data, and with another login if one is given. */
   start(changed?: Pick<NatsOptions, "login">): Promise<void>;
+  /** Reads other lines of configuration without a restart. The server disconnects users that it no longer accepts. */
+  reload(configuration: string): void;
   kill(): Promise<void>;
 }
 
@@ -74,6 +76,10 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
     },
     stop,
     kill: () => process.kill(),
+    reload(configuration) {
+      configure({ ...options, configuration });
+      globalThis.process.kill(process.pid, "SIGHUP");
+    },
     start: async (changed) => {
       if (changed) {
         configure({ ...options, ...changed });

@@ -38,7 +38,6 @@ export {
   natsSettings,
   optionalRenewable,
   portSetting,
-  renewable,
   secondsSetting,
   settings,
 } from "./settings.ts";

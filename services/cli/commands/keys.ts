@@ -29,7 +29,7 @@ export const keysHelp = [
   "  keys switch KIND FILE             step 2: the new key is used, the previous one still accepted",
   "  keys remove KIND FILE             step 3: the previous key is removed",
   `  keys renew FILE [--days N]        issues all certificates again, for ${CERTIFICATE_DAYS} days`,
-  "  keys print FILE --format FORMAT   prints what services and runners receive, each its own keys only:",
+  "  keys print FILE --format …        prints what services and runners receive, each its own keys only:",
   "    env --service NAME              lines for an environment file",
   "    files --to FOLDER               writes a folder for each service, with a file for each setting",
   "    kubernetes                      manifests of Secrets; --prefix (statehouse), --namespace",
