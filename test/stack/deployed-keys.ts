@@ -8,8 +8,8 @@ import {
   serviceNames,
 } from "@statehouse/standalone/environments";
 import { childEnvironment, waitFor } from "@statehouse/testing";
-import type { ServiceProcess } from "./processes.ts";
 import { serviceProgram } from "./program.ts";
+import type { ServiceProcess } from "./service-process.ts";
 
 /** The keys of four processes, as files that an operator replaces while they run. */
 export interface DeployedKeys {
