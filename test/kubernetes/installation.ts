@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import { newSecrets } from "@statehouse/standalone/data-directory";
+import { type ServiceName, serviceNames } from "@statehouse/standalone/environments";
+import { newServiceCertificates } from "@statehouse/testing";
+import { Client } from "pg";
+import type { Cluster } from "./kubectl.ts";
+import type { Stores } from "./stores.ts";
+
+/** Creates the namespace. Only pods that the profile "restricted" admits run in it. */
+export async function createNamespace({ namespace, kubectl }: Cluster): Promise<void> {
+  await kubectl("create", "namespace", namespace);
+  await kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted");
+}
+
+/** Creates an empty database for each service that needs one; returns their addresses. */
+export async function createDatabases(
+  postgres: string,
+  prefix: string,
+): Promise<Record<Exclude<ServiceName, "gateway">, string>> {
+  const at = (database: string) => Object.assign(new URL(postgres), { pathname: database }).href;
+  const client = new Client({ connectionString: at("postgres") });
+  await client.connect();
+  try {
+    const create = async (service: string) => {
+      const name = `${prefix}_${service}`.replaceAll("-", "_");
+      await client.query(`create database ${name}`);
+      return at(name);
+    };
+    return {
+      access: await create("access"),
+      workspaces: await create("workspaces"),
+      state: await create("state"),
+    };
+  } finally {
+    await client.end();
+  }
+}
+
+const secret = (name: string, stringData: Record<string, string>) => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name },
+  stringData,
+});
+
+/** Creates the Secrets that examples/minimal.yaml and the defaults of the chart name. */
+export async function createSecrets(
+  cluster: Cluster,
+  { nats, s3 }: Stores,
+  databases: Record<Exclude<ServiceName, "gateway">, string>,
+): Promise<void> {
+  const keys = await newSecrets(serviceNames);
+  await using certificates = await newServiceCertificates(...serviceNames);
+  const text = (file: string) => readFileSync(file, "utf8");
+  await cluster.apply(
+    ...serviceNames.flatMap((name) => {
+      const files = certificates.filesOf(name);
+      return [
+        secret(`statehouse-keys-${name}`, {
+          ASSERTION_PRIVATE_KEY: keys.assertionKeys[name] ?? "",
+          ASSERTION_PUBLIC_KEYS: keys.assertionPublicKeys,
+          SEALING_KEYS: keys.sealingKeys,
+          UPLOAD_TOKEN_KEYS: keys.uploadTokenKeys,
+        }),
+        secret(`statehouse-tls-${name}`, {
+          "ca.crt": text(files.caFile),
+          "tls.crt": text(files.certFile),
+          "tls.key": text(files.keyFile),
+        }),
+      ];
+    }),
+    ...Object.entries(databases).map(([name, uri]) =>
+      secret(`statehouse-${name}-database`, { uri }),
+    ),
+    secret("statehouse-nats", { password: nats.password }),
+    secret("statehouse-s3", { accessKey: s3.accessKey, secretKey: s3.secretKey }),
+  );
+}
+
+/** The values that an installation adds to examples/minimal.yaml. */
+export function valuesOf(
+  { nats, s3 }: Stores,
+  { image, publicUrl }: { image: string; publicUrl: string },
+): object {
+  const [, repository, tag] = /^(.+):([^:/]+)$/.exec(image) ?? [];
+  if (!repository) throw new Error("--image must be a name with a tag.");
+  const port = (url: string) => Number(new URL(url).port);
+  return {
+    image: { repository, tag },
+    settings: {
+      PUBLIC_URL: publicUrl,
+      NATS_URL: nats.url,
+      NATS_USER: nats.user,
+      S3_ENDPOINT: s3.endpoint,
+      FIRST_ADMIN_USERNAME: "admin",
+      FIRST_ADMIN_EMAIL: "admin@example.com",
+    },
+    settingsFrom: {
+      NATS_CREDENTIALS: null,
+      NATS_PASSWORD: { existingSecret: { name: "statehouse-nats", key: "password" } },
+    },
+    networkPolicy: { objectStore: { ports: [port(s3.endpoint)] } },
+  };
+}

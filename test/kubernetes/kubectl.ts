@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import process from "node:process";
+
+/** Runs a program and returns what it printed. Throws its output if it fails. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  { input, env }: { input?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<string> {
+  const child = spawn(command, args, { env: { ...process.env, ...env } });
+  let stdout = "";
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk;
+    output += chunk;
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    output += chunk;
+  });
+  // The process can exit before it has read its input.
+  child.stdin.on("error", () => {});
+  child.stdin.end(input ?? "");
+  const code = await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (code !== 0) throw new Error(`${command} ${args.join(" ")}: exit code ${code}\n${output}`);
+  return stdout;
+}
+
+/** Calls the API server of KUBECONFIG in one namespace. */
+export interface Cluster {
+  readonly namespace: string;
+  kubectl(...args: string[]): Promise<string>;
+  apply(...objects: object[]): Promise<void>;
+  /** Opens a port of this machine that leads to one pod of a Service. */
+  forward(service: string, port: number): Promise<AsyncDisposable & { port: number }>;
+}
+
+export function clusterOf(namespace: string): Cluster {
+  const kubectl = (...args: string[]) => run("kubectl", ["--namespace", namespace, ...args]);
+  return {
+    namespace,
+    kubectl,
+    async apply(...objects) {
+      const list = { apiVersion: "v1", kind: "List", items: objects };
+      const input = JSON.stringify(list);
+      await run("kubectl", ["--namespace", namespace, "apply", "--filename=-"], { input });
+    },
+    forward: (service, port) => forward(namespace, service, port),
+  };
+}
+
+async function forward(namespace: string, service: string, port: number) {
+  const child = spawn("kubectl", [
+    "--namespace",
+    namespace,
+    "port-forward",
+    `service/${service}`,
+    `:${port}`,
+  ]);
+  const local = await new Promise<number>((resolve, reject) => {
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk: Buffer) => {
+        output += chunk;
+        const [, found] = /Forwarding from 127\.0\.0\.1:(\d+)/.exec(output) ?? [];
+        if (found) resolve(Number(found));
+      });
+    }
+    child.once("error", reject);
+    child.once("close", () => reject(new Error(`kubectl port-forward ended:\n${output}`)));
+  });
+  return { port: local, [Symbol.asyncDispose]: () => ended(child) };
+}
+
+const ended = (child: ChildProcess) =>
+  new Promise<void>((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.once("close", () => resolve());
+    child.kill();
+  });

@@ -1,0 +1,68 @@
+import { connect, createServer } from "node:net";
+import path from "node:path";
+import { startMinio, startNats, startPostgres } from "@statehouse/local-services";
+import { temporaryFolder } from "@statehouse/testing";
+
+/** The addresses of the stores, as pods and this machine reach them, and how to log in. */
+export interface Stores {
+  /** Of a user who may create databases, without a database. */
+  postgres: string;
+  nats: { url: string; user: string; password: string };
+  s3: { endpoint: string; accessKey: string; secretKey: string };
+}
+
+/** Starts PostgreSQL, NATS and MinIO on this machine, reachable at `address`. */
+export async function startStores(address: string): Promise<Stores & AsyncDisposable> {
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(await temporaryFolder()).path;
+  const user = "statehouse";
+  const password = "of-the-bus";
+  const postgres = starting.use(
+    await startPostgres({ dataDirectory: path.join(folder, "postgres"), fast: true }),
+  );
+  const nats = starting.use(
+    await startNats({ dataDirectory: path.join(folder, "nats"), login: { user, password } }),
+  );
+  const minio = starting.use(await startMinio({ dataDirectory: path.join(folder, "minio") }));
+  // The servers listen on the loopback interface, which pods do not reach.
+  const at = async (local: number, port: number) => {
+    starting.use(await forwarded(address, port, local));
+    return `${address}:${port}`;
+  };
+  const database = new URL(postgres.url(""));
+  database.host = await at(postgres.port, 5432);
+  const natsAddress = await at(nats.port, 4222);
+  const s3Address = await at(minio.port, 9000);
+  const { accessKey, secretKey } = minio;
+  const started = starting.move();
+  return {
+    postgres: database.href,
+    nats: { url: `nats://${natsAddress}`, user, password },
+    s3: { endpoint: `http://${s3Address}`, accessKey, secretKey },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+/** Forwards connections to `address:port` to a port of the loopback interface. */
+async function forwarded(address: string, port: number, local: number): Promise<AsyncDisposable> {
+  const server = createServer((incoming) => {
+    const outgoing = connect(local, "127.0.0.1");
+    for (const [from, to] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const) {
+      from.pipe(to);
+      from.on("error", () => to.destroy());
+      from.on("close", () => to.destroy());
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, address, resolve);
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
+  };
+}
