@@ -27,7 +27,7 @@ test("a user can change its own name and address", async () => {
   expect(changed.status).toBe(200);
   expect(changed.body.data.attributes).toMatchObject({
     username,
-    email: `${username}@example.org`,
+    "unconfirmed-email": `${username}@example.org`,
   });
   expect((await person.api.get("/account/details")).body.data.attributes.username).toBe(username);
   const wrong = await person.api.patch(

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   allowed,
   authorize,
@@ -17,6 +18,7 @@ import {
 } from "../domain/organization-membership.ts";
 import { teamIsVisible } from "../domain/team.ts";
 import { TeamMember, teamMemberAdded, teamMemberRemoved } from "../domain/team-member.ts";
+import { hashOf, SECRET_BYTES } from "../domain/token-secret.ts";
 import { checkEmail, newPlaceholderUser, type User } from "../domain/user.ts";
 import { touch } from "../domain/version.ts";
 import type { Tx } from "../store/nouns.ts";
@@ -26,6 +28,7 @@ import type {
 } from "../store/organization-membership.ts";
 import type { App } from "./app.ts";
 import { callingUser, grantsIn, isWithheld, teamViewerIn } from "./caller.ts";
+import { claimInvitations } from "./invitation.ts";
 import { authorizeTeam, refuseWithoutOwner } from "./team.ts";
 
 /** A membership, with the parts of its address and teams that the caller may see. */
@@ -77,14 +80,14 @@ export async function createOrganizationMembership(
       problems.throwIfAny();
     }
     touch(user, at);
-    const invited = newOrganizationMembership({
-      organizationId,
-      userId: user.id,
-      status: "invited",
-      createdAt: at,
-    });
+    const secret = randomBytes(SECRET_BYTES).toString("base64url");
+    const invited = newOrganizationMembership(
+      { organizationId, userId: user.id, status: "invited", createdAt: at },
+      hashOf(secret),
+    );
     await tx.memberships.save(invited);
-    await tx.record(organizationMembershipInvited(invited, email, touch(organization, at)));
+    const mail = { email, secret };
+    await tx.record(organizationMembershipInvited(invited, mail, touch(organization, at)));
     for (const teamId of [...new Set(invitation.teamIds)].toSorted()) {
       const team = await tx.teams.get(teamId);
       if (team.organizationId !== organizationId) throw teamNotFound();
@@ -144,14 +147,19 @@ export async function batchGetOrganizationMemberships(
 }
 
 /**
- * Accepts an invitation; only the invited user may do so. A repeat changes nothing. Throws `notFound` for other
- * callers.
+ * Accepts an invitation; only the invited user may do so. A repeat changes nothing. With the secret of the invitation's
+ * mail, a user who wants the invited address becomes the invited user first. Throws `notFound` for other callers.
  */
 export async function acceptOrganizationMembership(
   app: App,
   caller: Caller,
-  id: OrganizationMembershipId,
+  invitation: { id: OrganizationMembershipId; secret: string | undefined },
 ): Promise<VisibleMembership> {
+  const { secret } = invitation;
+  const id =
+    secret === undefined
+      ? invitation.id
+      : await claimInvitations(app, caller, { ...invitation, secret });
   await app.transaction(async (tx) => {
     const organizationId = await tx.memberships.getOrganizationId(id);
     const organization = await tx.organizations.getForUpdate(organizationId);
@@ -162,6 +170,7 @@ export async function acceptOrganizationMembership(
     const at = app.now();
     touch(await tx.users.getForUpdate(membership.userId), at);
     membership.status = "active";
+    membership.secretHash = null;
     const revision = touch(organization, at);
     await tx.memberships.save(membership);
     await tx.record(organizationMembershipActivated(membership, revision));

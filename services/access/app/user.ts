@@ -15,10 +15,13 @@ import {
 } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
 import {
+  checkEmail,
   checkUser,
+  confirmEmail,
   isEmail,
   isUsername,
   newUser,
+  requestEmail,
   type User,
   userCreated,
   userUpdated,
@@ -28,6 +31,7 @@ import type { Tx } from "../store/nouns.ts";
 import type { UserSearch } from "../store/user.ts";
 import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
+import { adoptInvitations, lockOrganizationsOf } from "./invitation.ts";
 
 export interface CreateUser {
   username: string;
@@ -50,7 +54,8 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
     if (invited && !invited.placeholder) throw emailTaken();
     const user = invited ?? newUser(input, at);
     if (invited) {
-      Object.assign(invited, { username, email, administrator, placeholder: false });
+      Object.assign(invited, { username, administrator, placeholder: false });
+      confirmEmail(invited, email);
       touch(invited, at);
     }
     await tx.users.save(user);
@@ -90,7 +95,10 @@ export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
   return user;
 }
 
-/** Changes the calling user's name and address. Throws `invalid`. */
+/**
+ * Changes the calling user's name, and records the address that the user wants. The response does not depend on whether
+ * another user has the address. Throws `invalid`.
+ */
 export const updateCurrentUser = (
   app: App,
   caller: Caller,
@@ -100,10 +108,40 @@ export const updateCurrentUser = (
     const id = callingUser(caller);
     if (id === undefined) throw userNotFound();
     const user = await tx.users.getForUpdate(id);
-    const changed = { username: username ?? user.username, email: email ?? user.email };
-    await refuseProblems(tx, changed, user.id);
-    Object.assign(user, changed);
+    const wanted = { username: username ?? user.username, email: email ?? user.email };
+    await refuseProblems(tx, wanted, user);
+    user.username = wanted.username;
+    if (email !== undefined) requestEmail(user, email);
     touch(user, app.now());
+    await tx.users.save(user);
+    await tx.record(userUpdated(user));
+    return user;
+  });
+
+/**
+ * Sets a user's address, which counts as proven; the invitations that were sent to it become the user's. Throws
+ * `notFound`, and `invalid` if the address is invalid or taken.
+ */
+export const setUserEmail = (
+  app: App,
+  caller: Caller,
+  { id, email }: { id: UserId; email: string },
+): Promise<User> =>
+  app.transaction(async (tx) => {
+    requireAdministratorUnlessService(caller);
+    const problems = new Problems();
+    checkEmail(email, problems);
+    problems.throwIfAny();
+    const at = app.now();
+    const invitedId = await tx.users.findIdByEmail(email);
+    const organizations = invitedId && (await lockOrganizationsOf(tx, invitedId));
+    const invited = await tx.users.findByEmailForUpdate(email);
+    const user = await tx.users.getForUpdate(id);
+    if (invited?.placeholder) {
+      await adoptInvitations(tx, invited, { user, organizations: organizations ?? new Map(), at });
+    }
+    confirmEmail(user, email);
+    touch(user, at);
     await tx.users.save(user);
     await tx.record(userUpdated(user));
     return user;
@@ -189,14 +227,15 @@ const isActiveAdministrator = ({
 async function refuseProblems(
   tx: Tx,
   input: { username: string; email: string },
-  self?: UserId,
+  self?: User,
 ): Promise<void> {
   const problems = new Problems();
   checkUser(input, problems);
   const taken = await tx.users.taken(
     isUsername(input.username) ? input.username : null,
-    isEmail(input.email) ? input.email : null,
-    self,
+    // An address that a user only wants is not compared with those of others: the response would reveal them.
+    self === undefined && isEmail(input.email) ? input.email : null,
+    self?.id,
   );
   if (taken.username) problems.add("username", USERNAME_TAKEN);
   if (taken.email) problems.add("email", EMAIL_TAKEN);

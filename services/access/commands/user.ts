@@ -1,6 +1,12 @@
 import { readConfig, StartError } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { createUser, getUserByName, setUserAdministrator, setUserSuspended } from "../app/user.ts";
+import {
+  createUser,
+  getUserByName,
+  setUserAdministrator,
+  setUserEmail,
+  setUserSuspended,
+} from "../app/user.ts";
 import { createUserToken } from "../app/user-token.ts";
 import { configSchema } from "../config.ts";
 import { openOperatorApp, operator } from "./operator.ts";
@@ -8,6 +14,7 @@ import { openOperatorApp, operator } from "./operator.ts";
 /** The lines of the help that describe the actions. */
 export const userActions = `Actions:
   create         creates the user with this e-mail address
+  set-email      sets the user's e-mail address, which then counts as proven
   token          creates a token of the user and prints it, once
   suspend        suspends the user: its tokens fail at once
   unsuspend      ends the suspension
@@ -23,6 +30,11 @@ const actions: Record<string, (app: App, username: string, email: string) => Pro
   async create(app, username, email) {
     const { id } = await createUser(app, operator, { username, email, administrator: false });
     return `created ${id}`;
+  },
+  async "set-email"(app, username, email) {
+    const { id } = await getUserByName(app, username);
+    await setUserEmail(app, operator, { id, email });
+    return `changed ${id}`;
   },
   async token(app, username) {
     const { id: userId } = await getUserByName(app, username);

@@ -1,4 +1,11 @@
-import { badRequest, conflict, invalid, notFound, unauthenticated } from "@statehouse/errors";
+import {
+  badRequest,
+  conflict,
+  invalid,
+  notFound,
+  unauthenticated,
+  unavailable,
+} from "@statehouse/errors";
 
 /** Messages for a username or e-mail address that another user has. */
 export const USERNAME_TAKEN = "Username has already been taken";
@@ -9,6 +16,10 @@ export const TEAM_NAME_TAKEN = "Name has already been taken";
 export const usernameTaken = () => invalid([{ field: "username", detail: USERNAME_TAKEN }]);
 export const emailTaken = () => invalid([{ field: "email", detail: EMAIL_TAKEN }]);
 export const teamNameTaken = () => invalid([{ field: "name", detail: TEAM_NAME_TAKEN }]);
+
+/** An organization has invited the address while its invitations were moved to the user who owns it. */
+export const addressInvitedMeanwhile = () =>
+  unavailable("address_invited", "The address is being invited; repeat the request.");
 
 /** Clients search for this title and message. */
 export const tokenDescriptionTaken = () =>

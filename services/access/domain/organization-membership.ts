@@ -8,8 +8,14 @@ type MembershipStatus = "active" | "invited";
 export class OrganizationMembership {
   declare readonly id: OrganizationMembershipId;
   declare readonly organizationId: OrganizationId;
-  declare readonly userId: UserId;
+  /** Changes only if a user proves to own the address of the invited placeholder user. */
+  declare userId: UserId;
   declare status: MembershipStatus;
+  /**
+   * The hash of the secret that only the invitation's mail contains. Null if the user was not invited, or by an earlier
+   * release.
+   */
+  declare secretHash: string | null;
   declare readonly createdAt: Date;
 
   constructor(fields: OrganizationMembership) {
@@ -18,14 +24,15 @@ export class OrganizationMembership {
 }
 
 export const newOrganizationMembership = (
-  fields: Omit<OrganizationMembership, "id">,
-): OrganizationMembership => new OrganizationMembership({ ...fields, id: newId("ou") });
+  fields: Omit<OrganizationMembership, "id" | "secretHash">,
+  secretHash: string | null = null,
+): OrganizationMembership => new OrganizationMembership({ ...fields, secretHash, id: newId("ou") });
 
 export const organizationMembershipInvited = (
   membership: OrganizationMembership,
-  email: string,
+  { email, secret }: { email: string; secret: string },
   revision: bigint,
-) => ({ type: "organizationMembershipInvited", revision, membership, email }) as const;
+) => ({ type: "organizationMembershipInvited", revision, membership, email, secret }) as const;
 
 export const organizationMembershipActivated = (
   membership: OrganizationMembership,

@@ -7,8 +7,13 @@ export class User {
   declare readonly id: UserId;
   /** Unique, ignoring case. */
   declare username: string;
-  /** Unique, ignoring case. */
+  /**
+   * Unique, ignoring case. An administrator has set it, or the user has proven to own it by accepting an invitation that
+   * was sent to it.
+   */
   declare email: string;
+  /** The address that the user wants and has not proven to own. No search, check or invitation considers it. */
+  declare unconfirmedEmail: string | null;
   declare administrator: boolean;
   declare suspended: boolean;
   /** Whether the user was only invited by address: it has no tokens, and its username is generated. */
@@ -58,6 +63,7 @@ export const newUser = (
     id: newId("user"),
     username,
     email,
+    unconfirmedEmail: null,
     administrator,
     suspended: false,
     placeholder: false,
@@ -74,12 +80,30 @@ export function newPlaceholderUser(email: string, createdAt: Date): User {
     id,
     username: id,
     email,
+    unconfirmedEmail: null,
     administrator: false,
     suspended: false,
     placeholder: true,
     version: nextVersion(0n, createdAt),
     createdAt,
   });
+}
+
+export const isSameEmail = (one: string, other: string): boolean =>
+  one.toLowerCase() === other.toLowerCase();
+
+/** Records the address that a user wants to have. It becomes the user's address once it is proven. */
+export function requestEmail(user: User, email: string): void {
+  if (isSameEmail(user.email, email)) {
+    user.email = email;
+    user.unconfirmedEmail = null;
+  } else user.unconfirmedEmail = email;
+}
+
+/** Sets an address that is proven. */
+export function confirmEmail(user: User, email: string): void {
+  user.email = email;
+  user.unconfirmedEmail = null;
 }
 
 export const userCreated = (user: User) =>

@@ -60,9 +60,12 @@ export const organizationMembershipService = (
     return { organizationMemberships: memberships.map(membershipToProto) };
   },
 
-  acceptOrganizationMembership: async ({ id }, { caller }) => ({
+  acceptOrganizationMembership: async ({ id, secret }, { caller }) => ({
     organizationMembership: membershipToProto(
-      await acceptOrganizationMembership(app, caller, organizationMembershipId(id)),
+      await acceptOrganizationMembership(app, caller, {
+        id: organizationMembershipId(id),
+        secret: secret || undefined,
+      }),
     ),
   }),
 

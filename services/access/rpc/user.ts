@@ -63,6 +63,7 @@ const userToProto = (user: User): MessageInitShape<typeof UserSchema> => ({
   id: user.id,
   username: user.username,
   email: user.email,
+  ...(user.unconfirmedEmail === null ? {} : { unconfirmedEmail: user.unconfirmedEmail }),
   administrator: user.administrator,
   suspended: user.suspended,
   createdAt: timestampFromDate(user.createdAt),

@@ -9,7 +9,7 @@ import {
   type RowWithTotal,
   withTotal,
 } from "@statehouse/postgres";
-import { primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
+import { optional, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   OrganizationMembershipActivatedSchema,
@@ -28,6 +28,7 @@ const columns = {
   organizationId: text,
   userId: text,
   status: text,
+  secretHash: optional(text),
   createdAt: timestamptz,
 };
 
@@ -165,6 +166,36 @@ const rows = (em: EntityManager) => ({
     return found.organizationId;
   },
 
+  /** Returns the user of a membership. It can change until the membership is locked. */
+  async getUserId(id: OrganizationMembershipId): Promise<UserId> {
+    const fields = ["userId"] as const;
+    const found = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });
+    if (!found) throw organizationMembershipNotFound();
+    return found.userId;
+  },
+
+  async getIdOf(organizationId: OrganizationId, userId: UserId): Promise<OrganizationMembershipId> {
+    // index: organization_memberships_user_id_organization_id_key
+    const found = await em.findOne(entity, { organizationId, userId });
+    if (!found) throw organizationMembershipNotFound();
+    return found.id;
+  },
+
+  /** Returns the organizations of a user, ordered by id. They can change until they are locked. */
+  async organizationsOf(userId: UserId): Promise<OrganizationId[]> {
+    // index: organization_memberships_user_id_organization_id_key
+    const fields = ["organizationId"] as const;
+    const found = await em.find(entity, { userId }, { fields, disableIdentityMap: true });
+    return found.map(({ organizationId }) => organizationId).toSorted();
+  },
+
+  /** Locks the memberships of a user and returns them. */
+  ofUser(userId: UserId): Promise<OrganizationMembership[]> {
+    // index: organization_memberships_user_id_organization_id_key
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    return em.find(entity, { userId }, { lockMode, orderBy: { organizationId: "asc" } });
+  },
+
   async usersNamed(
     organizationId: OrganizationId,
     { ids, names, membershipIds }: MemberNames,
@@ -196,10 +227,11 @@ export const memberships = {
   rows,
   deletedWithOrganization: "organization_memberships",
   published: {
-    organizationMembershipInvited: ({ membership, email }) =>
+    organizationMembershipInvited: ({ membership, email, secret }) =>
       published(OrganizationMembershipInvitedSchema, membership.id, {
         ...fieldsOf(membership),
         email,
+        secret,
       }),
     organizationMembershipActivated: ({ membership }) =>
       published(OrganizationMembershipActivatedSchema, membership.id, fieldsOf(membership)),

@@ -13,6 +13,7 @@ import {
 import {
   bigint,
   boolean,
+  optional,
   primaryKey,
   selectList,
   text,
@@ -25,12 +26,13 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { emailTaken, userNotFound, usernameTaken } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
-import { User, type UserEvent } from "../domain/user.ts";
+import { isSameEmail, User, type UserEvent } from "../domain/user.ts";
 
 const columns = {
   id: primaryKey,
   username: text,
   email: text,
+  unconfirmedEmail: optional(text),
   administrator: boolean,
   suspended: boolean,
   placeholder: boolean,
@@ -156,9 +158,26 @@ const rows = (em: EntityManager) => ({
     return (await em.count(entity, { id })) > 0;
   },
 
-  async findByEmailForUpdate(email: string): Promise<User | undefined> {
+  async findIdByEmail(email: string): Promise<UserId | undefined> {
     const [row] = await queryIn<{ id: UserId }>(em, userByEmail, [email]);
-    return row && this.getForUpdate(row.id);
+    return row?.id;
+  },
+
+  async findByEmailForUpdate(email: string): Promise<User | undefined> {
+    // Repeated once: a placeholder is deleted while its address becomes that of another user.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const id = await this.findIdByEmail(email);
+      if (id === undefined) return undefined;
+      const user = await em.findOne(entity, { id }, { lockMode });
+      if (user && isSameEmail(user.email, email)) return user;
+    }
+    return undefined;
+  },
+
+  /** Deletes a placeholder user that has neither memberships nor teams. */
+  async remove(user: User): Promise<void> {
+    em.remove(user);
+    await em.flush();
   },
 
   /** Locks the active administrators of the installation, ordered by id, and returns their number. */

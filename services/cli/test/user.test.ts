@@ -46,6 +46,34 @@ test("the operator creates, promotes and suspends users and creates tokens witho
   expect(await state()).toMatchObject({ administrator: false });
 });
 
+test("the operator sets an address, which receives the invitations that were sent to it", async () => {
+  const email = "wanted@example.com";
+  await user("create", "inviter", "inviter@example.com");
+  await user("create", "invited", "invited@example.com");
+  const idOf = async (username: string) => {
+    const { user: found } = await access.users.getUserByName({ username });
+    return found?.id ?? "";
+  };
+  const organizationId = "org-inviting";
+  const creatorUserId = await idOf("inviter");
+  await access.organizations.provisionOrganization({ organizationId, creatorUserId });
+  const { organizationMembership } = await access.memberships.createOrganizationMembership(
+    { organizationId, email },
+    access.as(await user("token", "inviter")),
+  );
+  await user("set-email", "invited", email);
+  const accepted = await access.memberships.acceptOrganizationMembership(
+    { id: organizationMembership?.id ?? "" },
+    access.as(await user("token", "invited")),
+  );
+  expect(accepted.organizationMembership).toMatchObject({
+    userId: await idOf("invited"),
+    status: "active",
+    email,
+  });
+  await expect(user("set-email", "inviter", email)).rejects.toThrow("already been taken");
+});
+
 test("errors are one sentence", async () => {
   await expect(user("fly", "ops")).rejects.toThrow("usage:");
   await expect(user("suspend", "nobody")).rejects.toThrow("The user was not found");

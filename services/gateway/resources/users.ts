@@ -104,7 +104,7 @@ export const accountResource = resource<Account, RequestContext>({
       ? {
           ...publicAttributes(account.user),
           email: account.user.email,
-          "unconfirmed-email": null,
+          "unconfirmed-email": account.user.unconfirmedEmail ?? null,
           "is-admin": account.user.administrator,
           "is-site-admin": account.user.administrator,
           permissions: own,

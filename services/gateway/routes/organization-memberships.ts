@@ -25,6 +25,13 @@ const body = documentBody(
   }),
 );
 
+/** Without a body, the invitation must belong to the caller. */
+const acceptBody = z
+  .object({
+    data: optional(z.object({ attributes: optional(z.object({ secret: optional(z.string()) })) })),
+  })
+  .transform((body) => ({ secret: body.data?.attributes?.secret ?? "" }));
+
 const ofOrganization = "/organizations/:organizationName/organization-memberships";
 const byId = "/organization-memberships/:membershipId";
 
@@ -122,12 +129,13 @@ export const organizationMembershipRoutes: readonly Route[] = [
     path: `${byId}/actions/accept`,
     summary: "Accept the invitation, as the invited user",
     success: [200, one(organizationMembershipResource)],
-    failures: [404],
+    failures: [404, 422, 503],
     credentials: longLivedCredentials,
-    handle: async ({ client, params, caller }) =>
+    body: acceptBody,
+    handle: async ({ client, params, caller, body: { secret } }) =>
       (
         await client(OrganizationMembershipService).acceptOrganizationMembership(
-          { id: params.membershipId },
+          { id: params.membershipId, secret },
           caller,
         )
       ).organizationMembership,

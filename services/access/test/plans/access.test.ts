@@ -154,6 +154,10 @@ test("statements that change rows make no sequential scan", async () => {
     const run = { id: "run-1", workspaceId: "ws-1", organizationId: "org-1" } as const;
     await tx.runTokens.bind(new Run({ ...run, runner: "runner", expiredAt: now }));
     await tx.runTokens.removeRuns(["run-2", "run-4"]);
+    await tx.memberships.getUserId("ou-7");
+    await tx.memberships.organizationsOf("user-7");
+    await tx.memberships.ofUser("user-7");
+    await tx.memberships.getIdOf("org-7", "user-7");
     await tx.teams.nameIsTaken({ id: "team-1", organizationId: "org-1", name: "T-1" });
     await tx.runTokens.removeRunsOfWorkspaces(["ws-3", "ws-5"]);
     await tx.runTokens.removeExpiredRuns(now);

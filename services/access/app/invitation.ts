@@ -1,0 +1,114 @@
+import type { Caller } from "@statehouse/authorization";
+import { addressInvitedMeanwhile, organizationMembershipNotFound } from "../domain/errors.ts";
+import type { OrganizationId, OrganizationMembershipId, UserId } from "../domain/ids.ts";
+import type { Organization } from "../domain/organization.ts";
+import {
+  type OrganizationMembership,
+  organizationMembershipDeleted,
+} from "../domain/organization-membership.ts";
+import { TeamMember, teamMemberAdded, teamMemberRemoved } from "../domain/team-member.ts";
+import { hashOf } from "../domain/token-secret.ts";
+import { confirmEmail, isSameEmail, type User, userUpdated } from "../domain/user.ts";
+import { touch } from "../domain/version.ts";
+import type { Tx } from "../store/nouns.ts";
+import type { App } from "./app.ts";
+import { callingUser } from "./caller.ts";
+
+/**
+ * Makes all invitations of an address those of the calling user, who wants the address and proves to own it by the
+ * secret of one of these invitations. Accepts none of them. Returns the caller's membership in the organization of that
+ * invitation. Throws `notFound` without revealing the reason.
+ */
+export async function claimInvitations(
+  app: App,
+  caller: Caller,
+  { id, secret }: { id: OrganizationMembershipId; secret: string },
+): Promise<OrganizationMembershipId> {
+  const self = callingUser(caller);
+  if (self === undefined) throw organizationMembershipNotFound();
+  return app.transaction(async (tx) => {
+    const invitedId = await tx.memberships.getUserId(id);
+    if (invitedId === self) return id;
+    const organizations = await lockOrganizationsOf(tx, invitedId);
+    const membership = await tx.memberships.getForUpdate(id);
+    const invited = await tx.users.getForUpdate(invitedId);
+    const user = await tx.users.getForUpdate(self);
+    const isProven =
+      membership.userId === invitedId &&
+      invited.placeholder &&
+      membership.secretHash === hashOf(secret) &&
+      user.unconfirmedEmail !== null &&
+      isSameEmail(user.unconfirmedEmail, invited.email);
+    if (!isProven) throw organizationMembershipNotFound();
+    const at = app.now();
+    await adoptInvitations(tx, invited, { user, organizations, at });
+    confirmEmail(user, invited.email);
+    touch(user, at);
+    await tx.users.save(user);
+    await tx.record(userUpdated(user));
+    return tx.memberships.getIdOf(membership.organizationId, self);
+  });
+}
+
+/** Locks the organizations of a user, in the order of their ids and before the user's own row. */
+export async function lockOrganizationsOf(
+  tx: Tx,
+  userId: UserId,
+): Promise<Map<OrganizationId, Organization>> {
+  const locked = new Map<OrganizationId, Organization>();
+  for (const id of await tx.memberships.organizationsOf(userId)) {
+    locked.set(id, await tx.organizations.getForUpdate(id));
+  }
+  return locked;
+}
+
+/**
+ * Moves the invitations of a placeholder user, whose organizations are locked, to a user, and deletes the placeholder.
+ * Throws `addressInvitedMeanwhile`.
+ */
+export async function adoptInvitations(
+  tx: Tx,
+  placeholder: User,
+  {
+    organizations,
+    ...to
+  }: { user: User; organizations: Map<OrganizationId, Organization>; at: Date },
+): Promise<void> {
+  for (const invitation of await tx.memberships.ofUser(placeholder.id)) {
+    const organization = organizations.get(invitation.organizationId);
+    if (!organization) throw addressInvitedMeanwhile();
+    await moveInvitation(tx, invitation, { ...to, organization });
+  }
+  await tx.users.remove(placeholder);
+}
+
+/**
+ * Moves an invitation and its teams. If the user already belongs to the organization, the invitation and its teams are
+ * removed: they were not meant for a member.
+ */
+async function moveInvitation(
+  tx: Tx,
+  invitation: OrganizationMembership,
+  { user, organization, at }: { user: User; organization: Organization; at: Date },
+): Promise<void> {
+  const { organizationId } = invitation;
+  const isMember = await tx.memberships.exists(organizationId, user.id);
+  const members = await tx.teamMembers.ofUser(organizationId, invitation.userId);
+  for (const member of members) {
+    await tx.teamMembers.remove(member);
+    await tx.record(teamMemberRemoved(member, touch(organization, at)));
+  }
+  if (isMember) {
+    await tx.memberships.remove(invitation);
+    await tx.record(organizationMembershipDeleted(invitation, touch(organization, at)));
+    return;
+  }
+  invitation.userId = user.id;
+  touch(organization, at);
+  await tx.memberships.save(invitation);
+  for (const { teamId } of members) {
+    const member = new TeamMember({ teamId, userId: user.id, organizationId, createdAt: at });
+    await tx.teamMembers.save(member);
+    await tx.record(teamMemberAdded(member, touch(organization, at)));
+  }
+}
