@@ -1,0 +1,101 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { parseAllDocuments } from "yaml";
+import { run } from "./helm.ts";
+
+// The schemas of Kubernetes and of the custom resources that the chart renders, from the Go modules that define them.
+
+const KUBERNETES = "k8s.io/kubernetes@v1.34.3";
+const definitionFiles: readonly [module: string, file: string][] = [
+  [
+    "sigs.k8s.io/gateway-api@v1.4.0",
+    "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml",
+  ],
+  ["github.com/cert-manager/cert-manager@v1.19.1", "deploy/crds/cert-manager.io_certificates.yaml"],
+  ...["podmonitors", "prometheusrules"].map((kind): [string, string] => [
+    "github.com/prometheus-operator/prometheus-operator@v0.85.0",
+    `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
+  ]),
+];
+
+type Schema = Record<string, unknown>;
+
+/** Downloads a module and returns its folder. */
+async function moduleFolder(module: string, within: string): Promise<string> {
+  const { code, output, errors } = await run("go", ["mod", "download", "-json", module], within);
+  if (code !== 0) throw new Error(`${module} cannot be downloaded: ${output}${errors}`);
+  const { Dir }: { Dir: string } = JSON.parse(output);
+  return Dir;
+}
+
+/** Closes every object that lists its properties, so that a misspelt one is an error. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, inner]) => [name, closed(inner)]);
+  const schema: Schema = Object.fromEntries(entries);
+  const open = schema.additionalProperties ?? schema["x-kubernetes-preserve-unknown-fields"];
+  if ("properties" in schema && open === undefined) schema.additionalProperties = false;
+  // Quantities and ports are numbers or texts.
+  if (schema["x-kubernetes-int-or-string"] || schema.format === "int-or-string") {
+    return { type: ["string", "integer"] };
+  }
+  return schema;
+}
+
+interface GroupVersionKind {
+  group: string;
+  version: string;
+  kind: string;
+}
+
+/** Writes a schema for each kind to the folder, under the names that kubeconform looks for. */
+export async function writeKubernetesSchemas(folder: string): Promise<string> {
+  mkdirSync(folder, { recursive: true });
+  const name = ({ group, version, kind }: GroupVersionKind) =>
+    `${kind.toLowerCase()}-${group === "" ? "" : `${group}-`}${version}.json`;
+  const write = (kind: GroupVersionKind, schema: unknown) =>
+    writeFileSync(path.join(folder, name(kind)), JSON.stringify(schema));
+
+  const kubernetes = await moduleFolder(KUBERNETES, folder);
+  const swagger: { definitions: Record<string, Schema> } = JSON.parse(
+    readFileSync(path.join(kubernetes, "api/openapi-spec/swagger.json"), "utf8"),
+  );
+  const definitions: Record<string, Schema> = JSON.parse(
+    JSON.stringify(closed(swagger.definitions)),
+  );
+  definitions["io.k8s.apimachinery.pkg.api.resource.Quantity"] = { type: ["string", "number"] };
+  definitions["io.k8s.apimachinery.pkg.util.intstr.IntOrString"] = { type: ["string", "integer"] };
+  writeFileSync(path.join(folder, "definitions.json"), JSON.stringify({ definitions }));
+  for (const [id, definition] of Object.entries(definitions)) {
+    const kinds: GroupVersionKind[] = JSON.parse(
+      JSON.stringify(definition["x-kubernetes-group-version-kind"] ?? []),
+    );
+    const [kind] = kinds;
+    if (kinds.length === 1 && kind) {
+      write(kind, { $ref: `definitions.json#/definitions/${id}` });
+    }
+  }
+
+  for (const [module, file] of definitionFiles) {
+    const text = readFileSync(path.join(await moduleFolder(module, folder), file), "utf8");
+    for (const document of parseAllDocuments(text)) {
+      const { spec }: CustomResourceDefinition = document.toJS();
+      for (const { name: version, schema } of spec.versions) {
+        const { properties, ...rest } = schema.openAPIV3Schema;
+        const own: Schema = { ...properties, metadata: { type: "object" } };
+        const kind = { group: spec.group, version, kind: spec.names.kind };
+        write(kind, closed({ ...rest, properties: own }));
+      }
+    }
+  }
+  return `${folder}/{{ .ResourceKind }}-{{ if .Group }}{{ .Group }}-{{ end }}{{ .ResourceAPIVersion }}.json`;
+}
+
+interface CustomResourceDefinition {
+  spec: {
+    group: string;
+    names: { kind: string };
+    versions: { name: string; schema: { openAPIV3Schema: { properties: Schema } } }[];
+  };
+}
