@@ -7,6 +7,7 @@ import { collection } from "./sections/collection.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
 import { extraction } from "./sections/extraction.ts";
 import { grants } from "./sections/grants.ts";
+import { mutualTls } from "./sections/mutual-tls.ts";
 import { requestCost } from "./sections/request-cost.ts";
 import { showWorkspace } from "./sections/show-workspace.ts";
 import { stateBytes } from "./sections/state-bytes.ts";
@@ -38,6 +39,7 @@ const onTheirOwn = {
   j: extraction,
   k: versionSizes,
   l: collection,
+  m: mutualTls,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

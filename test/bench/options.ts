@@ -1,6 +1,20 @@
 import { parseArgs } from "node:util";
 
-export const sectionNames = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] as const;
+export const sectionNames = [
+  "a",
+  "b",
+  "c",
+  "d",
+  "e",
+  "f",
+  "g",
+  "h",
+  "i",
+  "j",
+  "k",
+  "l",
+  "m",
+] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 export interface Options {
@@ -26,7 +40,8 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   j show beside the extraction of 50,000 resources
   k current version and list among 10, 1,000 and 100,000 versions of a workspace
   l what retention deletes in a second, of many versions of which a tenth is due
-  --seconds  measured seconds for each contender of a to e   --largest  MiB of the largest state in d and i
+  m what mutual TLS costs show, list and state writes of four processes
+  --seconds  measured seconds for each contender of a to e and m   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
   --versions number of state versions in l`;
 

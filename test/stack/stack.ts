@@ -23,7 +23,7 @@ import {
   type RunnerName,
   runnerNames,
 } from "./runner-calls.ts";
-import type { RunningServices, RunOptions } from "./running-services.ts";
+import type { Channels, RunningServices, RunOptions } from "./running-services.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
 export interface StackOptions {
@@ -50,6 +50,8 @@ export interface Stack extends AsyncDisposable {
   /** Channels to two of its services, for calls that normally another service makes. */
   readonly access: Channel;
   readonly workspaces: Channel;
+  /** Returns channels with the certificate of the service or runner `name`. */
+  channelsOf(name: string): Channels;
   readonly people: People;
   /** Returns the gRPC clients of the runner with that name. */
   runnerCalls(name: RunnerName): Promise<RunnerCalls>;
@@ -74,9 +76,14 @@ export interface ProcessStack extends Stack {
   readonly certificates: ServiceCertificates;
 }
 
-/** Starts all four services in this process, on one listener, connected by in-process channels. */
+/**
+ * Starts all four services in this process, on one listener, connected by in-process channels. With
+ * STATEHOUSE_TEST_PROCESSES=true it starts them like `startProcesses`.
+ */
 export const startStack = (options: StackOptions = {}): Promise<Stack> =>
-  start(options, inOneProcess);
+  process.env.STATEHOUSE_TEST_PROCESSES === "true"
+    ? startProcesses(options)
+    : start(options, inOneProcess);
 
 /** Starts the four services as separate operating-system processes, connected by gRPC. */
 export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack> =>

@@ -20,7 +20,7 @@ export async function printUploadCheck(sizes: readonly number[]): Promise<void> 
     "state",
     JSON.parse(stack.environments.state.ASSERTION_PRIVATE_KEY ?? "null"),
   );
-  const access = createClient(AuthenticationService, stack.access, state);
+  const access = createClient(AuthenticationService, stack.channelsOf("state").access, state);
   const [writer] = await startWriters(stack, 1);
   const [token] = await stack.rows<{ id: string }>("access", "select id from tokens");
   if (!writer || !token) return;
