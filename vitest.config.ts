@@ -70,9 +70,20 @@ const release: ProjectOptions = {
   include: ["test/{chart,image,release}/**/*.test.ts"],
 };
 
+/**
+ * The matrix and the model with the services as four processes, connected by gRPC with mutual TLS. `npm test` runs them
+ * in one process, and the faults as processes.
+ */
+const releaseProcesses: ProjectOptions = {
+  ...slow,
+  name: "release-processes",
+  include: ["test/golden/matrix.test.ts", "test/model/model.test.ts"],
+  env: { STATEHOUSE_TEST_PROCESSES: "true" },
+};
+
 export default defineConfig({
   test: {
-    projects: [unit, service, system, slow, release].map((test) => ({
+    projects: [unit, service, system, slow, release, releaseProcesses].map((test) => ({
       extends: true as const,
       test,
     })),

@@ -17,7 +17,7 @@ run(path.join(localServices, "prepare.mjs"), ["--tests"]);
 run(path.join(localServices, "run.mjs"), [
   path.join("node_modules", "vitest", "vitest.mjs"),
   "run",
-  ...["--project", "!release"],
+  ...["--project", "!release*"],
   // With the separator at its end: packages/rpc is not packages/rpc-next.
   path.join(process.cwd(), path.sep),
   ...process.argv.slice(2),
