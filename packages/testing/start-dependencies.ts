@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
+  canBuildPrograms,
   findCommandLine,
   findProgram,
   type Minio,
@@ -80,5 +81,8 @@ export function missingDependencies(): Partial<Record<Dependency, string>> {
     ...(findCommandLine()
       ? {}
       : { terraform: "terraform is missing: install it, or tofu, so that it is on PATH." }),
+    ...(canBuildPrograms()
+      ? {}
+      : { go: "go is missing: install it (https://go.dev/dl) so that it is on PATH." }),
   };
 }

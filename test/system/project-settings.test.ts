@@ -104,7 +104,8 @@ test("all problems are reported, and nothing is changed", async () => {
   const pool = { "default-agent-pool": { data: { type: "agent-pools", id: "junk" } } };
   const wrong = wanted({ name: "a/b", description: 3, "default-execution-mode": "agent" }, pool);
   const expected = {
-    "/data/attributes/name": "Name is invalid",
+    "/data/attributes/name":
+      "Name may only contain letters, digits, spaces, hyphens and underscores, and no space at its ends",
     "/data/attributes/description": "Description must be a string",
     "/data/relationships/default-agent-pool": "Default agent pool is invalid",
   };

@@ -71,13 +71,16 @@ test("every output has its name, type, detailed type and value in both lists", a
   }
 });
 
-test("a sensitive value is null in lists and includes, and in clear when read alone", async () => {
-  proves("State version includes/outputs, sensitive values null", "Outputs/sensitive");
+test("a sensitive value is null in includes and current outputs, and in clear when its version is read", async () => {
+  proves(
+    "State version includes/outputs, sensitive values null",
+    "Outputs/sensitive",
+    "Public clients/15",
+  );
   const { owner, reader } = fixture();
   const { workspaceId, versionId } = await written();
   const lists = [
     await owner.api.get(current(workspaceId)),
-    await owner.api.get(`/state-versions/${versionId}/outputs`),
     await owner.api.get(`/state-versions/${versionId}?include=outputs`),
     await owner.api.get(`/workspaces/${workspaceId}?include=outputs`),
   ];
@@ -87,6 +90,11 @@ test("a sensitive value is null in lists and includes, and in clear when read al
   }
   const { secret } = byName(lists[0]?.body.data);
   expect(secret).toMatchObject({ attributes: { sensitive: true, value: null, type: "object" } });
+  const clear = await owner.api.get(`/state-versions/${versionId}/outputs`);
+  expect(byName(clear.body.data).secret).toMatchObject({
+    attributes: { sensitive: true, value: { password: "hunter2" } },
+  });
+  expect((await reader.api.get(`/state-versions/${versionId}/outputs`)).status).toBe(404);
   const one = await owner.api.get(
     `/state-version-outputs/${(secret as unknown as { id: string }).id}`,
   );

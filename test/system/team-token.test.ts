@@ -4,7 +4,7 @@ import { document, download } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
-import { newTeam, newUser, newWorkspace, problems, recordedApi, useFixture } from "./fixture.ts";
+import { newTeam, newUser, newWorkspace, recordedApi, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 const token = (attributes: Record<string, unknown> = {}) =>
@@ -72,9 +72,6 @@ describe("described tokens", () => {
     expect(again.body.errors[0]).toMatchObject({
       title: "invalid attributes",
       detail: "Validation failed: Description has already been taken",
-    });
-    expect(problems(await owner.api.post(path, token()))).toEqual({
-      "/data/attributes/description": "Description can't be blank",
     });
     const listed = await owner.api.get(`/organizations/${organization}/team-tokens?page[size]=100`);
     expect(listed.status).toBe(200);

@@ -102,7 +102,7 @@ test("all problems of a team are reported", async () => {
   const wrong = await owner.api.post(
     teamsPath(),
     document("teams", {
-      name: "a b",
+      name: "a+b",
       visibility: "public",
       "organization-access": { fly: true, "manage-teams": "yes" },
     }),

@@ -24,7 +24,8 @@ const everything = {
   "structured-run-output-enabled": false,
   "engine-version": "~> 1.0.0",
   "trigger-patterns": ["/modules/**/*"],
-  "trigger-prefixes": ["/a", "/b"],
+  // Excluded by the patterns.
+  "trigger-prefixes": [],
   "working-directory": "infra/live",
 };
 
@@ -170,14 +171,14 @@ test("an update by id and by name changes given settings and keeps the others", 
   expect(byId.body.data.attributes).toMatchObject({ ...everything, description: "new" });
   const byName = await owner.api.patch(
     `${workspaces()}/${workspace.attributes.name}`,
-    document("workspaces", { "auto-apply": false, "trigger-prefixes": [] }),
+    document("workspaces", { "auto-apply": false, "trigger-patterns": [] }),
   );
   expect(byName.status).toBe(200);
   expect(byName.body.data.attributes).toMatchObject({
     ...everything,
     description: "new",
     "auto-apply": false,
-    "trigger-prefixes": [],
+    "trigger-patterns": [],
   });
   const shown = await owner.api.get(`/workspaces/${workspace.id}`);
   expect(shown.body).toEqual(byName.body);

@@ -69,7 +69,7 @@ test("a permission of projects is unknown on a workspace", () => {
   });
 });
 
-test("absent custom permissions have the defaults at first and then keep their value until the level changes", () => {
+test("absent custom permissions have the defaults at first and then keep their value, also that of a level", () => {
   proves("Team project permissions/an unspecified permission has the default of custom");
   const first = onProject({
     access: "custom",
@@ -93,5 +93,8 @@ test("absent custom permissions have the defaults at first and then keep their v
     "workspace-access.move": false,
   });
   const again = onProject({ access: "custom", permissions: {} }, fixed);
-  expect(again.permissions).toMatchObject({ "workspace-access.locking": false });
+  expect(again.permissions).toMatchObject({
+    "workspace-access.locking": true,
+    "workspace-access.create": true,
+  });
 });

@@ -17,15 +17,16 @@ export interface CheckedGrant {
 
 /**
  * Returns the grant that results from a request and from the grant `before`. Permissions are allowed only with the
- * level `custom`. Absent permissions keep their value if the level was already custom; otherwise they have the level's
- * defaults.
+ * level `custom`. Absent permissions keep the value that the grant had, whatever its level was; in a new grant they have
+ * the defaults of `custom`.
  */
 export function checkedGrant(
-  { levels, values }: PermissionTable,
+  table: PermissionTable,
   requested: { access: string; permissions: Readonly<Record<string, unknown>> },
   problems: Problems,
   before?: CheckedGrant,
 ): CheckedGrant {
+  const { levels, values } = table;
   const { access } = requested;
   const isLevel = Object.hasOwn(levels, access);
   if (!isLevel) problems.add("access", `Access must be ${alternatives(Object.keys(levels))}`);
@@ -42,7 +43,7 @@ export function checkedGrant(
       problems.add(field, `${inWords(name)} must be ${alternatives(known)}`);
     }
   }
-  const kept = before?.access === "custom" ? before.permissions : levels.custom;
+  const kept = before ? effectivePermissions(table, before) : levels.custom;
   const permissions = access === "custom" ? { ...kept, ...requested.permissions } : {};
   return { access, permissions };
 }

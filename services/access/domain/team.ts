@@ -65,7 +65,8 @@ export interface TeamSettings {
   allowMemberTokenManagement: boolean | undefined;
 }
 
-const NAME = /^[A-Za-z0-9_-]{1,90}$/;
+// Letters, digits, space, `-`, `_`, `/` and `.`, with no space at either end.
+const NAME = /^(?! )[A-Za-z0-9 _/.-]{1,90}(?<! )$/;
 const SSO_TEAM_ID_LENGTH = 255;
 const known: ReadonlySet<string> = new Set<OrganizationAccess>(organizationAccessNames);
 
@@ -76,7 +77,7 @@ export const isTeamName = (name: string): boolean => NAME.test(name);
 export const looksLikeOwners = (name: string): boolean =>
   name
     .toLowerCase()
-    .replaceAll(/[_-]/g, "")
+    .replaceAll(/[ _/.-]/g, "")
     .replaceAll("0", "o")
     .replaceAll("vv", "w")
     .replaceAll("3", "e")

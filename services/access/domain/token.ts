@@ -89,8 +89,6 @@ export function checkToken(
   // PostgreSQL's type `text` cannot contain U+0000.
   if (description.length > DESCRIPTION_LENGTH || description.includes("\0")) {
     problems.add("description", "Description is invalid");
-  } else if (type === "team" && slot === "described" && description.trim() === "") {
-    problems.add("description", "Description can't be blank");
   }
   // The second condition is negated so that it also rejects invalid dates: every comparison with NaN is false.
   if (expiredAt <= at) problems.add("expiredAt", "Expired at must be in the future");

@@ -53,7 +53,7 @@ describe("a new team", () => {
     const create = access.teams.createTeam({
       organizationId,
       settings: {
-        name: "a b",
+        name: "a+b",
         visibility: "public",
         organizationAccess: { "read-projects": true, fly: true },
       },

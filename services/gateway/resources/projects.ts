@@ -56,6 +56,7 @@ export const projectNoun: Noun<Fields, Project, RequestContext> = {
     "setting-overwrites": {
       in: fieldsIn<Settings>({
         "default-execution-mode": { field: "overwritesDefaultExecutionMode", in: z.boolean() },
+        "default-agent-pool": { field: "overwritesDefaultAgentPool", in: z.boolean() },
       }),
       out: ({ overwritesDefaultExecutionMode }) => ({
         "default-execution-mode": overwritesDefaultExecutionMode,
@@ -70,6 +71,7 @@ export const projectNoun: Noun<Fields, Project, RequestContext> = {
   },
   pointers: {
     overwritesDefaultExecutionMode: "/data/attributes/setting-overwrites/default-execution-mode",
+    overwritesDefaultAgentPool: "/data/attributes/setting-overwrites/default-agent-pool",
     tagBindings: "/data/relationships/tag-bindings/data",
     "tagBindings[]": "/data/relationships/tag-bindings/data/[]/attributes",
   },

@@ -30,7 +30,12 @@ export const organizationRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations",
     summary: "List the caller's organizations",
-    query: { page: optionalPage, q: text("q", "Part of the organization's name.") },
+    query: {
+      page: optionalPage,
+      q: text("q", "Part of the organization's name or of its e-mail address."),
+      name: text("q[name]", "Part of the organization's name."),
+      email: text("q[email]", "Part of the organization's e-mail address."),
+    },
     success: [200, list(organizationResource)],
     failures: [400],
     handle: async ({ client, query, caller }) => {
@@ -39,6 +44,8 @@ export const organizationRoutes: readonly Route[] = [
       const { organizations, totalCount } = await client(OrganizationService).listOrganizations(
         {
           query: query.q,
+          name: query.name,
+          email: query.email,
           pageNumber: page?.number ?? 0,
           pageSize: page?.size ?? 0,
         },

@@ -3,6 +3,7 @@ import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
+import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import {
   type AuthenticationToken,
   authenticationTokenResource,
@@ -60,9 +61,10 @@ export const teamTokenRoutes: readonly Route[] = [
     failures: [404, 422],
     credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
-      const { description = "" } = body.data.attributes;
+      // Without a description it is the team's default token; an empty description makes an additional token.
+      const { description } = body.data.attributes;
       const { token, secret } = await client(TokenService).createTeamToken(
-        { teamId: params.teamId, description, ...expiryOf(body) },
+        { teamId: params.teamId, ...omitUndefined({ description }), ...expiryOf(body) },
         caller,
       );
       return token && { token, secret };

@@ -9,7 +9,7 @@ import { authorizeRead, readableOf } from "./state-access.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
 /**
- * Returns a version's outputs; the values of sensitive ones are withheld. Throws `outputsNotProcessed` until extraction
+ * Returns a version's outputs with their values, even if they are sensitive. Throws `outputsNotProcessed` until extraction
  * has stored them, and `notFound` after they were deleted with the version's other data.
  */
 export async function listStateVersionOutputs(
@@ -20,7 +20,7 @@ export async function listStateVersionOutputs(
   const version = await app.reads.stateVersions.get(stateVersionId);
   await authorizeRead(app, caller, "state:read-outputs", version, "state version");
   if (isDeleted(version)) throw stateVersionNotFound();
-  return outputsOf(app, version, page);
+  return outputsOf(app, version, page, { clear: true });
 }
 
 /** Returns one output with its value, even if it is sensitive. */
@@ -34,7 +34,10 @@ export async function getStateVersionOutput(
   return output;
 }
 
-/** Returns the outputs of the workspace's current version; empty if it has none. */
+/**
+ * Returns the outputs of the workspace's current version; empty if it has none. The values of sensitive ones are
+ * withheld.
+ */
 export async function listCurrentOutputs(
   app: App,
   caller: Caller,
@@ -44,7 +47,7 @@ export async function listCurrentOutputs(
   const target = await placeWorkspace(app, workspaceId, known?.workspaceState);
   await authorizeRead(app, caller, "state:read-outputs", target);
   if (!known?.version) return { rows: [], total: 0 };
-  return outputsOf(app, known.version, page);
+  return outputsOf(app, known.version, page, { clear: false });
 }
 
 /** Returns the outputs of the given versions, except versions whose outputs the caller may not read. */
@@ -81,7 +84,8 @@ function outputsOf(
   app: App,
   version: StateVersionView,
   page: PageInput,
+  values: { clear: boolean },
 ): Promise<Page<StateVersionOutput>> {
   if (version.status === "finalized" && !outputsAreKnown(version)) throw outputsNotProcessed();
-  return app.reads.stateVersionOutputs.list(version.id, page);
+  return app.reads.stateVersionOutputs.list(version.id, page, values);
 }

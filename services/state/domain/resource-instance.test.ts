@@ -30,7 +30,7 @@ describe("the instances of a state", () => {
       ["aws_instance.web", null, "root"],
       ["aws_instance.counted[0]", "0", "root"],
       ["aws_instance.counted[1]", "1", "root"],
-      ['module.net["a"].aws_instance.each["x\\"y"]', 'x"y', 'module.net["a"]'],
+      ['net["a"].aws_instance.each["x\\"y"]', 'x"y', 'net["a"]'],
     ]);
     expect(found[0]).toMatchObject({
       name: "web",
@@ -77,9 +77,9 @@ describe("the instances of a state", () => {
     });
     expect(found).toMatchObject([
       {
-        address: "module.net.aws_instance.web[1]",
+        address: "net.aws_instance.web[1]",
         nameIndex: "1",
-        module: "module.net",
+        module: "net",
         provider: "aws",
       },
     ]);

@@ -25,9 +25,10 @@ const unbilledTypes: ReadonlySet<string> = new Set(["null_resource", "terraform_
 
 export const isBillable = (type: string): boolean => !unbilledTypes.has(type);
 
-/** Returns the instances of a managed resource, with the addresses that plans show. */
+/** Returns the instances of a managed resource. Addresses and modules have no `module.` prefixes. */
 export function instancesOf(resource: FoundResource): ResourceInstance[] {
-  const { name, type, module } = resource;
+  const { name, type } = resource;
+  const module = modulePath(resource.module);
   const path = module === "root" ? "" : `${module}.`;
   const provider = providerName(resource.provider);
   return resource.instances.flatMap(({ index, deposed, content }) => {
@@ -46,6 +47,13 @@ export function instancesOf(resource: FoundResource): ResourceInstance[] {
     };
   });
 }
+
+// A step of a module's address: its name, and its index if the module has `count` or `for_each`.
+const STEP = /module\.([^.[\]]+(?:\[(?:"(?:[^"\\]|\\.)*"|\d+)\])?)/g;
+
+/** Returns the path of a module as clients read it: `a.b` for `module.a.module.b`. */
+const modulePath = (address: string): string =>
+  [...address.matchAll(STEP)].map(([, step]) => step).join(".") || "root";
 
 function indexOf(index: unknown): { text: string | null; suffix: string } {
   if (typeof index === "number") return { text: String(index), suffix: `[${index}]` };

@@ -172,13 +172,18 @@ const reads = (database: Database, sealer: Sealer) => ({
     return { ...placed(row), valueJson: clearValue(row, sealer) };
   },
 
-  async list(versionId: StateVersionId, page: PageInput): Promise<Page<StateVersionOutput>> {
+  /** Returns the outputs of a version, with the values of sensitive ones if `clear` is true. */
+  async list(
+    versionId: StateVersionId,
+    page: PageInput,
+    { clear }: { clear: boolean },
+  ): Promise<Page<StateVersionOutput>> {
     const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<UnsealedRow>>(
+      await database.query<RowWithTotal<OutputRow>>(
         // index: state_version_outputs_position, for both
         withTotal({
           count: "select count(*) as total from state_version_outputs where state_version_id = $1",
-          select: `select ${columns}, output.position from state_version_outputs output
+          select: `select ${columns}, output.sealed_value, output.position from state_version_outputs output
             join state_versions version on version.id = output.state_version_id
             where output.state_version_id = $1 order by output.position limit $2 offset $3`,
           order: "listed.position",
@@ -186,7 +191,10 @@ const reads = (database: Database, sealer: Sealer) => ({
         [versionId, page.size, offsetOf(page)],
       ),
     );
-    return { rows: rows.map(withheld), total };
+    const shown = clear
+      ? (row: OutputRow) => ({ ...withheld(row), valueJson: clearValue(row, sealer) })
+      : withheld;
+    return { rows: rows.map(shown), total };
   },
 
   async listOfVersions(ids: readonly StateVersionId[]): Promise<PlacedOutput[]> {

@@ -1,5 +1,5 @@
 import { authorize, type Caller } from "@statehouse/authorization";
-import { Problems } from "@statehouse/errors";
+import { isNotFound, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { PageInput } from "@statehouse/postgres";
 import type { Page } from "@statehouse/postgres/paging";
@@ -29,10 +29,30 @@ export async function listOrganizationTags(
   { organizationName, ...search }: TagSearch,
 ): Promise<Page<Tag>> {
   const { id: organizationId } = await getOrganization(app, caller, organizationName);
-  const { excludeWorkspaceId } = search;
-  if (excludeWorkspaceId) await requireReadable(app, caller, excludeWorkspaceId);
+  const excludeWorkspaceId = await readableOrNone(app, caller, search.excludeWorkspaceId);
   const readable = readScopeIn(caller, "workspace:read", organizationId);
-  return app.reads.tags.pageOfOrganization({ organizationId, readable, ...search });
+  return app.reads.tags.pageOfOrganization({
+    ...search,
+    organizationId,
+    readable,
+    excludeWorkspaceId,
+  });
+}
+
+/** Returns the id unless the workspace does not exist or the caller may not read it: then nothing is excluded. */
+async function readableOrNone(
+  app: App,
+  caller: Caller,
+  id: WorkspaceId | undefined,
+): Promise<WorkspaceId | undefined> {
+  if (!id) return undefined;
+  try {
+    await requireReadable(app, caller, id);
+    return id;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Removes tags from every workspace of the organization. Throws `notFound` if one of the tags is unknown. */

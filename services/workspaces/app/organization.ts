@@ -82,9 +82,9 @@ export async function getOrganization(
 export async function listOrganizations(
   app: App,
   caller: Caller,
-  { query, page }: Omit<OrganizationSearch, "ids">,
+  wanted: Omit<OrganizationSearch, "ids">,
 ): Promise<{ organizations: WithAllowedActions<OrganizationView>[]; total: number }> {
-  const search = { ids: readableOrganizations(caller), query, page };
+  const search = { ...wanted, ids: readableOrganizations(caller) };
   const { rows, total } = await app.reads.organizations.page(search);
   return { organizations: rows.map(withOrganizationActions(caller)), total };
 }

@@ -94,6 +94,17 @@ test("a timestamp given with a duration applies until the next activity", () => 
   expect(workspace.autoDestroyAt).toEqual(later(3));
 });
 
+test("a timestamp replaces a duration, and a duration replaces a timestamp", () => {
+  const lasting = apply({ autoDestroyActivityDuration: "1h" }) as AutoDestroy;
+  const fixed = apply({ autoDestroyAt: later(9).toISOString() }, lasting) as AutoDestroy;
+  expect(fixed).toMatchObject({ autoDestroyAt: later(9), autoDestroyActivityDuration: null });
+  const again = { autoDestroyAt: null, autoDestroyActivityDuration: "2h" };
+  expect(apply(again, fixed)).toMatchObject({
+    autoDestroyAt: later(2),
+    autoDestroyActivityDuration: "2h",
+  });
+});
+
 test("a due schedule ends once; a future one does not end", () => {
   const workspace = { ...never, autoDestroyAt: later(5) };
   expect(takeDueMoment(workspace, later(4))).toBeUndefined();

@@ -67,7 +67,11 @@ export function applyAutoDestroy(
   if (at !== undefined) {
     const moment = at === null ? null : momentOf(at);
     if (moment === undefined) problems.add("autoDestroyAt", "Auto destroy at is invalid");
-    else workspace.autoDestroyAt = moment;
+    else if (moment !== null) {
+      workspace.autoDestroyAt = moment;
+      // A fixed time and a duration exclude one another, unless the request gives both.
+      if (!duration) workspace.autoDestroyActivityDuration = null;
+    } else if (!duration) workspace.autoDestroyAt = null;
   }
   if (at === undefined && duration === undefined && inherits === undefined) return;
   workspace.inheritsProjectAutoDestroy = inherits !== false && !hasOwnAutoDestroy(workspace);

@@ -38,6 +38,8 @@ describe("execution-mode", () => {
     [{ operations: true }, "remote"],
     [{ operations: false }, "local"],
     [{ overwritesExecutionMode: false }, null],
+    [{ overwritesExecutionMode: false, executionMode: "remote" }, null],
+    [{ overwritesExecutionMode: false, operations: true }, null],
   ])("%j results in %s", (settings, executionMode) => {
     proves("Workspace/execution-mode");
     expect(apply(settings)).toMatchObject({ executionMode });
@@ -53,10 +55,6 @@ describe("execution-mode", () => {
       { overwritesExecutionMode: true },
       "executionMode: Execution mode must be given when setting-overwrites.execution-mode is true",
     ],
-    [
-      { overwritesExecutionMode: false, executionMode: "local" },
-      "executionMode: Execution mode must not be given when setting-overwrites.execution-mode is false",
-    ],
   ])("%j is refused", (settings, problem) => {
     proves("Workspace/execution-mode", "Workspace/operations");
     expect(apply(settings)).toEqual([problem]);
@@ -71,6 +69,17 @@ describe("execution-mode", () => {
 });
 
 describe("agent-pool-id", () => {
+  test.each<ExecutionSettings>([
+    { agentPoolId: POOL, overwritesExecutionMode: false },
+    { agentPoolId: POOL, overwritesExecutionMode: false, executionMode: "agent" },
+    { agentPoolId: POOL, overwritesAgentPool: false },
+  ])("is ignored with %j, which makes it inherited", (settings) => {
+    expect(apply(settings, nothing, inheritsAgents)).toMatchObject({
+      agentPoolId: null,
+      overwritesAgentPool: false,
+    });
+  });
+
   const needed = ["agentPoolId: must be specified when using 'agent' execution mode"];
   const refused = ["agentPoolId: must not be specified unless using 'agent' execution mode"];
 

@@ -47,22 +47,12 @@ export function applyExecution(
   settings: ExecutionSettings,
   { inherited, poolKnown, problems }: ValidationContext,
 ): void {
-  const { executionMode, operations, overwritesExecutionMode, ...ofPool } = settings;
-  const { agentPoolId, overwritesAgentPool } = ofPool;
-  const given = [
-    executionMode,
-    operations,
-    agentPoolId,
-    overwritesExecutionMode,
-    overwritesAgentPool,
-  ];
-  if (given.every((value) => value === undefined)) return;
-  applyMode(workspace, settings, problems);
+  const effective = withoutInherited(settings);
+  if (Object.values(effective).every((value) => value === undefined)) return;
+  applyMode(workspace, effective, problems);
+  const { agentPoolId, overwritesAgentPool } = effective;
   const mode = workspace.executionMode ?? inherited.mode;
   const problem = (detail: string) => problems.add("agentPoolId", detail);
-  if (overwritesAgentPool === false && agentPoolId) {
-    problem("must not be given when setting-overwrites.agent-pool is false");
-  }
   if (overwritesAgentPool !== undefined) workspace.overwritesAgentPool = overwritesAgentPool;
   if (overwritesAgentPool === false) workspace.agentPoolId = null;
   if (agentPoolId) {
@@ -82,6 +72,28 @@ export function applyExecution(
   workspace.overwritesAgentPool = false;
 }
 
+/**
+ * Returns the settings without values that `setting-overwrites` of the same request makes inherited. Clients such as the
+ * configuration provider send them together, and expect that the value has no effect.
+ */
+function withoutInherited({
+  executionMode,
+  operations,
+  agentPoolId,
+  overwritesExecutionMode,
+  overwritesAgentPool,
+}: ExecutionSettings): ExecutionSettings {
+  const inheritsMode = overwritesExecutionMode === false;
+  const inheritsPool = overwritesAgentPool === false || (inheritsMode && !overwritesAgentPool);
+  return {
+    executionMode: inheritsMode ? undefined : executionMode,
+    operations: inheritsMode ? undefined : operations,
+    agentPoolId: inheritsPool ? undefined : agentPoolId,
+    overwritesExecutionMode,
+    overwritesAgentPool,
+  };
+}
+
 function applyMode(
   workspace: Execution,
   { executionMode, operations, overwritesExecutionMode }: ExecutionSettings,
@@ -95,18 +107,13 @@ function applyMode(
     if (isExecutionMode(mode)) workspace.executionMode = mode;
     else problems.add("executionMode", "Execution mode is invalid");
   }
-  const problem = (when: string) =>
+  if (overwritesExecutionMode === true && mode === undefined && workspace.executionMode === null) {
     problems.add(
       "executionMode",
-      `Execution mode must ${when} when setting-overwrites.execution-mode is ${overwritesExecutionMode}`,
+      "Execution mode must be given when setting-overwrites.execution-mode is true",
     );
-  if (overwritesExecutionMode === true && mode === undefined && workspace.executionMode === null) {
-    problem("be given");
   }
-  if (overwritesExecutionMode === false) {
-    if (mode !== undefined) problem("not be given");
-    workspace.executionMode = null;
-  }
+  if (overwritesExecutionMode === false) workspace.executionMode = null;
 }
 
 const modeOfOperations = (operations: boolean | undefined): string | undefined => {

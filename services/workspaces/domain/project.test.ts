@@ -3,6 +3,8 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { applyProjectSettings, newProject, type ProjectSettings } from "./project.ts";
 
+const invalidName =
+  "Name may only contain letters, digits, spaces, hyphens and underscores, and no space at its ends";
 function problemsOf(name: string, nameTaken = false): string[] {
   const problems = new Problems();
   const project = newProject("prj-1", "org-1", new Date());
@@ -25,9 +27,9 @@ test.each([
   ["", "Name can't be blank"],
   ["ab", "Name is too short (minimum is 3 characters)"],
   ["a".repeat(41), "Name is too long (maximum is 40 characters)"],
-  ["a/b", "Name is invalid"],
-  ["prójekt", "Name is invalid"],
-  [" abc", "Name is invalid"],
+  ["a/b", invalidName],
+  ["prójekt", invalidName],
+  [" abc", invalidName],
 ])("%j is refused: %s", (name, problem) => {
   proves("Workspace limits/project name up to 40 characters", "Projects/names");
   expect(problemsOf(name)).toEqual([problem]);
@@ -69,9 +71,15 @@ test.each<[string, ProjectSettings[], unknown]>([
     "Default execution mode must be given when setting-overwrites.default-execution-mode is true",
   ],
   [
-    "a mode without an override",
-    [{ overwritesDefaultExecutionMode: false, defaultExecutionMode: "local" }],
-    "Default execution mode must not be given when setting-overwrites.default-execution-mode is false",
+    "two overrides that differ",
+    [
+      {
+        overwritesDefaultExecutionMode: true,
+        overwritesDefaultAgentPool: false,
+        defaultExecutionMode: "local",
+      },
+    ],
+    "If agent-pool and execution-mode are both included in setting-overwrites, their values must be the same.",
   ],
   ["a description that no column stores", [{ description: "a\0b" }], "Description is invalid"],
 ])("%s", (_, requests, expected) => {

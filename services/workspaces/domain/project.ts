@@ -38,6 +38,8 @@ export interface ProjectSettings extends DefaultExecutionInput {
   description?: string | undefined;
   /** From `setting-overwrites.default-execution-mode`: false means that the organization's mode applies. */
   overwritesDefaultExecutionMode?: boolean | undefined;
+  /** From `setting-overwrites.default-agent-pool`, which must be the same if both are given. */
+  overwritesDefaultAgentPool?: boolean | undefined;
 }
 
 interface ValidationContext {
@@ -85,7 +87,9 @@ export function applyProjectSettings(
   settings: ProjectSettings,
   { nameTaken, problems, poolKnown = false }: ValidationContext,
 ): void {
-  const { name, description, overwritesDefaultExecutionMode: overwrites } = settings;
+  const { name, description, overwritesDefaultExecutionMode: ofMode } = settings;
+  const { overwritesDefaultAgentPool: ofPool } = settings;
+  const overwrites = ofMode ?? ofPool;
   if (name !== undefined) project.name = name;
   const problem = problemOfName(project.name) ?? (nameTaken ? takenText : undefined);
   if (problem !== undefined) problems.add("name", problem);
@@ -93,25 +97,35 @@ export function applyProjectSettings(
     checkText("description", description, limits.description, problems);
     project.description = description;
   }
+  if (ofMode !== undefined && ofPool !== undefined && ofMode !== ofPool) {
+    problems.add("overwritesDefaultAgentPool", overwritesDiffer);
+  }
+  if (overwrites === false) {
+    // The values of the same request have no effect, as for workspaces.
+    project.defaultExecutionMode = null;
+    project.defaultAgentPoolId = null;
+    return;
+  }
   const wanted = wantedDefaultExecution<null>(project, settings, problems);
   if (settings.defaultAgentPoolId && !poolKnown) unknownDefaultAgentPool(problems);
   if (overwrites === true && wanted.defaultExecutionMode === null) {
     problems.add("defaultExecutionMode", mustBeGiven);
   }
-  if (overwrites === false && settings.defaultExecutionMode !== undefined) {
-    problems.add("defaultExecutionMode", mustNotBeGiven);
-  }
-  project.defaultExecutionMode = overwrites === false ? null : wanted.defaultExecutionMode;
-  project.defaultAgentPoolId = overwrites === false ? null : wanted.defaultAgentPoolId;
+  project.defaultExecutionMode = wanted.defaultExecutionMode;
+  project.defaultAgentPoolId = wanted.defaultAgentPoolId;
 }
 
-const overwritten = "setting-overwrites.default-execution-mode is";
-const mustBeGiven = `Default execution mode must be given when ${overwritten} true`;
-const mustNotBeGiven = `Default execution mode must not be given when ${overwritten} false`;
+const mustBeGiven =
+  "Default execution mode must be given when setting-overwrites.default-execution-mode is true";
+// Clients compare these two messages.
+const overwritesDiffer =
+  "If agent-pool and execution-mode are both included in setting-overwrites, their values must be the same.";
+const invalidName =
+  "Name may only contain letters, digits, spaces, hyphens and underscores, and no space at its ends";
 
 function problemOfName(name: string): string | undefined {
   if (name === "") return "Name can't be blank";
-  if (!CHARACTERS.test(name) || name.trim() !== name) return "Name is invalid";
+  if (!CHARACTERS.test(name) || name.trim() !== name) return invalidName;
   if (name.length < MIN_LENGTH) return `Name is too short (minimum is ${MIN_LENGTH} characters)`;
   if (name.length > MAX_LENGTH) return `Name is too long (maximum is ${MAX_LENGTH} characters)`;
   return undefined;

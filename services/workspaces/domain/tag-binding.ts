@@ -25,7 +25,7 @@ export interface TagBindingInput {
   value: string;
 }
 
-/** Maximum number of bindings with a value; flat tags do not count. */
+/** Maximum number of bindings with a value, for which flat tags do not count, and of bindings in a request. */
 const MAX_VALUED = 10;
 /** Maximum number of flat tags. Statehouse limits them because every document of the workspace contains them. */
 const MAX_FLAT = 250;
@@ -35,6 +35,12 @@ const RESERVED = /^hcp?:/i;
 
 /** Checks the bindings of a request, in the field `tagBindings`, and adds their problems to `problems`. */
 export function checkTagBindings(given: readonly TagBindingInput[], problems: Problems): void {
+  if (given.length > MAX_VALUED) {
+    problems.add(
+      "tagBindings",
+      `Tag bindings are too many (maximum is ${MAX_VALUED} in a request)`,
+    );
+  }
   const seen = new Set<string>();
   for (const [index, { key, value }] of given.entries()) {
     const problem = problemOfKey(key) ?? (seen.has(key) ? "Key is given twice" : undefined);

@@ -83,12 +83,7 @@ export function applySettings(
     checkText(name, value, limits[name], problems);
     workspace[name] = value;
   }
-  for (const name of lists) {
-    const value = settings[name]?.values;
-    if (value === undefined) continue;
-    checkTexts(name, value, { entries: limits.triggers, characters: limits.trigger }, problems);
-    workspace[name] = value;
-  }
+  applyTriggers(workspace, settings, problems);
   if (settings.engineVersion !== undefined) {
     const known = isEngineVersion(settings.engineVersion);
     if (!known) problems.add("engineVersion", "Engine version is invalid");
@@ -103,6 +98,30 @@ export function applySettings(
   applyAssessments(workspace, settings, context);
   if (workspace.globalRemoteState && workspace.projectRemoteState) {
     problems.add("projectRemoteState", projectRemoteStateText);
+  }
+}
+
+/** Applies the two kinds of triggers, which exclude one another: giving one empties the other. */
+function applyTriggers(
+  workspace: Workspace,
+  { triggerPatterns: patterns, triggerPrefixes: prefixes }: WorkspaceSettings,
+  problems: Problems,
+): void {
+  if (!patterns && !prefixes) return;
+  const wanted = {
+    triggerPatterns: patterns?.values ?? [],
+    triggerPrefixes: prefixes?.values ?? [],
+  };
+  if (wanted.triggerPatterns.length > 0 && wanted.triggerPrefixes.length > 0) {
+    problems.add(
+      "triggerPatterns",
+      "Trigger patterns cannot be given together with trigger prefixes; expected one of them.",
+    );
+  }
+  for (const name of lists) {
+    const value = wanted[name];
+    checkTexts(name, value, { entries: limits.triggers, characters: limits.trigger }, problems);
+    workspace[name] = value;
   }
 }
 

@@ -44,8 +44,13 @@ export const organizationService = (app: App): ServiceImpl<typeof OrganizationSe
   getOrganization: async ({ name }, { caller }) => ({
     organization: organizationToProto(await getOrganization(app, caller, name)),
   }),
-  listOrganizations: async ({ query, ...page }, { caller }) => {
-    const wanted = { query, page: page.pageNumber === 0 ? undefined : pageOf(page) };
+  listOrganizations: async ({ query, name, email, ...page }, { caller }) => {
+    const wanted = {
+      query,
+      name,
+      email,
+      page: page.pageNumber === 0 ? undefined : pageOf(page),
+    };
     const { organizations, total } = await listOrganizations(app, caller, wanted);
     return { organizations: organizations.map(organizationToProto), totalCount: total };
   },

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { pageOf } from "@statehouse/postgres";
+import { isId } from "@statehouse/postgres/ids";
 import type {
   TagRef as RefMessage,
   TagSchema,
@@ -30,7 +31,7 @@ export const tagService = (app: App): ServiceImpl<typeof TagService> => ({
     const { rows, total } = await listOrganizationTags(app, caller, {
       organizationName,
       query,
-      excludeWorkspaceId: excluded === "" ? undefined : workspaceId(excluded),
+      excludeWorkspaceId: isId("ws", excluded) ? excluded : undefined,
       page: pageOf(request),
     });
     return { tags: rows.map(tagToProto), totalCount: total };

@@ -106,13 +106,16 @@ export interface OrganizationBilling {
 export interface OrganizationSearch {
   /** The organizations that the caller belongs to. */
   ids: readonly string[];
-  /** Part of the organization's name; empty matches all. */
+  /** Part of the organization's name or of its e-mail address; empty matches all. */
   query: string;
+  /** Parts of the name and of the address; empty ones match all. */
+  name: string;
+  email: string;
   /** Undefined returns all matching organizations. */
   page: PageInput | undefined;
 }
 
-export type OrganizationsOfAll = Omit<OrganizationSearch, "ids" | "page"> & { page: PageInput };
+export type OrganizationsOfAll = Pick<OrganizationSearch, "query"> & { page: PageInput };
 
 /** The settings that the access service enforces. `version` is the revision of the organization's row. */
 export interface VersionedCredentialSettings extends CredentialSettings {
@@ -160,16 +163,30 @@ const reads = (database: Database) => ({
     return row;
   },
 
-  async page({ ids, query, page }: OrganizationSearch): Promise<Page<OrganizationView>> {
+  async page({
+    ids,
+    query,
+    name,
+    email,
+    page,
+  }: OrganizationSearch): Promise<Page<OrganizationView>> {
     // index: organizations_pkey
-    const matches = "o.id = any($1) and o.status = 'active' and o.name ilike $2";
+    const matches = `o.id = any($1) and o.status = 'active'
+      and (o.name ilike $2 or o.email ilike $2) and o.name ilike $5 and o.email ilike $6`;
     const rows = await database.query<RowWithTotal<OrganizationView>>(
       withTotal({
         count: `select count(*) as total from organizations o where ${matches}`,
         select: `${view} where ${matches} order by o.name limit $3 offset $4`,
         order: "listed.name",
       }),
-      [ids, containing(query), page?.size ?? null, page ? offsetOf(page) : 0],
+      [
+        ids,
+        containing(query),
+        page?.size ?? null,
+        page ? offsetOf(page) : 0,
+        containing(name),
+        containing(email),
+      ],
     );
     return pageWithTotal(rows);
   },

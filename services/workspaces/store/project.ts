@@ -62,7 +62,7 @@ export interface ProjectSearch {
   organizationName: string;
   /** Part of the project's name; empty matches all. */
   query: string;
-  /** Exact names, of which a project must have one; empty matches all. */
+  /** Names, of which a project must have one, ignoring case; empty matches all. */
   names: readonly string[];
   /** A project must match all of these filters. */
   tagged: readonly TagFilter[];
@@ -74,7 +74,9 @@ const conditions = (search: ProjectSearch, readable: ReadScope, parameters: Para
   [
     readableProjects(readable, parameters),
     ...(search.query ? [`p.name ilike ${parameters.bind(containing(search.query))}`] : []),
-    ...(search.names.length > 0 ? [`p.name = any(${parameters.bind(search.names)})`] : []),
+    ...(search.names.length > 0
+      ? [`lower(p.name) = any(${parameters.bind(search.names.map((name) => name.toLowerCase()))})`]
+      : []),
     ...search.tagged.map((filter) => tagged(filter, parameters)),
   ].join(" and ");
 

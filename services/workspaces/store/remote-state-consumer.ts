@@ -15,8 +15,14 @@ import { Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 
-/** The workspace whose state is read. With global remote state, every workspace of the organization may read it. */
-export type Producer = Pick<WorkspaceView, "id" | "organizationId" | "globalRemoteState">;
+/**
+ * The workspace whose state is read. With global remote state, every workspace of the organization may read it; with
+ * project remote state, the workspaces of its project and only they.
+ */
+export type Producer = Pick<
+  WorkspaceView,
+  "id" | "organizationId" | "projectId" | "globalRemoteState" | "projectRemoteState"
+>;
 
 /** Asks which of `workspaceIds` a run of the workspace `consumerId` may read the state of. */
 export interface ConsumerQuestion {
@@ -33,6 +39,11 @@ function conditions(producer: Producer, readable: ReadScope, parameters: Paramet
     // index: workspaces_name_key
     const organization = `w.organization_id = ${parameters.bind(producer.organizationId)}`;
     return `${organization} and w.id <> ${id} and ${readableOnes}`;
+  }
+  if (producer.projectRemoteState) {
+    // index: workspaces_project_name
+    const project = `w.project_id = ${parameters.bind(producer.projectId)}`;
+    return `${project} and w.id <> ${id} and ${readableOnes}`;
   }
   // index: remote_state_consumers_pkey, workspaces_pkey. An array: each is looked up, however many there are.
   return `w.id = any(array(
@@ -89,8 +100,8 @@ const reads = (database: Database) => ({
          and not exists (select from runs r where r.id = $1 and (r.ended or r.workspace_id <> c.id))
          and (w.id = c.id or w.global_remote_state
            or (w.project_remote_state and w.project_id = c.project_id)
-           or exists (select from remote_state_consumers a
-                where a.workspace_id = w.id and a.consumer_id = c.id))`,
+           or (not w.project_remote_state and exists (select from remote_state_consumers a
+                where a.workspace_id = w.id and a.consumer_id = c.id)))`,
       [runId, consumerId, workspaceIds],
     );
     return rows.map(({ id }) => id);

@@ -78,7 +78,7 @@ beforeAll(async () => {
   await reads.workspaceResources.list("ws-5", { search: "", sort: undefined, page });
   await reads.workspaceResources.list("ws-5", { search: "r", sort, page });
   await reads.stateVersionOutputs.get("wsout-29x1");
-  await reads.stateVersionOutputs.list("sv-29", page);
+  await reads.stateVersionOutputs.list("sv-29", page, { clear: true });
   await reads.stateVersionOutputs.listOfVersions(["sv-29", "sv-34"]);
   await reads.stateVersionOutputs.listOfWorkspaces(["ws-5", "ws-6"]);
   await reads.blobs.listOwned(["blob-1", "blob-2"]);

@@ -62,7 +62,13 @@ beforeAll(async () => {
   await reads.runs.listEnded(["run-5", "run-6"]);
   await reads.configurationVersions.batch(["cv-1", "cv-2"]);
   await reads.workspaceReadmes.batch(["ws-1", "ws-2"]);
-  const producer = { id: "ws-7", organizationId: "org-1", globalRemoteState: false } as const;
+  const producer = {
+    id: "ws-7",
+    organizationId: "org-1",
+    projectId: "prj-1",
+    globalRemoteState: false,
+    projectRemoteState: false,
+  } as const;
   const readable = {
     memberOf: ["org-1"],
     organizationIds: ["org-1"],

@@ -92,7 +92,13 @@ beforeAll(async () => {
   await reads.organizations.findCredentialSettings("org-1");
   await reads.organizations.findByName("name-1");
   await reads.organizations.batch(["org-1", "org-2"]);
-  await reads.organizations.page({ ids: ["org-1"], query: "n", page });
+  await reads.organizations.page({
+    ids: ["org-1"],
+    query: "n",
+    name: "",
+    email: "",
+    page,
+  });
   await reads.projects.batch(["prj-1"]);
   await reads.projects.organizationOf("prj-1");
   const projects = { organizationName: "name-1", query: "p", names: ["project 1"] };
@@ -116,7 +122,13 @@ beforeAll(async () => {
     const search = { organizationId: "org-1", query: "t", excludeWorkspaceId, page } as const;
     await reads.tags.pageOfOrganization({ ...search, readable });
     await reads.tags.pageOfWorkspace("ws-1", readable, page);
-    const producer = { id: "ws-1", organizationId: "org-1", globalRemoteState: true } as const;
+    const producer = {
+      id: "ws-1",
+      organizationId: "org-1",
+      projectId: "prj-1",
+      globalRemoteState: true,
+      projectRemoteState: false,
+    } as const;
     await reads.remoteStateConsumers.list(producer, readable, page);
   }
   await reads.agentPools.batch(["apool-1"], scope);

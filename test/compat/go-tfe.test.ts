@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { needs } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { compatFixture, type Fixture } from "./fixture.ts";
+
+const run = promisify(execFile);
+const source = path.join(import.meta.dirname, "go-tfe");
+/** Time to download and compile the client, once on a machine. */
+const BUILD_MS = 600_000;
+
+needs("go")("the published Go client", () => {
+  let fixture: Fixture;
+  let program = "";
+  const folder = mkdtempSync(path.join(tmpdir(), "go-tfe-"));
+  beforeAll(async () => {
+    program = path.join(folder, "walk");
+    await run("go", ["build", "-o", program, "."], {
+      cwd: source,
+      env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local" },
+    });
+    fixture = await compatFixture();
+  }, BUILD_MS);
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await fixture[Symbol.asyncDispose]();
+  });
+
+  test("walks every resource", async () => {
+    proves("Public clients/go-tfe");
+    const { stack, owner } = fixture;
+    const { stdout } = await run(program, [], {
+      env: { TFE_ADDRESS: stack.url, TFE_TOKEN: owner.token },
+    });
+    expect(stdout.trim().split("\n")).toEqual([
+      "organization",
+      "project",
+      "workspace",
+      "tags",
+      "lock",
+      "state",
+      "outputs",
+      "team",
+      "team access",
+      "team tokens",
+      "user tokens",
+      "organization token",
+      "memberships",
+      "ssh keys",
+      "agent pools",
+      "deletion",
+    ]);
+  });
+});
