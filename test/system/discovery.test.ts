@@ -81,3 +81,19 @@ test("the OpenAPI document needs no token and is sent once to a client that keep
   const other = await nobody.send("GET", address, undefined, { "if-none-match": '"other"' });
   expect(other.status).toBe(200);
 });
+
+test("the reference page loads only from this server", async () => {
+  const { nobody, url } = fixture();
+  const page = await nobody.get(`${url}/docs`);
+  expect(page.status).toBe(200);
+  expect(page.headers.get("content-security-policy")).toContain(
+    "default-src 'none'; script-src 'self'",
+  );
+  const loaded = [...page.body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path);
+  expect(loaded).toHaveLength(3);
+  for (const path of loaded) {
+    const answer = await nobody.get(`${url}${path}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body.length).toBeGreaterThan(500);
+  }
+});

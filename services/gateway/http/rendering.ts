@@ -100,6 +100,17 @@ export const html: Rendering<string> = {
   render: (text) => text,
 };
 
+/** Renders a text file of the reference page, which may load scripts, styles and data from this server only. */
+export const asset = (contentType: string): Rendering<string> => ({
+  contentType: `${contentType}; charset=utf-8`,
+  content: { form: "text" },
+  headers: {
+    "Content-Security-Policy":
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  },
+  render: (text) => text,
+});
+
 /** Renders an Atom feed, which contains the address of its HTML page. */
 export const atom = (feed: (address: string) => string): Rendering<unknown> => ({
   contentType: "application/atom+xml; charset=utf-8",

@@ -114,6 +114,7 @@ const failures: Readonly<Record<number, Failure>> = {
     name: "Unavailable",
     description: "A part of the server does not respond, or work is still in progress; try again.",
     codes: [
+      "address_invited",
       "blob_missing",
       "blob_store",
       "body_parser",

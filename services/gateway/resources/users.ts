@@ -94,7 +94,7 @@ export const accountResource = resource<Account, RequestContext>({
   shape: {
     ...publicShape,
     email: optionalText,
-    "unconfirmed-email": z.null(),
+    "unconfirmed-email": optionalText,
     "is-admin": z.boolean(),
     "is-site-admin": z.boolean(),
     permissions: z.object(Object.fromEntries(Object.keys(own).map((name) => [name, z.boolean()]))),

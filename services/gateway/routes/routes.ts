@@ -7,6 +7,7 @@ import { backingDataRoutes } from "./backing-data.ts";
 import { changelogRoutes } from "./changelog.ts";
 import { dataRetentionPolicyRoutes } from "./data-retention-policies.ts";
 import { discoveryRoutes } from "./discovery.ts";
+import { docsPageRoutes } from "./docs-page.ts";
 import { entitlementSetRoutes } from "./entitlement-sets.ts";
 import { openApiRoutes } from "./openapi.ts";
 import { organizationMembershipRoutes } from "./organization-memberships.ts";
@@ -35,6 +36,7 @@ import { workspaceRoutes } from "./workspaces.ts";
 export const routes: readonly Route[] = [
   ...discoveryRoutes,
   ...openApiRoutes(() => routes),
+  ...docsPageRoutes,
   ...changelogRoutes,
   ...tokenSettingsPageRoutes,
   ...accountRoutes,
