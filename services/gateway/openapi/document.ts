@@ -66,6 +66,7 @@ function operationOf(route: Route, contentOf: (route: Route) => JsonSchema | und
   return {
     operationId: operationIdOf(route),
     summary: route.summary,
+    description: `\`\`\`sh\n${curlOf(route)}\n\`\`\``,
     tags: [tagOf(path)],
     ...(credentials === "none"
       ? { security: [] }
@@ -89,6 +90,18 @@ function operationOf(route: Route, contentOf: (route: Route) => JsonSchema | und
       ...Object.fromEntries(failuresOf(route).map((status) => [status, errorResponse(status)])),
     },
   };
+}
+
+/** Returns the command that calls the operation. */
+function curlOf({ method, path, credentials, body }: Route): string {
+  const parts = [
+    "curl",
+    ...(method === "GET" ? [] : [`-X ${method}`]),
+    ...(credentials === "none" ? [] : ['-H "Authorization: Bearer $TOKEN"']),
+    ...(body ? ['-H "Content-Type: application/vnd.api+json" --data @body.json'] : []),
+    `"$STATEHOUSE${path.replaceAll(/:(\w+)/g, "{$1}")}"`,
+  ];
+  return parts.join(" ");
 }
 
 const isRequired = (body: NonNullable<Route["body"]>): boolean => !body.safeParse({}).success;
