@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import path from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 
@@ -30,7 +29,6 @@ const service = z.strictObject({
   restart: z.enum(["unless-stopped", "on-failure"]),
   command: z.array(z.string()).default([]),
   environment: z.record(z.string(), z.string()).default({}),
-  env_file: z.array(z.string()).default([]),
   depends_on: z.record(z.string(), z.strictObject({ condition })).default({}),
   healthcheck: healthcheck.optional(),
   volumes: z.array(z.string()).default([]),
@@ -60,20 +58,6 @@ export function readCompose(
   const { services, volumes } = file.parse(interpolated);
   return { services, volumes: Object.keys(volumes) };
 }
-
-/** The variables of the files of `env_file`, relative to the Compose file: NAME=value, quoted or not. */
-export const environmentFiles = (
-  folder: string,
-  files: readonly string[],
-): Record<string, string> =>
-  Object.fromEntries(
-    files
-      .flatMap((name) => readFileSync(path.join(folder, name), "utf8").split("\n"))
-      .flatMap((line) => {
-        const [, name, value = ""] = /^([A-Z_0-9]+)=(.*)$/.exec(line) ?? [];
-        return name ? [[name, value.replace(/^'(.*)'$/, "$1")]] : [];
-      }),
-  );
 
 function interpolate(value: unknown, variables: Readonly<Record<string, string>>): unknown {
   if (typeof value === "string") {

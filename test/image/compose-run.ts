@@ -2,12 +2,10 @@
 // in a network namespace of its own (compose.test.ts), in which every service has the ports that the file gives it.
 // What Compose would pull is the same program, from this machine: PostgreSQL as a process, NATS and MinIO in containers.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { findCommandLine, findProgram, startPostgres } from "@statehouse/local-services";
-import { newSecrets } from "@statehouse/standalone/data-directory";
-import { serviceNames } from "@statehouse/standalone/environments";
 import { shareDependencies, temporaryFolder, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
 import { workingFolder } from "../compat/command-line.ts";
@@ -15,16 +13,12 @@ import { cloud, example } from "../compat/fixture.ts";
 import { api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { baseImage } from "./base-images.ts";
-import { type ComposeService, environmentFiles, readCompose } from "./compose-file.ts";
+import { type ComposeService, readCompose } from "./compose-file.ts";
 import { type Container, mountImage } from "./container.ts";
 
 const [imageName = ""] = process.argv.slice(2);
 const deploy = path.resolve(import.meta.dirname, "../../deploy");
-const passwords = {
-  POSTGRES_PASSWORD: "database",
-  NATS_PASSWORD: "bus",
-  S3_SECRET_KEY: "storestore",
-};
+const passwords = { POSTGRES_PASSWORD: "database", S3_SECRET_KEY: "storestore" };
 const step = (line: string) => void process.stdout.write(`${line}\n`);
 
 execFileSync("ip", ["link", "set", "lo", "up"]);
@@ -36,7 +30,7 @@ const { services, volumes } = readCompose(path.join(deploy, "compose.yaml"), {
   ...passwords,
   STATEHOUSE_IMAGE: imageName,
 });
-await writeKeys();
+await createKeys();
 const hosts = path.join(folder, "hosts");
 writeFileSync(
   hosts,
@@ -135,7 +129,8 @@ async function startOwn(name: string, service: ComposeService): Promise<Containe
   if (service.user !== image.configuration.User) throw new Error(`${name}: another user`);
   return image.start({
     args: service.command,
-    env: { ...environmentFiles(folder, service.env_file), ...service.environment },
+    env: service.environment,
+    volumes: volumesOf(service),
     hosts,
   });
 }
@@ -146,16 +141,13 @@ async function startPulled(
 ): Promise<Container> {
   const binary = findProgram(program);
   if (!binary) throw new Error(`${program} is missing`);
-  const mounted = service.volumes.map((volume) => {
-    const [source = "", target = ""] = volume.split(":");
-    const inFolder = source.startsWith("./");
-    return [target, inFolder ? path.join(deploy, source) : path.join(folder, "volumes", source)];
-  });
   return base.start({
     entrypoint: ["/run/program"],
     args: service.command,
     env: service.environment,
-    volumes: { "/run/program": binary, ...Object.fromEntries(mounted) },
+    volumes: { "/run/program": binary, ...volumesOf(service) },
+    // What the user root of a container has by default: it reads files of others.
+    capabilities: ["CAP_DAC_OVERRIDE"],
     hosts,
   });
 }
@@ -199,18 +191,33 @@ async function stop(): Promise<void> {
   step("stopped");
 }
 
-/** Writes the files of keys that docs/operations.md has operators create. */
-async function writeKeys(): Promise<void> {
-  const secrets = await newSecrets(serviceNames);
-  mkdirSync(path.join(folder, "keys"));
-  for (const name of serviceNames) {
-    const settings = {
-      ASSERTION_PRIVATE_KEY: secrets.assertionKeys[name],
-      ASSERTION_PUBLIC_KEYS: secrets.assertionPublicKeys,
-      UPLOAD_TOKEN_KEYS: secrets.uploadTokenKeys,
-      SEALING_KEYS: secrets.sealingKeys,
-    };
-    const lines = Object.entries(settings).map(([key, value]) => `${key}='${value}'\n`);
-    writeFileSync(path.join(folder, "keys", `${name}.env`), lines.join(""), { mode: 0o600 });
+/** Creates the keys as docs/operations.md has operators do it. */
+async function createKeys(): Promise<void> {
+  const [uid = 0, gid = 0] = (image.configuration.User ?? "").split(":").map(Number);
+  const keys = path.join(folder, "keys");
+  mkdirSync(keys, { mode: 0o700 });
+  chownSync(keys, uid, gid);
+  for (const args of [
+    ["keys", "new", "/keys/keys.json"],
+    ["keys", "print", "/keys/keys.json", "--format", "files", "--to", "/keys"],
+  ]) {
+    await using command = await image.start({ args, volumes: { "/keys": keys } });
+    if ((await command.exit) !== 0) throw new Error(command.output());
   }
+}
+
+/** The folder or file of the machine that a volume of the file names. The folder of keys is that of this run. */
+function sourceOf(source: string): string {
+  if (source.startsWith("./keys/")) return path.join(folder, source);
+  return source.startsWith("./") ? path.join(deploy, source) : path.join(folder, "volumes", source);
+}
+
+/** The volumes of a service by their place in the container. */
+function volumesOf({ volumes: named }: ComposeService): Record<string, string> {
+  return Object.fromEntries(
+    named.map((volume) => {
+      const [source = "", target = ""] = volume.split(":");
+      return [target, sourceOf(source)];
+    }),
+  );
 }

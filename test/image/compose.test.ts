@@ -35,13 +35,12 @@ describe("deploy/compose.yaml", () => {
     expect(lint(file).stdout).toContain("must NOT have additional properties");
   });
 
-  test.each(["STATEHOUSE_IMAGE", "POSTGRES_PASSWORD", "NATS_PASSWORD", "S3_SECRET_KEY"])(
+  test.each(["STATEHOUSE_IMAGE", "POSTGRES_PASSWORD", "S3_SECRET_KEY"])(
     "requires %s",
     (missing) => {
       const all = {
         STATEHOUSE_IMAGE: "i",
         POSTGRES_PASSWORD: "p",
-        NATS_PASSWORD: "n",
         S3_SECRET_KEY: "s",
       };
       expect(() => readCompose(compose, { ...all, [missing]: "" })).toThrow(

@@ -37,6 +37,8 @@ export interface ContainerOptions {
   files?: readonly string[];
   /** Files and folders of the machine by their path in the container; they are writable. */
   volumes?: Readonly<Record<string, string>>;
+  /** Default: none. */
+  capabilities?: readonly string[];
   /** The file that names hosts; default: that of the machine, whose network the container shares. */
   hosts?: string;
 }
@@ -153,6 +155,7 @@ function runtimeConfiguration(
     user,
     files = [],
     volumes = {},
+    capabilities = [],
     hosts = "/etc/hosts",
   }: ContainerOptions,
 ) {
@@ -166,7 +169,7 @@ function runtimeConfiguration(
       args: [...(entrypoint ?? configuration.Entrypoint ?? []), ...args],
       env: [...configuration.Env, ...Object.entries(env).map((pair) => pair.join("="))],
       cwd: configuration.WorkingDir ?? "/",
-      capabilities: {},
+      capabilities: { bounding: capabilities, effective: capabilities, permitted: capabilities },
       noNewPrivileges: true,
     },
     mounts: [

@@ -108,7 +108,9 @@ needs("container tools")("the image", () => {
     execFileSync("git", ["clone", "--quiet", "--depth=1", `file://${root}`, clone]);
     copyOfRepository(clone);
     const again = await buildImage(clone, { tag: `${image().name}-again` });
-    await using other = await mountImage(again);
+    await using disposing = new AsyncDisposableStack();
+    disposing.defer(async () => void (await buildah("rmi", again)));
+    const other = disposing.use(await mountImage(again));
     expect(other.layers).toHaveLength(3);
     // V8 writes a random hash seed into compiled code, so the last layer differs.
     expect(other.layers.slice(0, 2)).toEqual(image().layers.slice(0, 2));

@@ -48,7 +48,7 @@ async function currentImage(): Promise<{ name: string; bom: string }> {
   const bom = path.join(cacheFolder(), "image", `bom-${version}.json`);
   await withLock("image", async () => {
     if (await buildah("images", "--quiet", name).catch(() => "")) return;
-    const earlier = await buildah("images", "--quiet", repository).catch(() => "");
+    const earlier = await buildah("images", "--quiet", `--filter=reference=${repository}`);
     for (const id of earlier.split("\n").filter(Boolean)) {
       // Fails while another run uses it.
       await buildah("rmi", id).catch(() => {});

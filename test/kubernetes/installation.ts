@@ -1,10 +1,12 @@
-import { readFileSync } from "node:fs";
-import { newSecrets } from "@statehouse/standalone/data-directory";
-import { type ServiceName, serviceNames } from "@statehouse/standalone/environments";
-import { newServiceCertificates } from "@statehouse/testing";
+import path from "node:path";
+import process from "node:process";
+import type { ServiceName } from "@statehouse/standalone/environments";
+import { temporaryFolder } from "@statehouse/testing";
 import { Client } from "pg";
-import type { Cluster } from "./kubectl.ts";
+import { type Cluster, run } from "./kubectl.ts";
 import type { Stores } from "./stores.ts";
+
+const main = path.resolve(import.meta.dirname, "../../services/cli/main.ts");
 
 /** Creates the namespace. Only pods that the profile "restricted" admits run in it. */
 export async function createNamespace({ namespace, kubectl }: Cluster): Promise<void> {
@@ -49,26 +51,12 @@ export async function createSecrets(
   { nats, s3 }: Stores,
   databases: Record<Exclude<ServiceName, "gateway">, string>,
 ): Promise<void> {
-  const keys = await newSecrets(serviceNames);
-  await using certificates = await newServiceCertificates(...serviceNames);
-  const text = (file: string) => readFileSync(file, "utf8");
+  await using folder = await temporaryFolder();
+  const file = path.join(folder.path, "keys.json");
+  const keys = (...args: string[]) => run(process.execPath, [main, "keys", ...args]);
+  await keys("new", file);
+  await cluster.applyText(await keys("print", file, "--format", "kubernetes"));
   await cluster.apply(
-    ...serviceNames.flatMap((name) => {
-      const files = certificates.filesOf(name);
-      return [
-        secret(`statehouse-keys-${name}`, {
-          ASSERTION_PRIVATE_KEY: keys.assertionKeys[name] ?? "",
-          ASSERTION_PUBLIC_KEYS: keys.assertionPublicKeys,
-          SEALING_KEYS: keys.sealingKeys,
-          UPLOAD_TOKEN_KEYS: keys.uploadTokenKeys,
-        }),
-        secret(`statehouse-tls-${name}`, {
-          "ca.crt": text(files.caFile),
-          "tls.crt": text(files.certFile),
-          "tls.key": text(files.keyFile),
-        }),
-      ];
-    }),
     ...Object.entries(databases).map(([name, uri]) =>
       secret(`statehouse-${name}-database`, { uri }),
     ),

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import process from "node:process";
 
 /** Runs a program and returns what it printed. Throws its output if it fails. */
 export async function run(
   command: string,
   args: readonly string[],
-  { input, env }: { input?: string; env?: Readonly<Record<string, string>> } = {},
+  { input = "" }: { input?: string } = {},
 ): Promise<string> {
-  const child = spawn(command, args, { env: { ...process.env, ...env } });
+  const child = spawn(command, args);
   let stdout = "";
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
@@ -19,7 +18,7 @@ export async function run(
   });
   // The process can exit before it has read its input.
   child.stdin.on("error", () => {});
-  child.stdin.end(input ?? "");
+  child.stdin.end(input);
   const code = await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
@@ -33,20 +32,22 @@ export interface Cluster {
   readonly namespace: string;
   kubectl(...args: string[]): Promise<string>;
   apply(...objects: object[]): Promise<void>;
+  applyText(manifests: string): Promise<void>;
   /** Opens a port of this machine that leads to one pod of a Service. */
   forward(service: string, port: number): Promise<AsyncDisposable & { port: number }>;
 }
 
 export function clusterOf(namespace: string): Cluster {
   const kubectl = (...args: string[]) => run("kubectl", ["--namespace", namespace, ...args]);
+  const applyText = async (manifests: string) => {
+    const apply = ["--namespace", namespace, "apply", "--filename=-"];
+    await run("kubectl", apply, { input: manifests });
+  };
   return {
     namespace,
     kubectl,
-    async apply(...objects) {
-      const list = { apiVersion: "v1", kind: "List", items: objects };
-      const input = JSON.stringify(list);
-      await run("kubectl", ["--namespace", namespace, "apply", "--filename=-"], { input });
-    },
+    applyText,
+    apply: (...items) => applyText(JSON.stringify({ apiVersion: "v1", kind: "List", items })),
     forward: (service, port) => forward(namespace, service, port),
   };
 }
