@@ -113,6 +113,9 @@ async function startTraffic(client: Api, token: string, organization: string): P
   };
 }
 
+/** Long, because each step starts the command line and waits for four processes and for requests. */
+const options = { timeout: 300_000 };
+
 needs("nats-server", "minio")("while requests run, without one that fails,", () => {
   let stack: ProcessStack;
   let deployed: DeployedKeys;
@@ -215,7 +218,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
     return await createClient(AuthenticationService, channel, identity).authenticate({ token });
   };
 
-  test("assertion keys are rotated", async () => {
+  test("assertion keys are rotated", options, async () => {
     const old = await deployed.read("gateway", "ASSERTION_PRIVATE_KEY");
     await callAsGateway(old);
     await step("add", "assertions");
@@ -226,52 +229,59 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
     await callAsGateway(await deployed.read("gateway", "ASSERTION_PRIVATE_KEY"));
   });
 
-  test("keys of upload URLs are rotated, and URLs of the old key are valid until it is removed", async () => {
-    const { id } = await newWorkspaceIn(client, organization);
-    await expectStatus(200, client.post(`/workspaces/${id}/actions/lock`));
-    const lineage = randomUUID();
-    const pending = async (serial: number) => {
-      const state = stateFile({ serial, lineage });
-      const path = `/workspaces/${id}/state-versions`;
-      const { data } = (await expectStatus(201, client.post(path, announcement(state)))).body;
-      const url: string = data.attributes["hosted-state-upload-url"];
-      return { state, url };
-    };
-    await step("add", "uploads");
-    const [first, second] = [await pending(1), await pending(2)];
-    await step("switch", "uploads");
-    await expectStatus(200, upload(first.url, first.state.bytes));
-    await step("remove", "uploads");
-    await expectStatus(404, upload(second.url, second.state.bytes));
-  });
+  test(
+    "keys of upload URLs are rotated, and URLs of the old key are valid until it is removed",
+    options,
+    async () => {
+      const pending = async () => {
+        const { id } = await newWorkspaceIn(client, organization);
+        await expectStatus(200, client.post(`/workspaces/${id}/actions/lock`));
+        const state = stateFile();
+        const path = `/workspaces/${id}/state-versions`;
+        const { data } = (await expectStatus(201, client.post(path, announcement(state)))).body;
+        const url: string = data.attributes["hosted-state-upload-url"];
+        return { state, url };
+      };
+      await step("add", "uploads");
+      const [first, second] = [await pending(), await pending()];
+      await step("switch", "uploads");
+      await expectStatus(200, upload(first.url, first.state.bytes));
+      await step("remove", "uploads");
+      await expectStatus(404, upload(second.url, second.state.bytes));
+    },
+  );
 
-  test("keys of sealed columns are rotated, with rotate-keys while the services run", async () => {
-    const kept = client.post(
-      `/organizations/${organization}/ssh-keys`,
-      document("ssh-keys", { name: "kept", value: "private" }),
-    );
-    await expectStatus(201, kept);
-    await step("add", "sealing");
-    await step("switch", "sealing");
-    for (const [name, table] of [
-      ["workspaces", "ssh_keys"],
-      ["state", "state_version_outputs"],
-    ] as const) {
-      const SEALING_KEYS_FILE = deployed.file(name, "SEALING_KEYS");
-      const settings = { DATABASE_URL: stack.databases[name], SEALING_KEYS_FILE };
-      const printed = await runStatehouse(["rotate-keys", name], settings);
-      expect(printed).toMatch(/^re-encrypted [1-9]\d* values\n$/);
-      const [current = ""] = (await deployed.read(name, "SEALING_KEYS")).split(":");
-      const rows = await stack.rows<{ key: string }>(
-        name,
-        `select distinct split_part(sealed_value, ':', 1) as key from ${table} where sealed_value is not null`,
+  test(
+    "keys of sealed columns are rotated, with rotate-keys while the services run",
+    options,
+    async () => {
+      const kept = client.post(
+        `/organizations/${organization}/ssh-keys`,
+        document("ssh-keys", { name: "kept", value: "private" }),
       );
-      expect(rows).toEqual([{ key: current }]);
-    }
-    await step("remove", "sealing");
-  });
+      await expectStatus(201, kept);
+      await step("add", "sealing");
+      await step("switch", "sealing");
+      for (const [name, table] of [
+        ["workspaces", "ssh_keys"],
+        ["state", "state_version_outputs"],
+      ] as const) {
+        const SEALING_KEYS_FILE = deployed.file(name, "SEALING_KEYS");
+        const settings = { DATABASE_URL: stack.databases[name], SEALING_KEYS_FILE };
+        const printed = await runStatehouse(["rotate-keys", name], settings);
+        expect(printed).toMatch(/^re-encrypted [1-9]\d* values\n$/);
+        const [current = ""] = (await deployed.read(name, "SEALING_KEYS")).split(":");
+        const rows = await stack.rows<{ key: string }>(
+          name,
+          `select distinct split_part(sealed_value, ':', 1) as key from ${table} where sealed_value is not null`,
+        );
+        expect(rows).toEqual([{ key: current }]);
+      }
+      await step("remove", "sealing");
+    },
+  );
 
-  test("nkeys of NATS are rotated, and events are still published", async () => {
+  test("nkeys of NATS are rotated, and events are still published", options, async () => {
     await deployed.keys("add", "nats");
     await deploy();
     nats.reload(await deployed.natsUsers());
@@ -301,7 +311,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
     );
   });
 
-  test("the authority and all certificates are rotated", async () => {
+  test("the authority and all certificates are rotated", options, async () => {
     const address = {
       host: "127.0.0.1",
       port: Number(stack.environments.access.GRPC_PORT),
@@ -347,7 +357,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
     await traffic.more();
   });
 
-  test("the database users are replaced, and the old ones can be dropped", async () => {
+  test("the database users are replaced, and the old ones can be dropped", options, async () => {
     const [first, second] = [`first_${suffix}`, `second_${suffix}`];
     await newRole(second, stack.databases);
     for (const name of databaseNames) deployed.set(name, { DATABASE_URL: roleUrl(name, second) });
@@ -365,15 +375,19 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
     await traffic.more();
   });
 
-  test("the keys of the object store are replaced, and the old ones can be deleted", async () => {
-    const user = { S3_ACCESS_KEY: `second${suffix}`, S3_SECRET_KEY: password() };
-    await addMinioUser(minio, user.S3_ACCESS_KEY, user.S3_SECRET_KEY);
-    deployed.set("state", user);
-    await deploy();
-    await traffic.more();
-    await removeMinioUser(minio, `first${suffix}`);
-    await traffic.more();
-    await removeMinioUser(minio, user.S3_ACCESS_KEY);
-    await waitFor(() => traffic.failures.length > 0, { what: "requests without keys to fail" });
-  });
+  test(
+    "the keys of the object store are replaced, and the old ones can be deleted",
+    options,
+    async () => {
+      const user = { S3_ACCESS_KEY: `second${suffix}`, S3_SECRET_KEY: password() };
+      await addMinioUser(minio, user.S3_ACCESS_KEY, user.S3_SECRET_KEY);
+      deployed.set("state", user);
+      await deploy();
+      await traffic.more();
+      await removeMinioUser(minio, `first${suffix}`);
+      await traffic.more();
+      await removeMinioUser(minio, user.S3_ACCESS_KEY);
+      await waitFor(() => traffic.failures.length > 0, { what: "requests without keys to fail" });
+    },
+  );
 });
