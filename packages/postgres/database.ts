@@ -45,6 +45,8 @@ export interface Database extends AsyncDisposable {
    * and bigints as numbers.
    */
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
+  /** Returns the names of the applied migrations. */
+  appliedMigrations(): Promise<string[]>;
   /** Throws the reason if the database does not respond or lacks migrations. */
   ready(): Promise<void>;
 }
@@ -89,6 +91,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     orm,
     transaction: (work, mode) => runTransaction({ pool, fork, ceilingMs, logger, ...mode }, work),
     query,
+    appliedMigrations: () => appliedMigrations(query),
     async ready() {
       const missing = missingMigrations(options.migrations, await appliedMigrations(query));
       if (missing.length > 0) {

@@ -32,9 +32,10 @@ const asBytes = (bytes: Buffer): Uint8Array => bytes;
 
 /**
  * Opens a network channel to the service `audience` at `address` (host:port; calls are distributed round-robin if the
- * name has several addresses). Every call waits briefly for a connection before it sends anything. Only idempotent
- * methods are retried, and only if there was no response. The retries of grpc-js are not used: they see only the
- * status, so they would also repeat an UNAVAILABLE that the service returned.
+ * name has several addresses). Every call waits briefly for a connection before it sends anything. Idempotent methods
+ * are retried if there was no response, all others only if the server refused the stream before it read the call. The
+ * retries of grpc-js are not used: they see only the status, so they would also repeat an UNAVAILABLE that the service
+ * returned.
  */
 export function grpcChannel({
   address,
@@ -87,8 +88,8 @@ export function grpcChannel({
     async call(method, request, metadata) {
       await connected(metadata.deadline);
       const isRetryable = (error: unknown, attempt: number): boolean =>
-        isIdempotent(method) &&
-        isUnanswered(error as ServiceError) &&
+        ((isIdempotent(method) && isUnanswered(error as ServiceError)) ||
+          isRefused(error as ServiceError)) &&
         Date.now() + pauseMs(attempt) < metadata.deadline;
       try {
         return await withRetry({ attempts: ATTEMPTS, isRetryable, pauseMs }, () =>
@@ -111,6 +112,14 @@ function thrownBy(failure: ServiceError): AppError | undefined {
 
 const isUnanswered = (failure: ServiceError): boolean =>
   failure.code === status.UNAVAILABLE && thrownBy(failure) === undefined;
+
+/**
+ * Returns whether the server refused the stream before it read the call, as it does while it closes a connection at its
+ * maximum age. HTTP/2 guarantees that such a call was not processed, so every method can be called again.
+ */
+const isRefused = (failure: ServiceError): boolean =>
+  failure.code === status.UNAVAILABLE &&
+  /^Stream refused by server|NGHTTP2_REFUSED_STREAM$/.test(failure.details);
 
 function headersOf({ assertion, traceparent }: CallMetadata): Metadata {
   const headers = new Metadata();

@@ -16,6 +16,6 @@ export { type Client, createClient } from "./client.ts";
 export { callCount } from "./counter.ts";
 export { grantsFromAccess } from "./grants.ts";
 export { grpcChannel } from "./grpc-channel.ts";
-export { type GrpcTls, openGrpcTls, type TlsFiles } from "./grpc-tls.ts";
+export { type GrpcTls, namesOf, openGrpcTls, type TlsFiles } from "./grpc-tls.ts";
 export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server.ts";
 export { implement, isRead, type ServiceBinding, type ServiceImpl } from "./service.ts";
