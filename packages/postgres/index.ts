@@ -2,8 +2,8 @@ export type { EntityManager } from "@mikro-orm/postgresql";
 export { type Database, openDatabase } from "./database.ts";
 export { schemaDrift } from "./drift.ts";
 export { uniqueViolation } from "./failures.ts";
-export { rotateColumnKeys, type SealedColumn } from "./key-rotation.ts";
-export { migrate, readMigrations, type SqlMigration } from "./migrations.ts";
+export { rotateColumnKeys, type SealedColumn, sealingKeyIds } from "./key-rotation.ts";
+export { migrate, missingMigrations, readMigrations, type SqlMigration } from "./migrations.ts";
 export {
   createTransactions,
   entitiesOf,

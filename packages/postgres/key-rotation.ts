@@ -10,6 +10,18 @@ export interface SealedColumn {
   placeOf(rowId: string): SealedPlace;
 }
 
+/** Returns the ids of the keys that encrypt values of the column. */
+export async function sealingKeyIds(
+  database: Pick<Database, "query">,
+  { table, column }: SealedColumn,
+): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    // Reads the whole table: only the preflight command calls this.
+    `select distinct split_part(${column}, ':', 1) as id from ${table} where ${column} is not null`,
+  );
+  return rows.map(({ id }) => id);
+}
+
 const BATCH = 500;
 
 /**

@@ -7,6 +7,7 @@ import type { BaseConfig, ServiceDefinition } from "./definition.ts";
 import { type GrpcTlsConfig, grpcTlsOf } from "./grpc-tls.ts";
 import type { Listeners } from "./listeners.ts";
 import { type OpenedApp, openApp } from "./open-app.ts";
+import type { Examination } from "./preflight.ts";
 import { type Dependencies, type RunningService, startService } from "./start-service.ts";
 
 export interface Service<
@@ -33,6 +34,7 @@ export interface Service<
   consumers(app: App): Consumer[];
   afterMigration(url: string, print: (line: string) => void): Promise<void>;
   readonly sealedColumns: readonly SealedColumn[];
+  examine(config: z.output<Schema>): Readonly<Record<string, Examination>>;
 }
 
 /** Creates a service from its definition. */
@@ -56,6 +58,7 @@ export function defineService<
     consumers,
     afterMigration: definition.afterMigration ?? (async () => {}),
     sealedColumns: definition.sealedColumns ?? [],
+    examine: definition.examine ?? (() => ({})),
 
     start: (config, dependencies = {} as Dependencies<Client> & Partial<Options>) =>
       startService(definition, config, dependencies),

@@ -15,6 +15,7 @@ import type { Clients } from "./channels.ts";
 import type { GrpcTlsConfig } from "./grpc-tls.ts";
 import type { Listeners } from "./listeners.ts";
 import type { NatsConfig } from "./nats-options.ts";
+import type { Examination } from "./preflight.ts";
 
 /** The settings that every service has. */
 export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
@@ -85,6 +86,8 @@ export interface ServiceDefinition<
   listeners?(running: Running<z.output<Schema>, App, Resources, Options>): L;
   /** Runs at the end of the migrate command, on its database. */
   afterMigration?(url: string, print: (line: string) => void): Promise<void>;
+  /** Examines parts of the configuration for the preflight command, beside settings, keys, database and NATS. */
+  examine?(config: z.output<Schema>): Readonly<Record<string, Examination>>;
   /** All sealed columns, which `rotate-keys` re-encrypts. */
   sealedColumns?: readonly SealedColumn[];
 }

@@ -11,3 +11,4 @@ export type { AppDependencies } from "./definition.ts";
 export { grpcTlsOf, startGrpcTls } from "./grpc-tls.ts";
 export { type Ports, serve } from "./listeners.ts";
 export { natsOptions } from "./nats-options.ts";
+export { type Examination, preflight } from "./preflight.ts";

@@ -175,6 +175,30 @@ export const commands: Readonly<Record<string, Command>> = {
       },
     },
   ),
+  preflight: perService(
+    {
+      summary: "examines settings, keys and stores of a service and changes nothing",
+      what: "The preflight",
+    },
+    {
+      gateway: {
+        settings: async () => (await gateway()).service.config,
+        work: async (print) => (await kit()).preflight((await gateway()).service, print),
+      },
+      access: {
+        settings: async () => (await access()).service.config,
+        work: async (print) => (await kit()).preflight((await access()).service, print),
+      },
+      workspaces: {
+        settings: async () => (await workspaces()).service.config,
+        work: async (print) => (await kit()).preflight((await workspaces()).service, print),
+      },
+      state: {
+        settings: async () => (await state()).service.config,
+        work: async (print) => (await kit()).preflight((await state()).service, print),
+      },
+    },
+  ),
   fsck: printing({
     args: "[--sizes]",
     summary: "compares the rows of state versions with the stored bytes",

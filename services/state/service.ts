@@ -4,7 +4,7 @@ import { configSchema } from "./config.ts";
 import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
 import { createObjectHandler } from "./objects/handler.ts";
-import { openBlobStore } from "./objects/open-store.ts";
+import { examineBlobStore, openBlobStore } from "./objects/open-store.ts";
 import { startObjectServer } from "./objects/server.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { migrations } from "./store/migrations.ts";
@@ -56,4 +56,5 @@ export const service = defineService({
     };
   },
   sealedColumns: [sealedOutputs],
+  examine: (config) => ({ "object store": () => examineBlobStore(config) }),
 });

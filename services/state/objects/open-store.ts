@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { createSecureContext } from "node:tls";
-import { ConfigError, type Logger } from "@statehouse/runtime";
+import { ConfigError, type Logger, StartError } from "@statehouse/runtime";
 import type { BlobStore } from "./blob-store.ts";
 import { openDirectoryStore } from "./directory-store.ts";
 import { movingStore } from "./moving-store.ts";
+import { connectS3, type S3Settings } from "./s3-connection.ts";
+import { s3Problem } from "./s3-problem.ts";
 import { S3Store } from "./s3-store.ts";
 import { tracedStore } from "./traced-store.ts";
 
@@ -69,6 +71,29 @@ async function openStore(
   logger: Logger,
   opening: Opening,
 ): Promise<BlobStore> {
+  const place = placeOf(config);
+  return "folder" in place
+    ? await openDirectoryStore(place.folder, opening)
+    : new S3Store(place, logger);
+}
+
+/** Examines the configured store and changes nothing in it. Throws `ConfigError`, `StartError`. */
+export async function examineBlobStore(config: BlobStoreConfig): Promise<undefined> {
+  const place = placeOf(config);
+  if ("folder" in place) {
+    const store = await openDirectoryStore(place.folder, { beside: true });
+    await store[Symbol.asyncDispose]();
+    return;
+  }
+  await using connection = connectS3(place);
+  try {
+    await connection.client.listObjectsV2Query(place.bucket, "", "", "", 1, "");
+  } catch (error) {
+    throw new StartError(s3Problem(error, place, "list the bucket"));
+  }
+}
+
+function placeOf(config: BlobStoreConfig): { folder: string } | S3Settings {
   const missing: string[] = [];
   const needed = <Name extends keyof BlobStoreConfig>(name: Name): BlobStoreConfig[Name] => {
     const value = config[name];
@@ -79,7 +104,7 @@ async function openStore(
   if (config.BLOB_STORE === "directory") {
     const folder = needed("BLOB_DIRECTORY") ?? "";
     complain(missing);
-    return openDirectoryStore(folder, opening);
+    return { folder };
   }
   const [accessKey, secretKey] = [needed("S3_ACCESS_KEY"), needed("S3_SECRET_KEY")];
   const settings = {
@@ -93,10 +118,10 @@ async function openStore(
     },
     region: config.S3_REGION,
     addressing: config.S3_ADDRESSING,
-    authorities: config.S3_CA_FILE && authoritiesIn(config.S3_CA_FILE),
+    authorities: config.S3_CA_FILE ? authoritiesIn(config.S3_CA_FILE) : undefined,
   };
   complain(missing);
-  return new S3Store(settings, logger);
+  return settings;
 }
 
 function complain(missing: readonly string[]): void {
