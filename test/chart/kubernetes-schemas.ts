@@ -43,6 +43,21 @@ function closed(value: unknown): unknown {
   return schema;
 }
 
+/** The names of the definitions that one refers to, itself included. */
+function reachable(
+  from: string,
+  definitions: Readonly<Record<string, Schema>>,
+  found: Set<string> = new Set(),
+): Set<string> {
+  if (found.has(from)) return found;
+  found.add(from);
+  const text = JSON.stringify(definitions[from] ?? {});
+  for (const [, name = ""] of text.matchAll(/"#\/definitions\/([^"]+)"/g)) {
+    reachable(name, definitions, found);
+  }
+  return found;
+}
+
 interface GroupVersionKind {
   group: string;
   version: string;
@@ -52,8 +67,9 @@ interface GroupVersionKind {
 /** Writes a schema for each kind to the folder, under the names that kubeconform looks for. */
 export async function writeKubernetesSchemas(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
+  // kubeconform takes the version for the group of the core kinds.
   const name = ({ group, version, kind }: GroupVersionKind) =>
-    `${kind.toLowerCase()}-${group === "" ? "" : `${group}-`}${version}.json`;
+    `${kind.toLowerCase()}-${group || version}-${version}.json`;
   const write = (kind: GroupVersionKind, schema: unknown) =>
     writeFileSync(path.join(folder, name(kind)), JSON.stringify(schema));
 
@@ -66,14 +82,16 @@ export async function writeKubernetesSchemas(folder: string): Promise<string> {
   );
   definitions["io.k8s.apimachinery.pkg.api.resource.Quantity"] = { type: ["string", "number"] };
   definitions["io.k8s.apimachinery.pkg.util.intstr.IntOrString"] = { type: ["string", "integer"] };
-  writeFileSync(path.join(folder, "definitions.json"), JSON.stringify({ definitions }));
   for (const [id, definition] of Object.entries(definitions)) {
     const kinds: GroupVersionKind[] = JSON.parse(
       JSON.stringify(definition["x-kubernetes-group-version-kind"] ?? []),
     );
     const [kind] = kinds;
     if (kinds.length === 1 && kind) {
-      write(kind, { $ref: `definitions.json#/definitions/${id}` });
+      const used = Object.fromEntries(
+        [...reachable(id, definitions)].map((name) => [name, definitions[name]]),
+      );
+      write(kind, { $ref: `#/definitions/${id}`, definitions: used });
     }
   }
 
@@ -89,7 +107,7 @@ export async function writeKubernetesSchemas(folder: string): Promise<string> {
       }
     }
   }
-  return `${folder}/{{ .ResourceKind }}-{{ if .Group }}{{ .Group }}-{{ end }}{{ .ResourceAPIVersion }}.json`;
+  return `${folder}/{{ .ResourceKind }}-{{ .Group }}-{{ .ResourceAPIVersion }}.json`;
 }
 
 interface CustomResourceDefinition {
