@@ -30,6 +30,8 @@ test("an invited user becomes a member on acceptance and can be removed", async 
   expect((await guest.api.get(`/organizations/${organization}`)).status).toBe(404);
   expect((await guest.api.get(one)).status).toBe(200);
   expect((await owner.api.post(`${one}/actions/accept`)).status).toBe(404);
+  const wrong = { data: { attributes: { secret: 3 } } };
+  expect((await guest.api.post(`${one}/actions/accept`, wrong)).status).toBe(422);
   const accepted = await guest.api.post(`${one}/actions/accept`);
   expect(accepted.status).toBe(200);
   expect(accepted.body.data.attributes.status).toBe("active");

@@ -129,7 +129,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     path: `${byId}/actions/accept`,
     summary: "Accept the invitation, as the invited user",
     success: [200, one(organizationMembershipResource)],
-    failures: [404, 422, 503],
+    failures: [404, 422],
     credentials: longLivedCredentials,
     body: acceptBody,
     handle: async ({ client, params, caller, body: { secret } }) =>
