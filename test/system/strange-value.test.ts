@@ -92,6 +92,7 @@ const names = [
   ...["filter[exclude][taggable][id]", "filter[workspace][name]", "filter[organization][name]"],
   ...[
     "filter[workspace][id]",
+    "filter[locked]",
     "filter[status]",
     "filter[allowed_projects][name]",
     "filter[allowed-workspaces][name]",

@@ -1,10 +1,12 @@
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
 import { announcement, inlineState, stateFile } from "../stack/state.ts";
 import {
   type ApiUser,
   errorDetails,
+  namesOf,
   newLockedWorkspace,
   newTeam,
   newWorkspace,
@@ -33,6 +35,7 @@ describe("an unlocked workspace", () => {
     expect(locked.status).toBe(200);
     const { attributes, relationships } = locked.body.data;
     expect(attributes).toMatchObject({ locked: true, "locked-reason": "maintenance ✓" });
+    expect(Date.parse(attributes["locked-since"])).not.toBeNaN();
     expect(relationships["locked-by"].data).toEqual({ id: owner.id, type: "users" });
     expect(locked.body.data).toEqual(await shown(id));
   });
@@ -272,4 +275,21 @@ test("a reason has a generous maximum length", async () => {
   const reason = "✓".repeat(4096);
   const locked = await act(id, "lock", fixture().owner, { reason });
   expect(locked.body.data.attributes["locked-reason"]).toBe(reason);
+});
+
+test("the locked workspaces of an organization can be listed, and those that are not", async () => {
+  const { owner } = fixture();
+  const organization = await newOrganization(owner.api);
+  const { id } = await newWorkspace({ organization, owner }, { name: "locked" });
+  await newWorkspace({ organization, owner }, { name: "unlocked" });
+  const list = async (locked: string) =>
+    owner.api.get(`/organizations/${organization}/workspaces?filter[locked]=${locked}`);
+  expect(namesOf(await list("true"))).toEqual([]);
+  await act(id, "lock", owner, document("", { reason: "maintenance" }));
+  expect(namesOf(await list("true"))).toEqual(["locked"]);
+  expect(namesOf(await list("false"))).toEqual(["unlocked"]);
+  expect(namesOf(await list(""))).toEqual(["locked", "unlocked"]);
+  const refused = await list("yes");
+  expect(refused.status).toBe(400);
+  expect(errorDetails(refused)).toEqual(["filter[locked] must be one of true, false."]);
 });

@@ -6,7 +6,7 @@ import type { RequestContext } from "../http/route.ts";
 import { attributesOf, shapeOf } from "../jsonapi/noun.ts";
 import { empty, emptyList, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
-import { optionalText, time } from "../jsonapi/shape.ts";
+import { optionalText, optionalTime, time } from "../jsonapi/shape.ts";
 import { configurationVersionResource } from "./configuration-versions.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
 import { effectiveTagBindingResource } from "./effective-tag-bindings.ts";
@@ -49,6 +49,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "auto-destroy-status": z.null(),
     locked: z.boolean(),
     "locked-reason": z.string(),
+    "locked-since": optionalTime,
     "resource-count": z.int(),
     source: z.string(),
     "source-module-id": z.null(),
@@ -71,6 +72,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "auto-destroy-status": null,
     locked: workspace.lock !== undefined,
     "locked-reason": workspace.lock?.reason ?? "",
+    "locked-since": timestamp(workspace.lock?.since),
     "resource-count": workspace.resourceCount,
     source: "tfe-api",
     "source-module-id": null,

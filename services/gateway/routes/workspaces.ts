@@ -3,7 +3,7 @@ import type { WorkspaceRefSchema } from "@statehouse/proto/statehouse/workspaces
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
 import { page } from "../http/paging.ts";
-import { text, texts } from "../http/query.ts";
+import { choice, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type ParamsOf, type Route, route } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -137,14 +137,19 @@ export const workspaceRoutes: readonly Route[] = [
         "filter[current-run][status]",
         "Only workspaces whose current run has one of these statuses.",
       ),
+      locked: choice("filter[locked]", ["true", "false"], "Only workspaces that are locked, or not."),
       sort: text("sort", "The order of the list.", z.enum(sorts)),
       projectId: text("filter[project][id]", "Only workspaces of this project."),
     },
     success: [200, list(workspaceResource)],
     failures: [400, 404],
     handle: async ({ client, params, query, caller }) => {
-      const { page, ...filters } = query;
-      const asked = { organizationName: params.organizationName, ...filters };
+      const { page, locked, ...filters } = query;
+      const asked = {
+        organizationName: params.organizationName,
+        ...filters,
+        ...(locked !== "" && { locked: locked === "true" }),
+      };
       const { workspaces: items, totalCount } = await client(WorkspaceService).listWorkspaces(
         { ...asked, pageNumber: page.number, pageSize: page.size },
         caller,

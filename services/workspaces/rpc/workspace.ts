@@ -50,6 +50,7 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService>
       excludedTags: request.excludeTags,
       tagged: request.tagged.filter(({ key, value }) => key !== "" || value !== ""),
       currentRunStatuses: request.currentRunStatuses,
+      locked: request.locked,
       projectId: request.projectId,
       sort: sortOf(request.sort),
       page: pageOf(request),

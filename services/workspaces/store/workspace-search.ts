@@ -23,6 +23,8 @@ export interface WorkspaceSearch {
   tagged: readonly TagFilter[];
   /** The current run must have one of these statuses. If empty, all workspaces match, including those without a run. */
   currentRunStatuses: readonly string[];
+  /** Whether a workspace must be locked; undefined matches all. */
+  locked: boolean | undefined;
   /** The id of a project; empty matches all projects. */
   projectId: string;
   sort: WorkspaceSort;
@@ -36,7 +38,8 @@ export const isFiltered = (search: WorkspaceSearch): boolean =>
   search.tags.length > 0 ||
   search.excludedTags.length > 0 ||
   search.tagged.length > 0 ||
-  search.currentRunStatuses.length > 0;
+  search.currentRunStatuses.length > 0 ||
+  search.locked !== undefined;
 
 /**
  * Returns the search conditions, except project and caller, with which PostgreSQL can find workspaces `w` by indexes.
@@ -63,6 +66,10 @@ export function filterAsSet(
       : []),
     // index: workspaces_current_run_status
     ...currentRun("w.current_run_status", search, parameters),
+    // index: workspaces_locked
+    ...(search.locked === undefined
+      ? []
+      : [`w.lock_since is ${search.locked ? "not null" : "null"}`]),
     ...search.tagged.map((filter) => taggedBySet(filter, organization(), parameters)),
   ];
 }
@@ -87,6 +94,9 @@ export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): s
       ? [`(select count(*) ${excluded(search, parameters)}) = 0`]
       : []),
     ...currentRun("w.current_run_status || ''", search, parameters),
+    ...(search.locked === undefined
+      ? []
+      : [`(w.lock_since is not null) = ${parameters.bind(search.locked)}`]),
     ...search.tagged.map((filter) => taggedByRow(filter, parameters)),
   ];
 }

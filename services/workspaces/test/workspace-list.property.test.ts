@@ -22,6 +22,7 @@ interface Row {
   latestChangeAt: number | null;
   currentRunCreatedAt: number | null;
   currentRunStatus: string | null;
+  locked: boolean;
   bindings: Map<string, string>;
 }
 
@@ -50,6 +51,7 @@ const rows: Row[] = Array.from({ length: 60 }, (_, index) => ({
   latestChangeAt: index % 3 === 0 ? 1_700_000_000_000 + (index % 5) * 2000 : null,
   currentRunCreatedAt: index % 4 === 1 ? 1_700_000_000_000 + (index % 5) * 3000 : null,
   currentRunStatus: index % 4 === 1 ? (STATUSES[index % 3] ?? null) : null,
+  locked: index % 5 === 2,
   bindings: new Map(
     KEYS.flatMap((key, at) => {
       const value = VALUES[Math.floor(index / 3 ** at) % 4];
@@ -83,12 +85,19 @@ beforeAll(async () => {
       [id, [...bindings.keys()], [...bindings.values()]],
     );
   for (const [id, bindings] of inherited) await bind("project_id", id, bindings);
-  for (const { bindings, currentRunCreatedAt, currentRunStatus, ...row } of rows) {
+  for (const { bindings, currentRunCreatedAt, currentRunStatus, locked, ...row } of rows) {
     await insertWorkspace(sql, { ...row, organizationId: "org-1" });
     if (currentRunCreatedAt !== null) {
       await sql(
         `update workspaces set current_run_created_at = $2, current_run_status = $3 where id = $1`,
         [row.id, new Date(currentRunCreatedAt), currentRunStatus],
+      );
+    }
+    if (locked) {
+      await sql(
+        `update workspaces set lock_holder_type = 'user', lock_holder_id = 'user-1', lock_reason = '',
+           lock_since = now(), lock_epoch = 1 where id = $1`,
+        [row.id],
       );
     }
     await bind("workspace_id", row.id, bindings);
@@ -128,6 +137,7 @@ function naive(search: WorkspaceSearch, readable: ReadScope): Row[] {
       ) &&
       (search.currentRunStatuses.length === 0 ||
         search.currentRunStatuses.includes(row.currentRunStatus ?? "")) &&
+      (search.locked === undefined || row.locked === search.locked) &&
       (search.projectId === "" || row.projectId === search.projectId),
   );
   const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
@@ -165,6 +175,7 @@ const searches: fc.Arbitrary<WorkspaceSearch> = fc.record({
     { maxLength: 2 },
   ),
   currentRunStatuses: some(STATUSES, 2),
+  locked: fc.constantFrom(undefined, undefined, true, false),
   projectId: fc.constantFrom("", "", ...PROJECTS, "prj-none"),
   sort: fc.record({ key: fc.constantFrom(...workspaceSortKeys), descending: fc.boolean() }),
   page: fc.record({

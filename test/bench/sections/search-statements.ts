@@ -114,6 +114,7 @@ const everything: Omit<WorkspaceSearch, "organizationName"> = {
   excludedTags: [],
   tagged: [],
   currentRunStatuses: [],
+  locked: undefined,
   projectId: "",
   sort: { key: "name", descending: false },
   page: { number: 1, size: 20 },

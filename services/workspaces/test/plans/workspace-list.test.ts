@@ -20,7 +20,8 @@ const rows = `
     select 'prj-' || p, case when p < 500 then 'org-1' else 'org-2' end, 'project ' || p, 1, now(), now()
     from generate_series(0, 509) p;
   insert into workspaces (id, organization_id, project_id, name, created_at, latest_change_at,
-      current_run_created_at, current_run_status, ${workspaceDefaults.columns})
+      current_run_created_at, current_run_status, lock_holder_type, lock_holder_id, lock_reason, lock_since,
+      lock_epoch, ${workspaceDefaults.columns})
     select 'ws-' || w, case when w < 100000 then 'org-1' else 'org-2' end,
       'prj-' || case when w < 100000 then w % 500 else 500 + w % 10 end,
       (array['net', 'app', 'data', 'edge'])[1 + w % 4] || '-' || md5(w::text) || '-' || w,
@@ -28,6 +29,9 @@ const rows = `
       case when w % 2 = 0 then now() - (w % 1000) * interval '1 minute' end,
       case when w % 10 = 0 then now() - (w % 777) * interval '1 minute' end,
       case when w % 10000 = 1 then 'planning' when w % 10 = 0 then 'applied' end,
+      case when w % 10000 = 3 then 'user' end, case when w % 10000 = 3 then 'user-1' end,
+      case when w % 10000 = 3 then '' end, case when w % 10000 = 3 then now() end,
+      case when w % 10000 = 3 then 1 end,
       ${workspaceDefaults.values}
     from generate_series(0, 101999) w;
   create index workspaces_name_trigram on workspaces using gin (name gin_trgm_ops);
@@ -78,6 +82,7 @@ const everything: WorkspaceSearch = {
   excludedTags: [],
   tagged: [],
   currentRunStatuses: [],
+  locked: undefined,
   projectId: "",
   sort: { key: "name", descending: false },
   page: { number: 1, size: 20 },
@@ -136,6 +141,8 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   // Only workspaces whose name does not begin with `app` have a current run; they are a quarter of all.
   ["many current runs", { currentRunStatuses: ["applied"] }, 10_000, 26_000],
   ["few current runs", { currentRunStatuses: ["planning", "errored"] }, 10],
+  ["locked", { locked: true }, 10],
+  ["not locked", { locked: false }, 99_990],
   ["one project", { projectId: "prj-4" }, 200],
   // The matches are adjacent, at the end of the list's order.
   ["a part of many names", { name: "net" }, 25_000],
