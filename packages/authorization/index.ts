@@ -7,6 +7,8 @@ export type { Action } from "./actions.ts";
 export { actionRules } from "./actions.ts";
 export type { Scope, Target, TargetOf } from "./decision.ts";
 export { allowed, allowedActions, scope } from "./decision.ts";
+export type { PermissionSource, TeamGrants } from "./explanation.ts";
+export { explain } from "./explanation.ts";
 export type {
   Caller,
   Grants,

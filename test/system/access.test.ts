@@ -131,7 +131,7 @@ describe("a reader", () => {
    * rules for tokens.
    */
   const confidential = (route: Route) =>
-    /authentication-token$|token-ttl-policies$|team-(projects|workspaces)\/|actions\/accept/.test(
+    /authentication-token$|token-ttl-policies$|team-(projects|workspaces)\/|actions\/accept|effective-permissions$/.test(
       route.path,
     );
 

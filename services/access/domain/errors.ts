@@ -63,6 +63,9 @@ export const organizationNotFound = () => notFound("organization");
 export const workspaceNotFound = () => notFound("workspace");
 export const projectNotFound = () => notFound("project");
 export const runNotFound = () => notFound("run");
+export const principalRequired = () =>
+  badRequest("principal", "Exactly one user or team is required.");
+
 export const principalNotFound = () => notFound("principal");
 
 /** The message is the same for every cause, because the response must not reveal which tokens were once valid. */

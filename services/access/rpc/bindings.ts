@@ -1,4 +1,5 @@
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { EffectivePermissionService } from "@statehouse/proto/statehouse/access/v1/effective_permission";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
@@ -13,6 +14,7 @@ import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { authenticationService } from "./authentication.ts";
 import type { Context } from "./context.ts";
+import { effectivePermissionService } from "./effective-permission.ts";
 import { grantsService } from "./grants.ts";
 import { organizationAccessService } from "./organization.ts";
 import { organizationMembershipService } from "./organization-membership.ts";
@@ -27,6 +29,7 @@ import { userService } from "./user.ts";
 /** The gRPC services that the access service implements. */
 export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(AuthenticationService, authenticationService(app)),
+  implement(EffectivePermissionService, effectivePermissionService(app)),
   implement(GrantsService, grantsService(app)),
   implement(OrganizationAccessService, organizationAccessService(app)),
   implement(OrganizationMembershipService, organizationMembershipService(app)),

@@ -3,6 +3,7 @@ import type {
   OrganizationGrants,
   Principal,
   ProjectGrant,
+  TeamGrants,
   WorkspaceGrant,
 } from "@statehouse/authorization";
 import type { Database } from "@statehouse/postgres";
@@ -91,6 +92,18 @@ export const grantsOfAuditTrails = `
   from tokens t join organizations o on o.id = t.organization_id
   where t.id = $1 and t.slot = 'audit-trails'`;
 
+/** Selects the grants that each of the teams $1 gives on the organization and on the targets $2. */
+export const grantsOfTeams = `
+  -- index: teams_pkey, team_accesses_team_id_target_id_key
+  select t.id as "teamId", t.name as "teamName", t.owners,
+    t.organization_access as "organizationAccess", (
+      select coalesce(json_agg(json_build_object('targetType', g.target_type,
+        'targetId', g.target_id, 'access', g.access, 'permissions', g.permissions
+      ) order by g.target_type, g.target_id), '[]')
+      from team_accesses g where g.team_id = t.id and g.target_id = any($2)
+    ) as "onTargets"
+  from teams t where t.id = any($1) order by t.name, t.id`;
+
 const statements: Partial<Record<Principal["type"], readonly string[]>> = {
   user: [grantsOfUser],
   team: [grantsOfTeam],
@@ -129,6 +142,13 @@ const toGrants = (
 });
 
 const reads = (database: Database) => ({
+  /** Returns the grants of each team on its organization and on the targets, ordered by the team's name. */
+  listOfTeams: (
+    teamIds: readonly string[],
+    targetIds: readonly string[],
+  ): Promise<(TeamGrants & { teamName: string })[]> =>
+    database.query(grantsOfTeams, [teamIds, targetIds]),
+
   /** Returns the grants of a principal, with the versions at which they were read. */
   async find({ type, id }: Grants["principal"]): Promise<Grants | undefined> {
     for (const statement of statements[type] ?? []) {

@@ -19,6 +19,7 @@ const failures: Readonly<Record<number, Failure>> = {
       "json",
       "page",
       "parameter",
+      "principal",
       "sort",
       "target_type",
       "token",

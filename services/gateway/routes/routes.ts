@@ -8,6 +8,7 @@ import { changelogRoutes } from "./changelog.ts";
 import { dataRetentionPolicyRoutes } from "./data-retention-policies.ts";
 import { discoveryRoutes } from "./discovery.ts";
 import { docsPageRoutes } from "./docs-page.ts";
+import { effectivePermissionRoutes } from "./effective-permissions.ts";
 import { entitlementSetRoutes } from "./entitlement-sets.ts";
 import { openApiRoutes } from "./openapi.ts";
 import { organizationMembershipRoutes } from "./organization-memberships.ts";
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
   ...projectRoutes,
   ...workspaceRoutes,
   ...workspaceLockRoutes,
+  ...effectivePermissionRoutes,
   ...remoteStateConsumerRoutes,
   ...sshKeyRoutes,
   ...dataRetentionPolicyRoutes,

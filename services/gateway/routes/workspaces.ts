@@ -137,7 +137,12 @@ export const workspaceRoutes: readonly Route[] = [
         "filter[current-run][status]",
         "Only workspaces whose current run has one of these statuses.",
       ),
-      locked: choice("filter[locked]", ["true", "false"], "Only workspaces that are locked, or not."),
+      locked: choice(
+        "filter[locked]",
+        ["true", "false"],
+        "Only workspaces that are locked, or not.",
+        "filter",
+      ),
       sort: text("sort", "The order of the list.", z.enum(sorts)),
       projectId: text("filter[project][id]", "Only workspaces of this project."),
     },

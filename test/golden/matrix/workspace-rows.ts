@@ -61,6 +61,9 @@ export const workspaceRows: readonly Row[] = [
   row(`GET ${workspace}/tag-bindings`, "workspace:read"),
   row(`PATCH ${workspace}/tag-bindings`, "workspace:update"),
   row(`GET ${workspace}/effective-tag-bindings`, "workspace:read"),
+  row(`GET ${workspace}/effective-permissions`, "workspace:manage-teams", {
+    query: ({ objects }) => `filter[team]=${objects.teamId}`,
+  }),
   row(`GET ${consumers}`, "workspace:read"),
   row(`PATCH ${consumers}`, ["workspace:update", "organization:manage-workspaces"]),
   row(`POST ${consumers}`, "workspace:update"),

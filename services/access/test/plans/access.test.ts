@@ -13,6 +13,7 @@ import {
   grantsOfAuditTrails,
   grantsOfOrganization,
   grantsOfTeam,
+  grantsOfTeams,
   grantsOfUser,
 } from "../../store/grants.ts";
 import { migrations } from "../../store/migrations.ts";
@@ -93,6 +94,7 @@ const statements = {
   batchAuthenticate,
   grantsOfUser,
   grantsOfTeam,
+  grantsOfTeams,
   grantsOfOrganization,
   grantsOfAuditTrails,
   batchOfTeams,

@@ -1,0 +1,60 @@
+import {
+  type Action,
+  actionRules,
+  authorizeOrNotFound,
+  type Caller,
+  explain,
+  type PermissionSource,
+} from "@statehouse/authorization";
+import { principalNotFound, principalRequired } from "../domain/errors.ts";
+import type { TeamId, UserId, WorkspaceId } from "../domain/ids.ts";
+import type { App } from "./app.ts";
+
+/** An action that a principal may do, with the grants that allow it. */
+export interface EffectivePermission {
+  action: Action;
+  sources: readonly (PermissionSource & { teamName: string })[];
+}
+
+const workspaceActions = (Object.keys(actionRules) as Action[]).filter((action) =>
+  /^(workspace|state):/.test(action),
+);
+
+/**
+ * Returns each action that the principal may do to the workspace, with the grants that allow it. Throws `notFound` for
+ * a caller that may not manage the workspace's teams, and for a principal without access to its organization;
+ * `badRequest` without a principal.
+ */
+export async function listWorkspacePermissions(
+  app: App,
+  caller: Caller,
+  {
+    workspaceId,
+    principal,
+  }: {
+    workspaceId: WorkspaceId;
+    /** Undefined if the request does not name exactly one principal. */
+    principal: { type: "user"; id: UserId } | { type: "team"; id: TeamId } | undefined;
+  },
+): Promise<EffectivePermission[]> {
+  const target = await app.workspaces.placementOfWorkspace(workspaceId);
+  authorizeOrNotFound(caller, "workspace:manage-teams", target, "workspace");
+  if (!principal) throw principalRequired();
+  const grants = await app.reads.grants.find(principal);
+  const organization = grants?.organizations.get(target.organizationId);
+  if (!organization) throw principalNotFound();
+  // The organization refuses the tokens of this principal.
+  if (organization.refused) return [];
+  const targets = [target.projectId, target.workspaceId];
+  const teams = await app.reads.grants.listOfTeams(organization.teamIds, targets);
+  const names = new Map(teams.map(({ teamId, teamName }) => [teamId, teamName]));
+  return workspaceActions
+    .map((action) => ({
+      action,
+      sources: explain(principal.type, teams, action, target).map((source) => ({
+        ...source,
+        teamName: names.get(source.teamId) ?? "",
+      })),
+    }))
+    .filter(({ sources }) => sources.length > 0);
+}

@@ -1,0 +1,30 @@
+import type { EffectivePermissionService } from "@statehouse/proto/statehouse/access/v1/effective_permission";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { listWorkspacePermissions } from "../app/effective-permission.ts";
+import type { Context } from "./context.ts";
+import { teamId, userId, workspaceId } from "./ids.ts";
+
+export const effectivePermissionService = (
+  app: App,
+): ServiceImpl<typeof EffectivePermissionService, Context> => ({
+  listWorkspacePermissions: async ({ principalType, principalId, ...request }, { caller }) => {
+    const wanted = {
+      workspaceId: workspaceId(request.workspaceId),
+      principal: principalOf(principalType, principalId),
+    };
+    const permissions = await listWorkspacePermissions(app, caller, wanted);
+    return {
+      effectivePermissions: permissions.map(({ action, sources }) => ({
+        action,
+        sources: [...sources],
+      })),
+    };
+  },
+});
+
+function principalOf(type: string, id: string) {
+  if (type === "user") return { type, id: userId(id) } as const;
+  if (type === "team") return { type, id: teamId(id) } as const;
+  return undefined;
+}
