@@ -41,10 +41,12 @@ export interface RpcServer extends AsyncDisposable {
    * Returns a channel for callers in this process, with the same messages, metadata, deadlines and errors as over gRPC.
    */
   inProcess(): Channel;
+  /** Accepts no more calls, and waits for calls in progress, at most for `shutdownMs`. Disposal does the same. */
+  close(shutdownMs: number): Promise<void>;
 }
 
-/** How long calls in progress may continue after the server begins to close, in ms. */
-const DRAIN_MS = 10_000;
+/** How long calls in progress may continue if the server is disposed without `close`, in ms. */
+const SHUTDOWN_MS = 10_000;
 
 /** Serves the bindings over gRPC, in process, or both. Verifies the assertion and the caller before the method runs. */
 export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
@@ -55,7 +57,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   const handlers = new Map<string, CallHandler>();
   const methods: DescMethod[] = [];
   const underWay = new Set<Promise<unknown>>();
-  let closing = false;
+  let closing: Promise<void> | undefined;
   let listener: GrpcListener | undefined;
 
   const admit = async (
@@ -146,6 +148,14 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
     }
   }
 
+  const close = (shutdownMs: number): Promise<void> => {
+    closing ??= Promise.all([
+      listener?.close(shutdownMs),
+      Promise.race([Promise.allSettled(underWay), sleep(shutdownMs, undefined, { ref: false })]),
+    ]).then(() => {});
+    return closing;
+  };
+
   return {
     async listen(address) {
       listener = await listenGrpc({ ...address, methods, handlers });
@@ -173,15 +183,8 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
       },
       [Symbol.asyncDispose]: async () => {},
     }),
-    async [Symbol.asyncDispose]() {
-      if (closing) return;
-      closing = true;
-      await listener?.close(DRAIN_MS);
-      await Promise.race([
-        Promise.allSettled(underWay),
-        sleep(DRAIN_MS, undefined, { ref: false }),
-      ]);
-    },
+    close,
+    [Symbol.asyncDispose]: () => close(SHUTDOWN_MS),
   };
 }
 

@@ -18,17 +18,18 @@ export {
   durationHistogram,
   scrapedGauge,
 } from "./instruments.ts";
-export { runService, StartError } from "./lifecycle.ts";
+export { runService, StartError, type Stoppable } from "./lifecycle.ts";
 export { limitReceiving } from "./limit-receiving.ts";
-export { type ConnectionDeadlines, createHttpServer, drain, listenOn } from "./listener.ts";
+export {
+  type ConnectionDeadlines,
+  type HttpHandler,
+  type HttpPort,
+  openHttpPort,
+} from "./listener.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
 export { type LoopOptions, startLoop } from "./loop.ts";
 export { metricsText } from "./metrics.ts";
-export {
-  type Check,
-  type OpsOptions,
-  startOpsServer,
-} from "./ops-server.ts";
+export { type Check, type OpsOptions, type OpsServer, startOpsServer } from "./ops-server.ts";
 export { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
 export {
   deadlineSettings,
@@ -40,7 +41,9 @@ export {
   portSetting,
   secondsSetting,
   settings,
+  stopSettings,
 } from "./settings.ts";
+export { createStopping, type Stopping } from "./stopping.ts";
 export {
   type Attributes,
   type Span,

@@ -6,10 +6,10 @@ import { expect, test } from "vitest";
 const runtime = new URL("./index.ts", import.meta.url).href;
 
 /** Starts a minimal service in a separate process, because signals and exit codes are under test. */
-function service(start: string, options = "{}"): ChildProcess {
+function service(start: string): ChildProcess {
   const program = `
     import { ConfigError, runService, StartError } from ${JSON.stringify(runtime)};
-    await runService(async () => { ${start} }, ${options});
+    await runService(async () => { ${start} });
   `;
   return spawn(process.execPath, ["--input-type=module", "-e", program], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -28,21 +28,38 @@ async function outcome(child: ChildProcess) {
 const running = `
   setInterval(() => {}, 1000);
   setImmediate(() => console.log("started"));
-  return { [Symbol.asyncDispose]: async () => console.log("drained") };
+  return {
+    drain: async () => console.log("drained"),
+    [Symbol.asyncDispose]: async () => console.log("disposed")
+  };
 `;
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s drains once and exits 0", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("%s drains, disposes and exits 0", async (signal) => {
   const child = service(running);
   child.stdout?.once("data", () => child.kill(signal));
-  expect(await outcome(child)).toEqual({ stdout: "started\ndrained\n", stderr: "", code: 0 });
+  expect(await outcome(child)).toEqual({
+    stdout: "started\ndrained\ndisposed\n",
+    stderr: "",
+    code: 0,
+  });
 });
 
-test("draining that exceeds its limit is aborted", async () => {
-  const stuck = running.replace(
+test("a second signal while the service drains exits with 1", async () => {
+  const draining = running.replace(
     'async () => console.log("drained")',
-    "() => new Promise(() => {})",
+    '() => { console.log("drains"); return new Promise(() => {}); }',
   );
-  const child = service(stuck, "{ drainMs: 50 }");
+  const child = service(draining);
+  child.stdout?.on("data", () => child.kill("SIGTERM"));
+  expect(await outcome(child)).toEqual({ stdout: "started\ndrains\n", stderr: "", code: 1 });
+});
+
+test("disposal that exceeds its limit is aborted", async () => {
+  const stuck = running.replace(
+    'async () => console.log("disposed")',
+    "() => new Promise(() => {}), stopMs: 50",
+  );
+  const child = service(stuck);
   child.stdout?.once("data", () => child.kill("SIGTERM"));
   const { stderr, code } = await outcome(child);
   expect({ stderr, code }).toEqual({

@@ -5,20 +5,25 @@ export class StartError extends Error {
   override readonly name = "StartError";
 }
 
+/** What `runService` runs. */
+export interface Stoppable extends AsyncDisposable {
+  /** Called before disposal. Reports that the service is not ready; resolves when it may close its ports. */
+  drain?(): Promise<void>;
+  /** Time limit for disposal in ms; 25 s if omitted. */
+  readonly stopMs?: number;
+}
+
 /** Shorter than the 30 s that orchestrators wait before they send SIGKILL. */
-const DRAIN_MS = 25_000;
+const STOP_MS = 25_000;
 
 /**
- * Runs a service until SIGTERM or SIGINT, then disposes it and exits with 0. A second signal, or a disposal that takes
- * longer than `drainMs`, exits with 1 immediately. A `ConfigError` or `StartError` at startup is printed without a
- * stack, and the exit code is 1.
+ * Runs a service until SIGTERM or SIGINT, then drains and disposes it and exits with 0. A second signal, or a disposal
+ * that takes longer than its time limit, exits with 1 immediately. A `ConfigError` or `StartError` at startup is printed
+ * without a stack, and the exit code is 1.
  */
-export async function runService(
-  start: () => Promise<AsyncDisposable>,
-  { drainMs = DRAIN_MS } = {},
-): Promise<void> {
+export async function runService(start: () => Promise<Stoppable>): Promise<void> {
   const stopped = nextSignal();
-  let running: AsyncDisposable;
+  let running: Stoppable;
   try {
     running = await start();
   } catch (error) {
@@ -27,13 +32,15 @@ export async function runService(
   }
   await stopped;
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(1));
-  setTimeout(() => {
-    process.stderr.write(
-      `Stopping took longer than ${drainMs} ms; remaining requests are closed.\n`,
-    );
-    process.exit(1);
-  }, drainMs);
   try {
+    await running.drain?.();
+    const { stopMs = STOP_MS } = running;
+    setTimeout(() => {
+      process.stderr.write(
+        `Stopping took longer than ${stopMs} ms; remaining requests are closed.\n`,
+      );
+      process.exit(1);
+    }, stopMs);
     await running[Symbol.asyncDispose]();
   } catch (error) {
     process.stderr.write(`Stopping failed: ${startFailure(error)}\n`);

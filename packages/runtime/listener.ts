@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { StartError } from "./lifecycle.ts";
 
 /**
@@ -9,6 +9,9 @@ const KEEP_ALIVE_MS = 75_000;
 /** The maximum time between two checks of the headers' deadline, in ms. */
 const CHECK_MS = 10_000;
 
+/** Interval in ms at which a closing port closes idle connections. */
+const CLOSE_IDLE_MS = 100;
+
 /** Time limits of a listener's connections, in ms. */
 export interface ConnectionDeadlines {
   /** Time limit for the headers of a request, from its first byte or from the opening of the connection. */
@@ -17,27 +20,85 @@ export interface ConnectionDeadlines {
   idleMs: number;
 }
 
+/** Handles a request. `awaitsContinue`: the client sends its body only after a 100 response. */
+export type HttpHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  awaitsContinue: boolean,
+) => void;
+
+export interface HttpPortOptions {
+  host: string;
+  /** 0 selects a free port. */
+  port: number;
+  deadlines: ConnectionDeadlines;
+  handler: HttpHandler;
+  /** After it is aborted, each connection is closed with its next response. */
+  stopping: AbortSignal;
+  /** How long requests in progress may continue after the port is closed, in ms. */
+  shutdownMs: number;
+  explain?: Explain;
+}
+
+/** Disposal closes the port, waits for requests in progress, and closes the connections of those that remain. */
+export interface HttpPort extends AsyncDisposable {
+  readonly port: number;
+}
+
 /**
- * Creates a server that closes connections whose headers arrive late or that carry no data for too long. A request as a
+ * Opens a port that closes connections whose headers arrive late or that carry no data for too long. A request as a
  * whole has no deadline, because a large state on a slow connection takes long; `limitReceiving` limits the time for
- * bodies.
+ * bodies. Throws a `StartError` if the port cannot be opened.
  */
-export function createHttpServer(
-  { headersMs, idleMs }: ConnectionDeadlines,
-  handler: RequestListener,
-): Server {
+export async function openHttpPort(options: HttpPortOptions): Promise<HttpPort> {
+  const { deadlines, handler, stopping, shutdownMs } = options;
+  const unanswered = new Set<ServerResponse>();
+  const serve = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => {
+    unanswered.add(response);
+    response.once("close", () => unanswered.delete(response));
+    if (stopping.aborted) response.setHeader("connection", "close");
+    handler(request, response, awaitsContinue);
+  };
+  stopping.addEventListener("abort", () => {
+    for (const response of unanswered) {
+      if (!response.headersSent) response.setHeader("connection", "close");
+    }
+  });
   const server = createServer(
     {
       requestTimeout: 0,
       // Set explicitly, because its default is 0 if `requestTimeout` is 0.
-      headersTimeout: headersMs,
-      connectionsCheckingInterval: Math.min(headersMs / 2, CHECK_MS),
+      headersTimeout: deadlines.headersMs,
+      connectionsCheckingInterval: Math.min(deadlines.headersMs / 2, CHECK_MS),
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    handler,
+    (request, response) => serve(request, response, false),
   );
-  server.timeout = idleMs;
-  return server;
+  server.on("checkContinue", (request, response) => serve(request, response, true));
+  server.timeout = deadlines.idleMs;
+  const port = await listenOn(server, options, options.explain);
+  let closed: Promise<void> | undefined;
+  return {
+    port,
+    [Symbol.asyncDispose]() {
+      closed ??= close(server, shutdownMs);
+      return closed;
+    },
+  };
+}
+
+function close(server: Server, shutdownMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => server.closeAllConnections(), shutdownMs);
+    // A connection is idle again after its response if that began before the service stopped.
+    const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
+    server.close(() => {
+      clearTimeout(late);
+      clearInterval(idle);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
 }
 
 /** Returns the reason why a port could not be opened, as one sentence. */
@@ -58,20 +119,5 @@ export function listenOn(
       const address = server.address();
       resolve(typeof address === "object" && address ? address.port : port);
     });
-  });
-}
-
-/**
- * Stops accepting requests, waits until requests in progress end, and after `drainMs` closes the connections of those
- * that remain.
- */
-export function drain(server: Server, drainMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const late = setTimeout(() => server.closeAllConnections(), drainMs);
-    server.close(() => {
-      clearTimeout(late);
-      resolve();
-    });
-    server.closeIdleConnections();
   });
 }

@@ -10,45 +10,68 @@ export interface OpsOptions {
   checks: Readonly<Record<string, Check>>;
   /** The checks that readiness requires. All other checks are only reported. */
   required: readonly string[];
+  /** After it is aborted, the service is not ready. */
+  stopping: AbortSignal;
 }
 
-/** Serves /healthz, /readyz and /metrics; returns false for any other path. */
-type OpsHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+/** The port of health, readiness and metrics. It is opened before and closed after everything else. */
+export interface OpsServer extends AsyncDisposable {
+  readonly port: number;
+  /** Reports that the service has started, and from now on its readiness. */
+  started(options: OpsOptions): void;
+}
 
 const CHECK_TIMEOUT_MS = 2000;
 
-function createOpsHandler({ checks, required }: OpsOptions): OpsHandler {
-  return async (request, response) => {
-    const path = request.url?.split("?", 1)[0];
-    if (path === "/healthz") send(response, 200, "application/json", '{"status":"ok"}');
-    else if (path === "/readyz") {
-      const dependencies = await runChecks(checks);
-      const ready = required.every((name) => dependencies[name]?.status === "ok");
-      const body = JSON.stringify({ status: ready ? "ok" : "failed", dependencies });
-      send(response, ready ? 200 : 503, "application/json", body);
-    } else if (path === "/metrics") {
-      send(response, 200, "text/plain; version=0.0.4; charset=utf-8", await metricsText());
-    } else return false;
-    return true;
-  };
+interface Report {
+  ok: boolean;
+  body: unknown;
+}
+
+/**
+ * Reports readiness. Only with `all`, checks run that readiness does not require: a dependency that does not respond
+ * would delay the response beyond the time limit of a probe.
+ */
+async function readiness(
+  { checks, required, stopping }: OpsOptions,
+  all: boolean,
+): Promise<Report> {
+  if (stopping.aborted) return { ok: false, body: { status: "stopping" } };
+  const names = all ? Object.keys(checks) : required;
+  const dependencies = await runChecks(names, checks);
+  const ok = required.every((name) => dependencies[name]?.status === "ok");
+  return { ok, body: { status: ok ? "ok" : "failed", dependencies } };
 }
 
 /** Serves the operations endpoints on a separate listener. Throws `StartError` if the port is in use. */
-export async function startOpsServer(
-  options: OpsOptions & { host: string; port: number },
-): Promise<AsyncDisposable & { port: number }> {
-  const handler = createOpsHandler(options);
+export async function startOpsServer(address: { host: string; port: number }): Promise<OpsServer> {
+  let options: OpsOptions | undefined;
+  const starting: Report = { ok: false, body: { status: "starting" } };
+  const reportOf = async (path: string, all: boolean): Promise<Report | undefined> => {
+    if (path === "/healthz") return { ok: true, body: { status: "ok" } };
+    if (path === "/startupz") return options ? { ok: true, body: { status: "ok" } } : starting;
+    if (path === "/readyz") return options ? readiness(options, all) : starting;
+    return undefined;
+  };
+  const serve = async ({ url = "" }: IncomingMessage, response: ServerResponse) => {
+    const [path = "", query = ""] = url.split("?", 2);
+    if (path === "/metrics") {
+      send(response, 200, "text/plain; version=0.0.4; charset=utf-8", await metricsText());
+      return;
+    }
+    const report = await reportOf(path, new URLSearchParams(query).has("verbose"));
+    const { ok, body } = report ?? { ok: false, body: { status: "not found" } };
+    send(response, ok ? 200 : report ? 503 : 404, "application/json", JSON.stringify(body));
+  };
   const server = createServer((request, response) => {
-    handler(request, response).then(
-      (known) => {
-        if (!known) send(response, 404, "application/json", '{"status":"not found"}');
-      },
-      () => response.destroy(),
-    );
+    serve(request, response).catch(() => response.destroy());
   });
-  const port = await listenOn(server, options);
+  const port = await listenOn(server, address);
   return {
     port,
+    started(given) {
+      options = given;
+    },
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -59,16 +82,19 @@ export async function startOpsServer(
 
 type Outcome = { status: "ok" } | { status: "failed"; reason: string };
 
-async function runChecks(checks: OpsOptions["checks"]): Promise<Record<string, Outcome>> {
+async function runChecks(
+  names: readonly string[],
+  checks: OpsOptions["checks"],
+): Promise<Record<string, Outcome>> {
   const outcomes = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const),
+    names.map(async (name) => [name, await runCheck(checks[name])] as const),
   );
   return Object.fromEntries(outcomes);
 }
 
-async function runCheck(check: Check): Promise<Outcome> {
+async function runCheck(check: Check | undefined): Promise<Outcome> {
   try {
-    await withTimeout(CHECK_TIMEOUT_MS, check());
+    await withTimeout(CHECK_TIMEOUT_MS, check?.() ?? Promise.reject(new Error("is not checked")));
     return { status: "ok" };
   } catch (error) {
     return { status: "failed", reason: error instanceof Error ? error.message : String(error) };

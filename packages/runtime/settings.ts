@@ -194,6 +194,20 @@ export const deadlineSettings = {
     ),
 };
 
+/** The settings for the end of a service. */
+export const stopSettings = {
+  DRAIN_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(3600)
+    .default(5)
+    .describe("Seconds that the service still serves after SIGTERM, while it is not ready."),
+  SHUTDOWN_TIMEOUT: secondsSetting
+    .default(20)
+    .describe("Seconds that requests in progress may then continue after the ports are closed."),
+};
+
 /** Returns the time limits of a listener, from its settings. */
 export const deadlinesOf = (config: {
   HEADERS_TIMEOUT: number;

@@ -25,6 +25,8 @@ export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
   HOST: string;
   GRPC_PORT: number;
   OPS_PORT: number;
+  DRAIN_SECONDS: number;
+  SHUTDOWN_TIMEOUT: number;
   ASSERTION_PRIVATE_KEY: Parameters<typeof createIdentity>[1];
   ASSERTION_PUBLIC_KEYS: () => AssertionKeys;
 }

@@ -9,6 +9,7 @@ export {
 export { defineService } from "./define-service.ts";
 export type { AppDependencies } from "./definition.ts";
 export { grpcTlsOf, startGrpcTls } from "./grpc-tls.ts";
-export { type Ports, serve } from "./listeners.ts";
+export { type PortOptions, type Ports, serve } from "./listeners.ts";
 export { natsOptions } from "./nats-options.ts";
 export { type Examination, preflight } from "./preflight.ts";
+export { STOP_REST_MS } from "./start-service.ts";

@@ -1,11 +1,11 @@
 import type { GrpcTls, RpcServer } from "@statehouse/rpc";
-import { type Check, type Logger, startOpsServer } from "@statehouse/runtime";
+import type { Check, Logger, OpsServer } from "@statehouse/runtime";
 
 /** Handles requests that a service serves in addition to gRPC, either on a separate port or mounted by standalone. */
 export interface Listener<Handler> {
   handler: Handler;
   /** Opens the port. Throws `StartError` if it is in use. */
-  listen(host: string): Promise<{ readonly port: number } & AsyncDisposable>;
+  listen(options: PortOptions): Promise<{ readonly port: number } & AsyncDisposable>;
 }
 
 export type Listeners = Record<string, Listener<unknown>>;
@@ -13,11 +13,19 @@ export type Handlers<L extends Listeners> = { readonly [Name in keyof L]: L[Name
 
 export type Ports<Name extends string> = Readonly<Record<Name, number>>;
 
-export interface ServeOptions<Name extends string> {
-  service: string;
+/** How a port is opened and closed. */
+export interface PortOptions {
   host: string;
+  /** Aborted when the service begins to stop. */
+  stopping: AbortSignal;
+  /** How long requests in progress may continue after the port is closed, in ms. */
+  shutdownMs: number;
+}
+
+export interface ServeOptions<Name extends string> extends PortOptions {
+  service: string;
   /** The port of health, readiness and metrics. */
-  opsPort: number;
+  ops: OpsServer;
   checks: Readonly<Record<string, Check>>;
   /** The service is not ready if one of these checks fails. All other checks are only reported. */
   required: readonly string[];
@@ -25,32 +33,39 @@ export interface ServeOptions<Name extends string> {
   logger: Logger;
 }
 
-/** Opens the operations port and the listeners, and logs their ports. `stack` closes them. */
+/** Opens the listeners, logs all ports, and reports that the service has started. `stack` closes all at the same time. */
 export async function serve<Name extends string>(
-  { service, host, opsPort, checks, required, listeners, logger }: ServeOptions<Name>,
+  { service, ops, checks, required, listeners, logger, ...options }: ServeOptions<Name>,
   stack: AsyncDisposableStack,
 ): Promise<Ports<Name | "ops">> {
-  const ops = stack.use(await startOpsServer({ host, port: opsPort, checks, required }));
   const ports: Record<string, number> = { ops: ops.port };
+  const opened: AsyncDisposable[] = [];
+  stack.defer(async () => {
+    await Promise.all(opened.map((listener) => listener[Symbol.asyncDispose]()));
+  });
   for (const [name, listen] of Object.entries<Listener<unknown>["listen"]>(listeners)) {
-    ports[name] = stack.use(await listen(host)).port;
+    const listener = await listen(options);
+    opened.push(listener);
+    ports[name] = listener.port;
   }
+  ops.started({ checks, required, stopping: options.stopping });
   logger.info(ports, `${service} listens`);
   return ports as Ports<Name | "ops">;
 }
 
-/** Returns a listener that opens the gRPC port. Disposal does nothing, because the owner of `rpc` closes the port. */
+/** Returns a listener that opens the gRPC port. */
 export const listenGrpc =
-  (rpc: RpcServer, port: number, tls?: GrpcTls) => async (host: string) => ({
+  (rpc: RpcServer, port: number, tls?: GrpcTls) =>
+  async ({ host, shutdownMs }: PortOptions) => ({
     port: (await rpc.listen({ host, port, tls })).port,
-    [Symbol.asyncDispose]: async () => {},
+    [Symbol.asyncDispose]: () => rpc.close(shutdownMs),
   });
 
 export const listenFunctionsOf = <L extends Listeners>(listeners: L) =>
   Object.fromEntries(
     Object.entries(listeners).map(([name, listener]) => [
       name,
-      (host: string) => listener.listen(host),
+      (options: PortOptions) => listener.listen(options),
     ]),
   );
 

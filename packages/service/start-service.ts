@@ -1,6 +1,14 @@
 import { type LocalBus, observeDeadLetters } from "@statehouse/events";
 import { type Channel, createRpcServer, isRead, type RpcServer } from "@statehouse/rpc";
-import { type Check, createLogger, type Logger, watchSettings } from "@statehouse/runtime";
+import {
+  type Check,
+  createLogger,
+  createStopping,
+  type Logger,
+  type Stoppable,
+  startOpsServer,
+  watchSettings,
+} from "@statehouse/runtime";
 import type { z } from "zod";
 import type { Clients } from "./channels.ts";
 import type { BaseConfig, ServiceDefinition } from "./definition.ts";
@@ -27,7 +35,7 @@ export interface Dependencies<Client extends Clients> {
   logger?: Logger;
 }
 
-export interface RunningService<L extends Listeners = Listeners> extends AsyncDisposable {
+export interface RunningService<L extends Listeners = Listeners> extends Stoppable {
   readonly rpc: RpcServer;
   readonly handlers: Handlers<L>;
   /** The service is not ready if the check `database` fails. All other checks are only reported. */
@@ -35,6 +43,9 @@ export interface RunningService<L extends Listeners = Listeners> extends AsyncDi
   /** Undefined if `embedded` is set. */
   readonly ports: Ports<(keyof L & string) | "grpc" | "ops"> | undefined;
 }
+
+/** How long background work may take to stop after the ports are closed, in ms. */
+export const STOP_REST_MS = 5000;
 
 /**
  * Starts all parts of a service in the order of their dependencies. If a step fails, stops everything that has been
@@ -62,7 +73,18 @@ export async function startService<
   const settings = config as unknown as BaseConfig;
   const options = rest as Partial<Options>;
   const logger = ownLogger ?? createLogger({ service: name, level: settings.LOG_LEVEL });
+  const shutdownMs = settings.SHUTDOWN_TIMEOUT * 1000;
+  const stopping = createStopping({
+    service: name,
+    drainMs: settings.DRAIN_SECONDS * 1000,
+    logger,
+  });
   await using starting = new AsyncDisposableStack();
+  const { HOST: host } = settings;
+  // Opened first and closed last: the process is live while it starts and stops.
+  const ops = embedded
+    ? undefined
+    : starting.use(await startOpsServer({ host, port: settings.OPS_PORT }));
   // A composition opens no connections between its services.
   const grpcTls = embedded ? undefined : startGrpcTls(settings, logger, starting);
   const given = { channels, tls: () => grpcTls, logger, options };
@@ -100,29 +122,33 @@ export async function startService<
     ...definition.checks?.(running),
   };
   const listeners = definition.listeners?.(running) ?? ({} as L);
-  const ports = embedded
-    ? undefined
-    : await serve(
-        {
-          service: name,
-          host: settings.HOST,
-          opsPort: settings.OPS_PORT,
-          checks,
-          required: ["database"],
-          listeners: {
-            grpc: listenGrpc(rpc, settings.GRPC_PORT, grpcTls),
-            ...listenFunctionsOf(listeners),
-          },
-          logger,
+  const ports =
+    ops &&
+    (await serve(
+      {
+        service: name,
+        host,
+        stopping: stopping.signal,
+        shutdownMs,
+        ops,
+        checks,
+        required: ["database"],
+        listeners: {
+          grpc: listenGrpc(rpc, settings.GRPC_PORT, grpcTls),
+          ...listenFunctionsOf(listeners),
         },
-        starting,
-      );
+        logger,
+      },
+      starting,
+    ));
   const started = starting.move();
   return {
     rpc,
     handlers: handlersOf(listeners),
     checks,
     ports: ports as RunningService<L>["ports"],
+    drain: () => stopping.drain(),
+    stopMs: shutdownMs + STOP_REST_MS,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

@@ -4,6 +4,7 @@ import {
   portSetting,
   secondsSetting,
   settings,
+  stopSettings,
 } from "@statehouse/runtime";
 import { z } from "zod";
 
@@ -16,6 +17,7 @@ export const configSchema = z.object({
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9101, "gRPC"),
   OPS_PORT: portSetting(9201, "health, readiness and metrics"),
+  ...stopSettings,
   ...grpcTlsSettings,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,
   ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,

@@ -4,6 +4,7 @@ import {
   runCommand,
   runService,
   StartError,
+  type Stoppable,
 } from "@statehouse/runtime";
 import { z } from "zod";
 
@@ -24,7 +25,7 @@ type Print = (line: string) => void;
 interface Startable<Schema extends z.ZodObject> {
   name: string;
   config: Schema;
-  start(config: z.output<Schema>): Promise<AsyncDisposable>;
+  start(config: z.output<Schema>): Promise<Stoppable>;
 }
 
 /** Returns the help's lines about settings. */
@@ -47,8 +48,13 @@ const running = <Schema extends z.ZodObject>(
       const { startTelemetry } = await import("@statehouse/runtime/telemetry");
       starting.use(await startTelemetry({ service: name }));
       const { service } = await load();
-      starting.use(await service.start(readConfig(service.config)));
-      return starting.move();
+      const started = starting.use(await service.start(readConfig(service.config)));
+      const stack = starting.move();
+      return {
+        drain: () => started.drain?.() ?? Promise.resolve(),
+        ...(started.stopMs !== undefined && { stopMs: started.stopMs }),
+        [Symbol.asyncDispose]: () => stack.disposeAsync(),
+      };
     });
   },
 });

@@ -1,4 +1,10 @@
-import { deadlineSettings, grpcTlsSettings, portSetting, settings } from "@statehouse/runtime";
+import {
+  deadlineSettings,
+  grpcTlsSettings,
+  portSetting,
+  settings,
+  stopSettings,
+} from "@statehouse/runtime";
 import { z } from "zod";
 import { networkOf } from "./http/proxies.ts";
 
@@ -12,6 +18,7 @@ export const configSchema = z.object({
   HOST: settings.HOST,
   PORT: portSetting(8080, "the API"),
   OPS_PORT: portSetting(9200, "health, readiness and metrics"),
+  ...stopSettings,
   ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,
   STATE_OBJECT_URL: settings.PUBLIC_URL.optional().describe(

@@ -6,17 +6,25 @@ import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/wor
 import { createClient, createIdentity, type ServiceIdentity } from "@statehouse/rpc";
 import {
   type Check,
-  createHttpServer,
   createLogger,
+  createStopping,
   deadlinesOf,
-  drain,
   edition,
   type Logger,
-  listenOn,
+  openHttpPort,
   runWithDeadline,
   watchSettings,
+  type Stoppable,
+  startOpsServer,
 } from "@statehouse/runtime";
-import { openChannels, type Ports, serve, startGrpcTls } from "@statehouse/service";
+import {
+  openChannels,
+  type PortOptions,
+  type Ports,
+  STOP_REST_MS,
+  serve,
+  startGrpcTls,
+} from "@statehouse/service";
 import { type Channels, type Clients, createClients } from "./clients.ts";
 import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
@@ -37,7 +45,7 @@ interface Dependencies {
   logger?: Logger;
 }
 
-export interface RunningGateway extends AsyncDisposable {
+export interface RunningGateway extends Stoppable {
   readonly handler: RequestListener;
   readonly routes: readonly Route[];
   /** Readiness requires none of these checks: the gateway responds in JSON even if its services are unavailable. */
@@ -47,14 +55,22 @@ export interface RunningGateway extends AsyncDisposable {
 }
 
 const SERVICE = "gateway";
-/** How long requests in progress may continue after the gateway begins to stop, in ms. */
-const DRAIN_MS = 10_000;
 
 /** Starts the gateway. Throws `StartError` if a port is in use. */
 async function start(config: Config, parts: Dependencies = {}): Promise<RunningGateway> {
   await using starting = new AsyncDisposableStack();
   const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   starting.use(watchSettings(config, { logger }));
+  const shutdownMs = config.SHUTDOWN_TIMEOUT * 1000;
+  const stopping = createStopping({
+    service: SERVICE,
+    drainMs: config.DRAIN_SECONDS * 1000,
+    logger,
+  });
+  // Opened first and closed last: the process is live while it starts and stops.
+  const ops = parts.embedded
+    ? undefined
+    : starting.use(await startOpsServer({ host: config.HOST, port: config.OPS_PORT }));
   const identity = await createIdentity(SERVICE, config.ASSERTION_PRIVATE_KEY);
   const channels =
     parts.channels ??
@@ -96,27 +112,42 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   });
   const checks = checksOf(client, identity);
 
-  const listen = async (host: string) => {
-    const server = createHttpServer(deadlinesOf(config), handler);
-    const port = await listenOn(server, { host, port: config.PORT });
-    return { port, [Symbol.asyncDispose]: () => drain(server, DRAIN_MS) };
-  };
-  const ports = parts.embedded
-    ? undefined
-    : await serve(
-        {
-          service: SERVICE,
-          host: config.HOST,
-          opsPort: config.OPS_PORT,
-          checks,
-          required: [],
-          listeners: { http: listen },
-          logger,
-        },
-        starting,
-      );
+  const listen = (options: PortOptions) =>
+    openHttpPort({
+      ...options,
+      port: config.PORT,
+      deadlines: deadlinesOf(config),
+      handler(request, response, awaitsContinue) {
+        if (awaitsContinue) response.writeContinue();
+        handler(request, response);
+      },
+    });
+  const ports =
+    ops &&
+    (await serve(
+      {
+        service: SERVICE,
+        host: config.HOST,
+        stopping: stopping.signal,
+        shutdownMs,
+        ops,
+        checks,
+        required: [],
+        listeners: { http: listen },
+        logger,
+      },
+      starting,
+    ));
   const running = starting.move();
-  return { handler, routes, checks, ports, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    handler,
+    routes,
+    checks,
+    ports,
+    drain: () => stopping.drain(),
+    stopMs: shutdownMs + STOP_REST_MS,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 /** The public API: authentication, routes and JSON:API documents. */

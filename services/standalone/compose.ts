@@ -2,22 +2,27 @@ import { service as accessService } from "@statehouse/access/service";
 import type { LocalBus } from "@statehouse/events";
 import { service as gatewayService } from "@statehouse/gateway/service";
 import type { Channel, RpcServer } from "@statehouse/rpc";
-import { type Check, type Logger, type OpsOptions, readConfig } from "@statehouse/runtime";
+import {
+  type Check,
+  type HttpHandler,
+  type Logger,
+  type OpsOptions,
+  readConfig,
+} from "@statehouse/runtime";
 import { service as stateService } from "@statehouse/state/service";
 import { service as workspacesService } from "@statehouse/workspaces/service";
 import type { z } from "zod";
 import { deferredChannel } from "./deferred-channel.ts";
 import type { Environment, ServiceName } from "./environments.ts";
-import type { Handler } from "./listener.ts";
 
 type ListenAddress = Parameters<RpcServer["listen"]>[0];
 
 /** Four services in one process, behind one request handler. */
 export interface Composition extends AsyncDisposable {
   /** Routes `/v1/object/*` to the state service and everything else to the gateway. */
-  handler: Handler;
+  handler: HttpHandler;
   /** The checks that the operations port serves. */
-  operations: OpsOptions;
+  operations: Pick<OpsOptions, "checks" | "required">;
   /** Channels to the access and workspaces services, for methods that services may call. */
   access: Channel;
   workspaces: Channel;
@@ -70,7 +75,7 @@ export async function compose(
   state.connect(runningState.rpc.inProcess());
   const gateway = await start(gatewayService);
   bus?.open();
-  const operations: OpsOptions = {
+  const operations: Composition["operations"] = {
     checks: {
       ...named("access", runningAccess.checks),
       ...named("workspaces", runningWorkspaces.checks),

@@ -1,6 +1,6 @@
 import { configSchema as accessConfig } from "@statehouse/access/config";
 import { configSchema as gatewayConfig } from "@statehouse/gateway/config";
-import { describeConfig, natsSettings } from "@statehouse/runtime";
+import { describeConfig, natsSettings, stopSettings } from "@statehouse/runtime";
 import { configSchema as stateConfig } from "@statehouse/state/config";
 import { configSchema as workspacesConfig } from "@statehouse/workspaces/config";
 import { z } from "zod";
@@ -10,6 +10,7 @@ import { standaloneSchema } from "./config.ts";
 const decided = {
   DATABASE_URL: true,
   ...natsSettings,
+  ...stopSettings,
   GRPC_PORT: true,
   OPS_PORT: true,
   OBJECT_PORT: true,

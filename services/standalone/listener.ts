@@ -1,12 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { type ConnectionDeadlines, createHttpServer, drain, listenOn } from "@statehouse/runtime";
-
-/** Handles a request. `awaitsContinue`: the client sends its body only after a 100 response. */
-export type Handler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  awaitsContinue: boolean,
-) => void;
+import { type ConnectionDeadlines, type HttpHandler, openHttpPort } from "@statehouse/runtime";
 
 /**
  * The port of standalone for clients. It is opened before the services start, so that a port in use is detected
@@ -17,13 +9,13 @@ export interface Listener extends AsyncDisposable {
   /** Base address for clients on the same machine. */
   readonly url: string;
   /** Passes requests to `handler` from now on. Before this call the response is 503. */
-  serve(handler: Handler): void;
+  serve(handler: HttpHandler): void;
 }
 
 /** How long requests in progress may continue after the server begins to stop, in ms. */
-const DRAIN_MS = 10_000;
+const SHUTDOWN_MS = 10_000;
 
-const notReady: Handler = (_, response) => {
+const notReady: HttpHandler = (_, response) => {
   response.writeHead(503, {
     "content-type": "application/vnd.api+json",
     "x-content-type-options": "nosniff",
@@ -41,19 +33,27 @@ export async function listen(
   deadlines: ConnectionDeadlines,
 ): Promise<Listener> {
   let handler = notReady;
-  const server = createHttpServer(deadlines, (request, response) =>
-    handler(request, response, false),
-  );
-  server.on("checkContinue", (request, response) => handler(request, response, true));
-  const bound = await listenOn(server, { host, port }, (error) => whyNot(host, port, error));
+  const stopping = new AbortController();
+  const opened = await openHttpPort({
+    host,
+    port,
+    deadlines,
+    handler: (request, response, awaitsContinue) => handler(request, response, awaitsContinue),
+    stopping: stopping.signal,
+    shutdownMs: SHUTDOWN_MS,
+    explain: (error) => whyNot(host, port, error),
+  });
   const local = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return {
-    port: bound,
-    url: `http://${local.includes(":") ? `[${local}]` : local}:${bound}`,
+    port: opened.port,
+    url: `http://${local.includes(":") ? `[${local}]` : local}:${opened.port}`,
     serve: (next) => {
       handler = next;
     },
-    [Symbol.asyncDispose]: () => drain(server, DRAIN_MS),
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await opened[Symbol.asyncDispose]();
+    },
   };
 }
 

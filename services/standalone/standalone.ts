@@ -9,6 +9,7 @@ import {
   deadlinesOf,
   grpcTlsSettings,
   readConfig,
+  type Stoppable,
   startOpsServer,
 } from "@statehouse/runtime";
 import { startGrpcTls } from "@statehouse/service";
@@ -22,7 +23,7 @@ import { blobsIn, serviceEnvironments, serviceNames } from "./environments.ts";
 import { firstStart, type Welcome } from "./first-start.ts";
 import { listen } from "./listener.ts";
 
-export interface Standalone extends AsyncDisposable, Welcome {
+export interface Standalone extends Stoppable, Welcome {
   /** The address for clients. */
   url: string;
   /** The address of health, readiness and metrics. It can be reached from this machine only. */
@@ -47,6 +48,10 @@ export async function startStandalone(
   // Opened first, so that a port in use is detected before anything else is started.
   const listener = await listen(config.HOST, config.PORT, deadlinesOf(config));
   starting.use(listener);
+  const stopping = new AbortController();
+  const operations = starting.use(
+    await startOpsServer({ host: "127.0.0.1", port: config.OPS_PORT }),
+  );
   const secrets = await openSecrets(folder, [...serviceNames, "standalone", "runner"]);
   const [postgres, nats] = await Promise.all([
     startPostgres({ dataDirectory: path.join(folder, "postgres") }),
@@ -86,10 +91,10 @@ export async function startStandalone(
     const tls = startGrpcTls(readConfig(z.object(grpcTlsSettings), settings), logger, starting);
     await composition.listenForRunners({ host: "127.0.0.1", port: config.RUNNER_PORT, tls });
   }
-  const operations = starting.use(
-    await startOpsServer({ ...composition.operations, host: "127.0.0.1", port: config.OPS_PORT }),
-  );
+  // Closed before the services, and again where it was opened, which has no effect then.
+  starting.use(listener);
   listener.serve(composition.handler);
+  operations.started({ ...composition.operations, stopping: stopping.signal });
   const identity = await createIdentity(
     "standalone",
     JSON.parse(secrets.assertionKeys.standalone ?? "null"),
@@ -106,6 +111,7 @@ export async function startStandalone(
     operationsUrl: `http://127.0.0.1:${operations.port}`,
     publishesEvents: nats !== undefined,
     ...welcome,
+    drain: async () => stopping.abort(),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

@@ -8,6 +8,7 @@ import {
   portSetting,
   secondsSetting,
   settings,
+  stopSettings,
 } from "@statehouse/runtime";
 import { z } from "zod";
 
@@ -23,6 +24,7 @@ export const configSchema = z.object({
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9103, "gRPC"),
   OPS_PORT: portSetting(9203, "health, readiness and metrics"),
+  ...stopSettings,
   OBJECT_PORT: portSetting(8081, "state bytes, /v1/object"),
   ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,

@@ -1,11 +1,10 @@
-import { deadlinesOf } from "@statehouse/runtime";
-import { defineService } from "@statehouse/service";
+import { deadlinesOf, openHttpPort } from "@statehouse/runtime";
+import { defineService, type PortOptions } from "@statehouse/service";
 import { configSchema } from "./config.ts";
 import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
 import { createObjectHandler } from "./objects/handler.ts";
 import { examineBlobStore, openBlobStore } from "./objects/open-store.ts";
-import { startObjectServer } from "./objects/server.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { migrations } from "./store/migrations.ts";
 import { entities } from "./store/nouns.ts";
@@ -51,7 +50,7 @@ export const service = defineService({
     return {
       objects: {
         handler,
-        listen: (host: string) => startObjectServer({ host, port, deadlines, handler, logger }),
+        listen: (options: PortOptions) => openHttpPort({ ...options, port, deadlines, handler }),
       },
     };
   },

@@ -5,6 +5,7 @@ import {
   portSetting,
   secondsSetting,
   settings,
+  stopSettings,
 } from "@statehouse/runtime";
 import { z } from "zod";
 import { engineReleases } from "./engine-releases.ts";
@@ -21,6 +22,7 @@ export const configSchema = z.object({
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9102, "gRPC"),
   OPS_PORT: portSetting(9202, "health, readiness and metrics"),
+  ...stopSettings,
   ...grpcTlsSettings,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,
   ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,

@@ -86,7 +86,7 @@ describe("while NATS is stopped", () => {
       await expectStatus(204, owner.api.delete(`/workspaces/${gone}`));
       forget(fixture(), gone);
       const readiness = await fetch(
-        `http://127.0.0.1:${stack.environments.workspaces.OPS_PORT}/readyz`,
+        `http://127.0.0.1:${stack.environments.workspaces.OPS_PORT}/readyz?verbose`,
       );
       expect(readiness.status).toBe(200);
       expect(await readiness.json()).toMatchObject({

@@ -27,7 +27,7 @@ needs("minio")("while MinIO is stopped", () => {
 
   const stateReady = async () => {
     const answer = await fetch(
-      `http://127.0.0.1:${fixture().stack.environments.state.OPS_PORT}/readyz`,
+      `http://127.0.0.1:${fixture().stack.environments.state.OPS_PORT}/readyz?verbose`,
     );
     return { status: answer.status, body: await answer.json() };
   };

@@ -129,6 +129,8 @@ async function start<Running extends RunningServices>(
           addresses,
           settings: {
             LOG_LEVEL: process.env.STATEHOUSE_TEST_LOG ?? "silent",
+            // No balancer has to follow the readiness of a service that stops.
+            DRAIN_SECONDS: "0",
             // Tests send many invalid tokens from one address.
             FAILED_AUTHENTICATION_LIMIT: "0",
             ...blobs.settings,

@@ -96,7 +96,7 @@ needs("minio")("four processes on MinIO", () => {
     "%s reports liveness, readiness with its dependencies, and metrics",
     async (name) => {
       expect((await operations(name, "/healthz")).status).toBe(200);
-      const ready = await operations(name, "/readyz");
+      const ready = await operations(name, "/readyz?verbose");
       expect(ready.status).toBe(200);
       const dependencies = await dependenciesOf(ready);
       const known = {
@@ -144,7 +144,7 @@ needs("minio")("four processes on MinIO", () => {
     const { id } = await newWorkspace(fixture());
     await stack.processes.state.kill();
     try {
-      const dependencies = await dependenciesOf(await operations("gateway", "/readyz"));
+      const dependencies = await dependenciesOf(await operations("gateway", "/readyz?verbose"));
       expect(dependencies).toMatchObject({ state: { status: "failed" }, access: { status: "ok" } });
       const answer = await owner.api.get(`/workspaces/${id}/current-state-version`);
       expect(answer.status).toBe(503);

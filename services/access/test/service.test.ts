@@ -17,7 +17,7 @@ test("a single service responds over gRPC and reports readiness with each depend
   });
   const ops = (path: string) => fetch(`http://127.0.0.1:${ports.ops}${path}`);
   expect((await ops("/healthz")).status).toBe(200);
-  const ready = await ops("/readyz");
+  const ready = await ops("/readyz?verbose");
   expect(ready.status).toBe(200);
   expect(await ready.json()).toMatchObject({ dependencies: { database: { status: "ok" } } });
   expect((await ops("/metrics")).status).toBe(200);

@@ -11,6 +11,7 @@ test("the process is ready after its migration and exits with 0 on SIGTERM", asy
     NATS_URL: sharedDependencies().nats.url,
     HOST: "127.0.0.1",
     GRPC_PORT: "0",
+    DRAIN_SECONDS: "0",
     OPS_PORT: "0",
     ...settingsOf("workspaces"),
     SEALING_KEYS: newKeyRing(),

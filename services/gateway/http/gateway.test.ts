@@ -170,7 +170,7 @@ describe("lists and includes", () => {
 });
 
 test("readiness reports the services and requires none of them", async () => {
-  const ready = await fetchFrom("ops", "/readyz");
+  const ready = await fetchFrom("ops", "/readyz?verbose");
   expect(ready.status).toBe(200);
   expect(await ready.json()).toMatchObject({
     dependencies: {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
-import { createLogger } from "@statehouse/runtime";
+import { createLogger, openHttpPort } from "@statehouse/runtime";
 import { freshBucket, needs, temporaryFolder } from "@statehouse/testing";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
@@ -8,7 +8,6 @@ import type { BlobStore } from "../objects/blob-store.ts";
 import { openDirectoryStore } from "../objects/directory-store.ts";
 import { createObjectHandler } from "../objects/handler.ts";
 import { S3Store } from "../objects/s3-store.ts";
-import { startObjectServer } from "../objects/server.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 /** Largest content that the object server of these tests accepts, in bytes. */
@@ -31,12 +30,13 @@ export async function runObjects(state: RunningState, store: BlobStore) {
   const settings = { ...state.app.settings, maxStateBytes: LIMIT };
   const objects = { app: { ...state.app, settings }, store, logger: silent };
   const handler = createObjectHandler(objects, { idleMs: IDLE_MS, bodyMs: 60_000 });
-  const server = await startObjectServer({
+  const server = await openHttpPort({
     host: "127.0.0.1",
     port: 0,
     deadlines: { headersMs: 60_000, idleMs: 60_000 },
     handler,
-    logger: silent,
+    stopping: new AbortController().signal,
+    shutdownMs: 20_000,
   });
   const base = `http://127.0.0.1:${server.port}`;
   return {

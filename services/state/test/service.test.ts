@@ -112,7 +112,7 @@ test("a single service stores a state over its listeners, extracts its outputs a
 
 test("readiness reports each dependency", async () => {
   const ready = await waitFor(async () => {
-    const answer = await fetch(`http://127.0.0.1:${service.ports.ops}/readyz`);
+    const answer = await fetch(`http://127.0.0.1:${service.ports.ops}/readyz?verbose`);
     return answer.status === 200 && answer;
   });
   const ok = { status: "ok" };

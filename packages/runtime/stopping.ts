@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "./logger.ts";
+
+/** How a service stops after SIGTERM. */
+export interface Stopping {
+  /** Aborted when the service begins to stop: it is no longer ready, and connections are closed after each response. */
+  readonly signal: AbortSignal;
+  /** Begins to stop. Resolves when balancers have had time to send requests elsewhere. */
+  drain(): Promise<void>;
+}
+
+export interface StoppingOptions {
+  service: string;
+  /** How long the service serves requests after it has begun to stop, in ms. */
+  drainMs: number;
+  logger: Logger;
+}
+
+/** Creates the state of a service that may stop. */
+export function createStopping({ service, drainMs, logger }: StoppingOptions): Stopping {
+  const stop = new AbortController();
+  return {
+    signal: stop.signal,
+    async drain() {
+      stop.abort();
+      logger.info({ seconds: drainMs / 1000 }, `${service} stops and is no longer ready`);
+      await sleep(drainMs);
+    },
+  };
+}
