@@ -31,6 +31,7 @@ export { type LoopOptions, startLoop } from "./loop.ts";
 export { metricsText } from "./metrics.ts";
 export { type Check, type OpsOptions, type OpsServer, startOpsServer } from "./ops-server.ts";
 export { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
+export { createProxies, type Proxies } from "./proxies.ts";
 export {
   deadlineSettings,
   deadlinesOf,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { neededWith, renewableMark } from "./config.ts";
 import type { ConnectionDeadlines } from "./listener.ts";
+import { networkOf } from "./proxies.ts";
 
 /** A setting that contains a JSON value. */
 const json = z.string().transform((text, context): unknown => {
@@ -154,6 +155,19 @@ export const settings = {
     .url()
     .transform((url) => url.replace(/\/+$/, ""))
     .describe("The address that clients use, without a path."),
+  TRUSTED_PROXIES: z
+    .string()
+    .default("")
+    .transform((text, context) => {
+      const networks = text.split(",").map((part) => part.trim());
+      const known = networks.filter((part) => part !== "").map(networkOf);
+      if (known.every((network) => network !== undefined)) return known;
+      context.addIssue("must be addresses or networks such as 10.0.0.0/8, separated by commas");
+      return z.NEVER;
+    })
+    .describe(
+      "Addresses and networks of the proxies whose traceparent and X-Forwarded-For headers are trusted.",
+    ),
   DATABASE_URL: renewable(z.url()).describe("Address of the service's own PostgreSQL database."),
   DATABASE_POOL_SIZE: z.coerce
     .number()

@@ -6,7 +6,6 @@ import {
   stopSettings,
 } from "@statehouse/runtime";
 import { z } from "zod";
-import { networkOf } from "./http/proxies.ts";
 
 /** The lowest rate with which public clients work: they use two thirds of it and need at least one request at a time. */
 const MIN_RATE_LIMIT = 30;
@@ -50,19 +49,7 @@ export const configSchema = z.object({
     .describe(
       "Largest sum of all request bodies in memory, in bytes; one token may hold a quarter.",
     ),
-  TRUSTED_PROXIES: z
-    .string()
-    .default("")
-    .transform((text, context) => {
-      const networks = text.split(",").map((part) => part.trim());
-      const known = networks.filter((part) => part !== "").map(networkOf);
-      if (known.every((network) => network !== undefined)) return known;
-      context.addIssue("must be addresses or networks such as 10.0.0.0/8, separated by commas");
-      return z.NEVER;
-    })
-    .describe(
-      "Addresses and networks of the proxies whose traceparent and X-Forwarded-For headers are trusted.",
-    ),
+  TRUSTED_PROXIES: settings.TRUSTED_PROXIES,
   RATE_LIMIT: z.coerce
     .number()
     .int()

@@ -6,7 +6,9 @@ import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/wor
 import { createClient, createIdentity, type ServiceIdentity } from "@statehouse/rpc";
 import {
   type Check,
+  ConfigError,
   createLogger,
+  createProxies,
   createStopping,
   deadlinesOf,
   edition,
@@ -32,7 +34,6 @@ import { createAuthenticationLimit } from "./http/authentication-limit.ts";
 import { createBodyMemory } from "./http/body-memory.ts";
 import { createBodyParser } from "./http/body-parser.ts";
 import { createGateway } from "./http/gateway.ts";
-import { createProxies } from "./http/proxies.ts";
 import type { Route } from "./http/route.ts";
 import { createObjectUpload } from "./object-upload.ts";
 import { routes } from "./routes/routes.ts";
@@ -56,8 +57,9 @@ export interface RunningGateway extends Stoppable {
 
 const SERVICE = "gateway";
 
-/** Starts the gateway. Throws `StartError` if a port is in use. */
+/** Starts the gateway. Throws `StartError` if a port is in use, and `ConfigError`. */
 async function start(config: Config, parts: Dependencies = {}): Promise<RunningGateway> {
+  requireConsistentTimeouts(config);
   await using starting = new AsyncDisposableStack();
   const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   starting.use(watchSettings(config, { logger }));
@@ -148,6 +150,14 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     stopMs: shutdownMs + STOP_REST_MS,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Throws if a response could take longer than its connection may be idle: it would never arrive. */
+function requireConsistentTimeouts({ REQUEST_TIMEOUT, IDLE_TIMEOUT }: Config): void {
+  if (REQUEST_TIMEOUT < IDLE_TIMEOUT) return;
+  throw new ConfigError(
+    `REQUEST_TIMEOUT: must be less than IDLE_TIMEOUT, which is ${IDLE_TIMEOUT} seconds`,
+  );
 }
 
 /** The public API: authentication, routes and JSON:API documents. */

@@ -28,6 +28,7 @@ export const configSchema = z.object({
   OBJECT_PORT: portSetting(8081, "state bytes, /v1/object"),
   ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,
+  TRUSTED_PROXIES: settings.TRUSTED_PROXIES,
   EDITION: settings.EDITION,
   ...grpcTlsSettings,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,

@@ -1,4 +1,4 @@
-import { deadlinesOf, openHttpPort } from "@statehouse/runtime";
+import { createProxies, deadlinesOf, openHttpPort } from "@statehouse/runtime";
 import { defineService, type PortOptions } from "@statehouse/service";
 import { configSchema } from "./config.ts";
 import { consumers } from "./consumers/consumers.ts";
@@ -44,7 +44,8 @@ export const service = defineService({
   listeners({ app, resources: store, config, logger }) {
     const { idleMs, headersMs } = deadlinesOf(config);
     const bodyMs = config.BODY_TIMEOUT * 1000;
-    const handler = createObjectHandler({ app, store, logger }, { idleMs, bodyMs });
+    const proxies = createProxies(config.TRUSTED_PROXIES);
+    const handler = createObjectHandler({ app, store, logger }, { idleMs, bodyMs, proxies });
     const deadlines = { headersMs, idleMs };
     const port = config.OBJECT_PORT;
     return {

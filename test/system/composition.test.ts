@@ -3,7 +3,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { newId } from "@statehouse/postgres/ids";
 import { serviceNames } from "@statehouse/standalone/environments";
-import { childEnvironment, needs, waitFor } from "@statehouse/testing";
+import { childEnvironment, needs, newServiceKeys, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { servicesMayBeAway } from "../golden/route-coverage.ts";
 import { halfSent } from "../stack/half-sent.ts";
@@ -219,6 +219,26 @@ needs("minio")("four processes on MinIO", () => {
       await waitFor(async () => (await owner.api.get(`/workspaces/${id}`)).status === 200);
     },
   );
+});
+
+test("the gateway does not start if a response may take longer than its connection is idle", async () => {
+  const { settingsOf } = await newServiceKeys("gateway");
+  const started = run(process.execPath, ["services/cli/main.ts", "gateway"], {
+    env: childEnvironment({
+      ...settingsOf("gateway"),
+      GRPC_TLS: "off",
+      PUBLIC_URL: "http://127.0.0.1",
+      PORT: "0",
+      OPS_PORT: "0",
+      REQUEST_TIMEOUT: "30",
+      IDLE_TIMEOUT: "30",
+    }),
+    timeout: 20_000,
+  });
+  await expect(started).rejects.toMatchObject({
+    code: 1,
+    stderr: "REQUEST_TIMEOUT: must be less than IDLE_TIMEOUT, which is 30 seconds\n",
+  });
 });
 
 describe.each(serviceNames)("%s with an invalid configuration", (name) => {

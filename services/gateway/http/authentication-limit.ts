@@ -1,10 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { AppError, rateLimited } from "@statehouse/errors";
-import type { Logger } from "@statehouse/runtime";
+import type { Logger, Proxies } from "@statehouse/runtime";
 import { LRUCache } from "lru-cache";
 import type { Caller } from "./authentication.ts";
 import { credentialKey } from "./credential.ts";
-import type { Proxies } from "./proxies.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 
 /** Runs authentications and limits those that fail. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import type { Logger } from "@statehouse/runtime";
+import type { Logger, Proxies } from "@statehouse/runtime";
 import Koa from "koa";
 import {
   type AuthenticateOptions,
@@ -16,7 +16,6 @@ import { type RespondOptions, respond } from "./middleware/respond.ts";
 import { noRoute, readablePath, routing } from "./middleware/routing.ts";
 import type { RequestState } from "./middleware/state.ts";
 import { trace } from "./middleware/trace.ts";
-import type { Proxies } from "./proxies.ts";
 import type { Route } from "./route.ts";
 
 export interface GatewayOptions extends RespondOptions, BodyOptions, AuthenticateOptions {

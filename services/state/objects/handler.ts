@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@statehouse/errors";
 import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
 import { isId } from "@statehouse/postgres/ids";
-import { limitReceiving, withServerSpan } from "@statehouse/runtime";
+import { limitReceiving, type Proxies, withServerSpan } from "@statehouse/runtime";
 import { answerFailure } from "./answer.ts";
 import { sendContent } from "./download.ts";
 import type { Objects } from "./objects.ts";
@@ -24,6 +24,8 @@ export interface HandlerOptions {
   idleMs: number;
   /** Time limit for receiving a body, in ms; see `limitReceiving`. */
   bodyMs: number;
+  /** The proxies whose traces are continued; a trace of another client could be that of another request. */
+  proxies: Proxies;
 }
 
 const BASE = "/v1/object/";
@@ -31,7 +33,7 @@ const BASE = "/v1/object/";
 /** Creates a plain request handler, so that callers can serve it on their own listener. */
 export function createObjectHandler(
   objects: Objects,
-  { idleMs, bodyMs }: HandlerOptions,
+  { idleMs, bodyMs, proxies }: HandlerOptions,
 ): ObjectHandler {
   const { measure, notAuthenticated } = requestMetrics();
   return (request, response, awaitsContinue = false) => {
@@ -48,8 +50,7 @@ export function createObjectHandler(
     request.once("end", () => response.setTimeout(0));
     const route = routeOf(request);
     measure(request, response, route.name);
-    const parent = request.headers.traceparent;
-    const traced = typeof parent === "string" ? parent : undefined;
+    const traced = proxies.sent(request) ? request.headers.traceparent?.toString() : undefined;
     // Contains the route's name instead of the path, because the path of an upload contains its token.
     const attributes = { "http.route": route.name };
     void withServerSpan(`${request.method} ${route.name}`, traced, attributes, async (span) => {

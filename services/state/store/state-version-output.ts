@@ -119,6 +119,13 @@ export async function deleteOutputs(
   ]);
 }
 
+/** Largest number of outputs that are included for one object, alone and in a list. */
+const MAX_INCLUDED_OUTPUTS = 1000;
+const MAX_LISTED_OUTPUTS = 100;
+
+const includedOutputs = ({ length }: readonly string[]): number =>
+  length === 1 ? MAX_INCLUDED_OUTPUTS : MAX_LISTED_OUTPUTS;
+
 const rows = (em: EntityManager, sealer: Sealer) => ({
   saveAll: (versionId: StateVersionId, outputs: readonly ExtractedOutput[]): Promise<void> =>
     insertOutputs(em, sealer, versionId, outputs),
@@ -197,29 +204,30 @@ const reads = (database: Database, sealer: Sealer) => ({
     return { rows: rows.map(shown), total };
   },
 
+  /** Returns the first outputs of each version, for documents that include them. */
   async listOfVersions(ids: readonly StateVersionId[]): Promise<PlacedOutput[]> {
     // index: state_version_outputs_position
     const rows = await database.query<PlacedRow>(
       `select ${placedColumns} from state_version_outputs output
        join state_versions version on version.id = output.state_version_id
        join workspace_states workspace using (workspace_id)
-       where output.state_version_id = any($1) and ${isReadable}
+       where output.state_version_id = any($1) and output.position < $2 and ${isReadable}
        order by output.state_version_id, output.position`,
-      [ids],
+      [ids, includedOutputs(ids)],
     );
     return rows.map(placed);
   },
 
-  /** Returns the outputs of the workspaces' current versions. */
+  /** Returns the first outputs of each workspace's current version, for documents that include them. */
   async listOfWorkspaces(ids: readonly WorkspaceId[]): Promise<PlacedOutput[]> {
     // index: workspace_states_pkey, state_version_outputs_position
     const rows = await database.query<PlacedRow>(
       `select ${placedColumns} from workspace_states workspace
        join state_versions version on version.id = workspace.current_version_id
        join state_version_outputs output on output.state_version_id = version.id
-       where workspace.workspace_id = any($1) and ${isVisible}
+       where workspace.workspace_id = any($1) and output.position < $2 and ${isVisible}
        order by output.state_version_id, output.position`,
-      [ids],
+      [ids, includedOutputs(ids)],
     );
     return rows.map(placed);
   },

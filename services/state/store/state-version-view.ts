@@ -39,8 +39,9 @@ export interface StateVersionRow {
   providers_json: string;
 }
 
-/** Largest number of resources in the document of one version. */
+/** Largest number of resources in the document of one version, and largest length of its modules and providers. */
 const MAX_RESOURCES = 20_000;
+const MAX_TEXT = 1_048_576;
 /**
  * Largest number of resources for each version in a list. Lists omit modules and providers that are longer than
  * `MAX_LISTED_TEXT`.
@@ -53,9 +54,10 @@ const firstResources = (limit: number) =>
   `jsonb_path_query_array(version.resources, '$[0 to ${limit - 1}]') as resources,
    jsonb_array_length(version.resources) as resource_entries`;
 
-const listedText = (column: string) =>
-  `case when length(version.${column}::text) <= ${MAX_LISTED_TEXT} then version.${column}::text
-   else '' end`;
+/** SQL: a JSON column as text; empty if it is longer. */
+const textUpTo = (limit: number, column: string) =>
+  `case when length(version.${column}::text) <= ${limit} then version.${column}::text
+   else '' end as ${column}_json`;
 
 /**
  * SQL: the columns of a `StateVersionRow`, without the ids of its workspace, project and organization. The query must
@@ -70,11 +72,11 @@ const columns = `version.id, version.created_at, version.created_by_type,
   ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`;
 
 export const stateVersionColumns = `${columns}, ${firstResources(MAX_RESOURCES)},
-  version.modules::text as modules_json, version.providers::text as providers_json`;
+  ${textUpTo(MAX_TEXT, "modules")}, ${textUpTo(MAX_TEXT, "providers")}`;
 
 /** SQL: like `stateVersionColumns`, but with the smaller limits of lists. */
 export const listedVersionColumns = `${columns}, ${firstResources(MAX_LISTED_RESOURCES)},
-  ${listedText("modules")} as modules_json, ${listedText("providers")} as providers_json`;
+  ${textUpTo(MAX_LISTED_TEXT, "modules")}, ${textUpTo(MAX_LISTED_TEXT, "providers")}`;
 
 const bigintOf = (value: number | null): bigint | null => (value === null ? null : BigInt(value));
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
-import { createLogger, openHttpPort } from "@statehouse/runtime";
+import { createLogger, createProxies, openHttpPort } from "@statehouse/runtime";
 import { freshBucket, needs, temporaryFolder } from "@statehouse/testing";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
@@ -29,7 +29,11 @@ export type RunningObjects = Awaited<ReturnType<typeof runObjects>>;
 export async function runObjects(state: RunningState, store: BlobStore) {
   const settings = { ...state.app.settings, maxStateBytes: LIMIT };
   const objects = { app: { ...state.app, settings }, store, logger: silent };
-  const handler = createObjectHandler(objects, { idleMs: IDLE_MS, bodyMs: 60_000 });
+  const handler = createObjectHandler(objects, {
+    idleMs: IDLE_MS,
+    bodyMs: 60_000,
+    proxies: createProxies([]),
+  });
   const server = await openHttpPort({
     host: "127.0.0.1",
     port: 0,

@@ -1,7 +1,6 @@
 import { metrics } from "@opentelemetry/api";
 import { AppError } from "@statehouse/errors";
-import { durationHistogram, type Logger } from "@statehouse/runtime";
-import type { Proxies } from "../proxies.ts";
+import { durationHistogram, type Logger, type Proxies } from "@statehouse/runtime";
 import type { Middleware } from "./state.ts";
 import { routeName } from "./trace.ts";
 

@@ -1,5 +1,4 @@
-import { traceId, withServerSpan } from "@statehouse/runtime";
-import type { Proxies } from "../proxies.ts";
+import { type Proxies, traceId, withServerSpan } from "@statehouse/runtime";
 import type { Middleware } from "./state.ts";
 
 /**

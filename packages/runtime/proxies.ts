@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, isIPv6 } from "node:net";
 
-/** The proxies whose headers the gateway trusts. */
+/** The proxies whose headers a service trusts. */
 export interface Proxies {
   /** Returns whether a trusted proxy sent the request. */
   sent(request: IncomingMessage): boolean;
