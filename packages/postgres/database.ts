@@ -24,6 +24,8 @@ export interface DatabaseOptions {
   entities: readonly EntitySchema[];
   migrations: readonly SqlMigration[];
   poolSize?: number;
+  /** The pooling of a proxy such as PgBouncer between this process and the server; default: none. */
+  pooling?: Pooling;
   /** Maximum duration of a transaction that has no earlier deadline, in ms. */
   transactionCeilingMs?: number;
   /** How long the server keeps an idle transaction open, in ms. */
@@ -32,6 +34,12 @@ export interface DatabaseOptions {
   /** Called for every statement, for tests that count them. */
   onStatement?: StatementListener;
 }
+
+/**
+ * How a proxy assigns connections of the server: for as long as the client's connection, or for one transaction. State
+ * of a connection, such as named statements, exists in the second case only within a transaction.
+ */
+export type Pooling = "none" | "session" | "transaction";
 
 export interface Database extends AsyncDisposable {
   readonly orm: MikroORM;
@@ -64,7 +72,8 @@ const CONNECT_TIMEOUT_MS = 5000;
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { contextName, logger } = options;
   const ceilingMs = options.transactionCeilingMs ?? DEFAULT_CEILING_MS;
-  const { poolSize = DEFAULT_POOL_SIZE } = options;
+  const { poolSize = DEFAULT_POOL_SIZE, pooling = "none" } = options;
+  const named = pooling !== "transaction";
   const { orm, pool } = createOrm({ ...options, poolSize });
   exposeStatementCount();
   const poolMetrics = observePool(pool, contextName, poolSize);
@@ -72,7 +81,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const query = async <Row>(sql: string, params: readonly unknown[] = []): Promise<Row[]> => {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
     if (left === 0) throw deadlineExceeded();
-    const send = () => pool.query(answeredWithin(left, prepared(sql, params)));
+    const send = () => pool.query(answeredWithin(left, prepared(sql, params, named)));
     try {
       const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
       return rows;
@@ -89,7 +98,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
   return {
     orm,
-    transaction: (work, mode) => runTransaction({ pool, fork, ceilingMs, logger, ...mode }, work),
+    transaction: (work, mode) =>
+      runTransaction({ pool, fork, ceilingMs, named, logger, ...mode }, work),
     query,
     appliedMigrations: () => appliedMigrations(query),
     async ready() {
@@ -114,6 +124,7 @@ function createOrm({
   url,
   entities,
   poolSize,
+  pooling = "none",
   transactionCeilingMs = DEFAULT_CEILING_MS,
   idleTransactionMs = DEFAULT_IDLE_TRANSACTION_MS,
   logger,
@@ -134,8 +145,11 @@ function createOrm({
       max: poolSize,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      statement_timeout: transactionCeilingMs,
-      idle_in_transaction_session_timeout: idleTransactionMs,
+      // Poolers refuse these parameters of a connection; docs/operations.md sets them for the role instead.
+      ...(pooling === "none" && {
+        statement_timeout: transactionCeilingMs,
+        idle_in_transaction_session_timeout: idleTransactionMs,
+      }),
       onPoolCreated: (created: Pool) => {
         pool = created;
         followUrl(created, currentUrl);

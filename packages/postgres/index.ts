@@ -1,5 +1,5 @@
 export type { EntityManager } from "@mikro-orm/postgresql";
-export { type Database, openDatabase } from "./database.ts";
+export { type Database, openDatabase, type Pooling } from "./database.ts";
 export { schemaDrift } from "./drift.ts";
 export { uniqueViolation } from "./failures.ts";
 export { rotateColumnKeys, type SealedColumn, sealingKeyIds } from "./key-rotation.ts";

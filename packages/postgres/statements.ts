@@ -34,14 +34,18 @@ export const answeredWithin = (ms: number, query: QueryConfig): QueryConfig => (
   ...{ query_timeout: Math.ceil(ms) + SILENCE_MS },
 });
 
-/** Returns a query whose plan PostgreSQL caches: the same SQL has the same statement name on every connection. */
-export function prepared(sql: string, params: readonly unknown[]): QueryConfig {
+/**
+ * Returns a query whose plan PostgreSQL caches: the same SQL has the same statement name on every connection. Without
+ * `named` the plan is not cached.
+ */
+export function prepared(sql: string, params: readonly unknown[], named: boolean): QueryConfig {
+  const query = { text: sql, values: params as unknown[], types: resultTypes };
+  if (!named) return query;
   let name = names.get(sql);
   if (name === undefined && names.size < MAX_NAMED) {
     name = `s${names.size + 1}`;
     names.set(sql, name);
   }
-  const query = { text: sql, values: params as unknown[], types: resultTypes };
   return name === undefined ? query : { ...query, name };
 }
 

@@ -9,6 +9,7 @@ interface OpenTransaction {
   client: PoolClient;
   /** When the server ends the transaction, in ms since 1970. */
   until: number;
+  named: boolean;
   open: boolean;
   hooks: (() => void)[];
 }
@@ -24,6 +25,8 @@ export interface TransactionOptions extends TransactionMode {
   fork(): EntityManager;
   /** Maximum duration of a transaction in ms. An earlier deadline of the caller takes precedence. */
   ceilingMs: number;
+  /** Whether statements are named, so that their plans are cached. */
+  named: boolean;
   logger: Logger;
 }
 
@@ -51,11 +54,11 @@ export async function runTransaction<T>(
 }
 
 async function attemptTransaction<T>(
-  { pool, fork, ceilingMs, logger, validateOnly = false }: TransactionOptions,
+  { pool, fork, ceilingMs, named, logger, validateOnly = false }: TransactionOptions,
   work: (em: EntityManager) => Promise<T>,
 ): Promise<T> {
   const { client, until } = await begin(pool, ceilingMs);
-  const transaction: OpenTransaction = { client, until, open: true, hooks: [] };
+  const transaction: OpenTransaction = { client, until, named, open: true, hooks: [] };
   let broken = false;
   let result: T;
   try {
@@ -157,7 +160,7 @@ export async function queryIn<Row>(
 ): Promise<Row[]> {
   const transaction = transactionOf(em);
   const client = clientOf(transaction);
-  const send = () => client.query(inTime(transaction, prepared(sql, params)));
+  const send = () => client.query(inTime(transaction, prepared(sql, params, transaction.named)));
   const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
   return rows;
 }

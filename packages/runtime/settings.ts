@@ -176,6 +176,10 @@ export const settings = {
     .max(1000)
     .default(20)
     .describe("Most connections that a replica of the service opens to its database."),
+  DATABASE_POOLING: z
+    .enum(["none", "session", "transaction"])
+    .default("none")
+    .describe("Pooling of a proxy such as PgBouncer in front of the database."),
   ACCESS_ADDRESS: address("access", "127.0.0.1:9101"),
   WORKSPACES_ADDRESS: address("workspaces", "127.0.0.1:9102"),
   STATE_ADDRESS: address("state", "127.0.0.1:9103"),

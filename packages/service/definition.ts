@@ -1,5 +1,11 @@
 import type { Consumer } from "@statehouse/events";
-import type { Database, openDatabase, SealedColumn, SqlMigration } from "@statehouse/postgres";
+import type {
+  Database,
+  openDatabase,
+  Pooling,
+  SealedColumn,
+  SqlMigration,
+} from "@statehouse/postgres";
 import type {
   AssertionKeys,
   CallerFactory,
@@ -22,6 +28,7 @@ export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
   LOG_LEVEL: string;
   DATABASE_URL: () => string;
   DATABASE_POOL_SIZE: number;
+  DATABASE_POOLING: Pooling;
   HOST: string;
   GRPC_PORT: number;
   OPS_PORT: number;

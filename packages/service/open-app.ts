@@ -44,9 +44,16 @@ export async function openApp<
 ): Promise<OpenedApp<App>> {
   const { name, entities, migrations, clients } = definition;
   const settings = config as unknown as BaseConfig & ServiceAddresses<Client>;
-  const { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize } = settings;
   const database = stack.use(
-    await openDatabase({ contextName: name, url, poolSize, entities, migrations, logger }),
+    await openDatabase({
+      contextName: name,
+      url: settings.DATABASE_URL,
+      poolSize: settings.DATABASE_POOL_SIZE,
+      pooling: settings.DATABASE_POOLING,
+      entities,
+      migrations,
+      logger,
+    }),
   );
   const channels = given ?? openChannels(clients, settings, tls(), stack);
   const identity = await createIdentity(name, settings.ASSERTION_PRIVATE_KEY);

@@ -17,6 +17,7 @@ export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
   DATABASE_POOL_SIZE: settings.DATABASE_POOL_SIZE,
+  DATABASE_POOLING: settings.DATABASE_POOLING,
   ...natsSettings,
   EDITION: settings.EDITION,
   HOST: settings.HOST,

@@ -9,7 +9,7 @@ import { startBalancer } from "../stack/balancer.ts";
 import { download, upload } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { reservePort } from "../stack/port.ts";
-import { type ServiceProcess, serviceProcess } from "../stack/processes.ts";
+import { serviceProcess } from "../stack/processes.ts";
 import { startProcesses } from "../stack/stack.ts";
 import { announcement, expectStatus, stateFile } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
@@ -101,7 +101,7 @@ needs("minio")("with two replicas of each service", () => {
       });
     const clients = Array.from({ length: CLIENTS }, guarded);
 
-    const restart = async (process: ServiceProcess) => {
+    const restart = async (process: ReturnType<typeof serviceProcess>) => {
       expect(await process.terminate()).toBe(0);
       await process.start();
     };

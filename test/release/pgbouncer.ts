@@ -1,0 +1,102 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmod, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import path from "node:path";
+import { sharedDependencies, temporaryFolder, waitFor } from "@statehouse/testing";
+import { reservePort } from "../stack/port.ts";
+
+/** PgBouncer refuses to run as root. */
+const NOBODY = 65_534;
+
+export interface PgBouncer extends AsyncDisposable {
+  /** Returns the address of a database of the shared PostgreSQL through PgBouncer. */
+  through(databaseUrl: string): string;
+  output(): string;
+}
+
+/** Installs PgBouncer from the Debian package where it is missing. Throws if that is not possible. */
+function providePgBouncer(): void {
+  if (spawnSync("pgbouncer", ["--version"]).status === 0) return;
+  const lock = ["-o", "DPkg::Lock::Timeout=600"];
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  spawnSync("apt-get", [...lock, "update", "-q"], { env });
+  spawnSync("apt-get", [...lock, "install", "-qy", "--no-install-recommends", "pgbouncer"], {
+    env,
+  });
+  if (spawnSync("pgbouncer", ["--version"]).status !== 0) {
+    throw new Error(
+      "pgbouncer is missing: install it. On Debian or Ubuntu, run the tests as root: then it is installed by apt-get.",
+    );
+  }
+}
+
+/** Starts PgBouncer in front of the shared PostgreSQL, with the settings that docs/operations.md names. */
+export async function startPgBouncer(pooling: "session" | "transaction"): Promise<PgBouncer> {
+  providePgBouncer();
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(await temporaryFolder()).path;
+  const server = new URL(sharedDependencies().postgres.url);
+  const port = await reservePort();
+  const file = path.join(folder, "pgbouncer.ini");
+  const login = `user=${server.username} password=${decodeURIComponent(server.password)}`;
+  await writeFile(
+    file,
+    [
+      "[databases]",
+      `* = host=${server.hostname} port=${server.port} ${login}`,
+      "[pgbouncer]",
+      "listen_addr = 127.0.0.1",
+      `listen_port = ${port}`,
+      "unix_socket_dir =",
+      "auth_type = any",
+      `pool_mode = ${pooling}`,
+      // Fewer connections of the server than the services open, so that transactions share them.
+      `default_pool_size = ${pooling === "transaction" ? 3 : 20}`,
+      "max_client_conn = 500",
+      "",
+    ].join("\n"),
+  );
+  await chmod(folder, 0o755);
+  await chmod(file, 0o644);
+  const asRoot = process.getuid?.() === 0;
+  const child = spawn("pgbouncer", [file], {
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(asRoot && { uid: NOBODY, gid: NOBODY }),
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk) => {
+      printed += chunk;
+    });
+  }
+  starting.defer(async () => {
+    if (child.exitCode !== null) return;
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+  });
+  await waitFor(
+    () =>
+      new Promise<boolean>((resolve, reject) => {
+        if (child.exitCode !== null) reject(new Error(printed));
+        const socket = connect(port, "127.0.0.1", () => {
+          socket.destroy();
+          resolve(true);
+        });
+        socket.once("error", () => resolve(false));
+      }),
+    { what: "PgBouncer to listen" },
+  );
+  const owned = starting.move();
+  return {
+    through(databaseUrl) {
+      const url = new URL(databaseUrl);
+      url.hostname = "127.0.0.1";
+      url.port = String(port);
+      return url.href;
+    },
+    output: () => printed,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
