@@ -30,7 +30,7 @@ test("the index lists the numbers that are not used", () => {
 test.each(decisions)("%s follows the template and is named after its title", (file) => {
   const text = textOf(file);
   expect(text).toMatch(
-    /^# \d+\. .+\n\n- Status: (accepted|superseded by ADR \d+|accepted; supersedes ADR \d+)\n- Date: \d{4}-\d\d-\d\d\n\n## Context\n[\s\S]+\n## Decision\n[\s\S]+\n## Consequences\n/,
+    /^# \d+\. .+\n\n- Status: (superseded by ADR \d+|accepted(; (supersedes|amends|amended by) ADR \d+)*)\n- Date: \d{4}-\d\d-\d\d\n\n## Context\n[\s\S]+\n## Decision\n[\s\S]+\n## Consequences\n/,
   );
   const [, number = "", title = ""] = /^# (\d+)\. (.+)$/m.exec(text) ?? [];
   const slug = title
@@ -57,4 +57,25 @@ test.each(documents)("links in %s lead to files", (file) => {
     path.join(root, link),
   );
   expect([...links, ...mentioned].filter((link) => !existsSync(link))).toEqual([]);
+});
+
+const security = readFileSync(path.join(root, "docs/security.md"), "utf8");
+const promises = [
+  ...security
+    .slice(security.indexOf("## Promises"))
+    .matchAll(/^\| (?!promise|-)(.+?) \| `([^`]+)`: (.+) \|$/gm),
+].map(([, promise = "", file = "", title = ""]) => ({ promise, file, title }));
+
+test.each(promises)("docs/security.md: $promise", ({ file, title }) => {
+  const source = readFileSync(path.join(root, file), "utf8");
+  const titles = [...source.matchAll(/\btest(?:\.each[\s\S]*?\))?\(\s*(["'`])(.+?)\1/g)];
+  expect(titles.map(([, , text]) => text)).toContain(title);
+});
+
+test("docs/security.md names every test of test/security", () => {
+  const tests = readdirSync(path.join(root, "test/security")).filter((file) =>
+    file.endsWith(".test.ts"),
+  );
+  const named = new Set(promises.map(({ file }) => path.basename(file)));
+  expect(tests.filter((file) => !named.has(file))).toEqual([]);
 });
