@@ -15,9 +15,9 @@ import {
   type Logger,
   openHttpPort,
   runWithDeadline,
-  watchSettings,
   type Stoppable,
   startOpsServer,
+  watchSettings,
 } from "@statehouse/runtime";
 import {
   openChannels,

@@ -5,7 +5,12 @@ import { type Stack, startProcesses, startStack } from "../stack/stack.ts";
 import { announcement, expectStatus, md5Of } from "../stack/state.ts";
 import { newLockedWorkspace, useStack } from "../system/fixture.ts";
 
-const settings = { HEADERS_TIMEOUT: "1", BODY_TIMEOUT: "1", IDLE_TIMEOUT: "3", REQUEST_TIMEOUT: "2" };
+const settings = {
+  HEADERS_TIMEOUT: "1",
+  BODY_TIMEOUT: "1",
+  IDLE_TIMEOUT: "3",
+  REQUEST_TIMEOUT: "2",
+};
 
 /** Sends `start`, and then single bytes until the server closes the connection. Resolves with what was received. */
 function trickled(url: string, start: string): Promise<string> {

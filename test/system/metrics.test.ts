@@ -140,6 +140,7 @@ test("uploads and downloads are measured with their bytes", async () => {
     expect(after.received).toBeGreaterThan(before.received + 100);
     expect(after.sent).toBeGreaterThan(before.sent + 100);
     expect(after.inProgress).toBe(0);
+    return true;
   });
 });
 
