@@ -152,6 +152,14 @@ test("two replicas of each service are replaced one after another, each only whe
   }
 });
 
+test("a pod is killed only after it had time to leave the endpoints and to end its requests", async () => {
+  const rendered = await render({ preStopSeconds: 20 });
+  for (const service of services) {
+    const grace = podOf(rendered.get("Deployment", service)).terminationGracePeriodSeconds;
+    expect(grace).toBe(20 + 5 + 20 + 5);
+  }
+});
+
 test("one replica has no disruption budget, which would keep its node from being drained", async () => {
   const rendered = await render({ gateway: { replicas: 1 } });
   expect(rendered.ofKind("PodDisruptionBudget").map(({ metadata }) => metadata.name)).not.toContain(

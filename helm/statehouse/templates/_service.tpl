@@ -45,8 +45,11 @@ lifecycle:
 {{- $oneVolume := and (eq $service "state") (ne $root.Values.state.directory.existingClaim "") -}}
 {{- $pod := include "statehouse.podValues" (dict "root" $root "own" $values.pod) | fromJson -}}
 {{- $given := dict "root" $root "service" $service "component" $service "pod" $pod -}}
-{{- $drain := include "statehouse.setting" (dict "root" $root "service" $service "setting" "DRAIN_SECONDS") | default "25" | int }}
-{{- $grace := add $drain ($root.Values.preStopSeconds | int) 5 -}}
+{{- /* A pod serves while proxies remove it (preStop and DRAIN_SECONDS), then ends its requests. */ -}}
+{{- $grace := add 5 ($root.Values.preStopSeconds | int) -}}
+{{- range $setting, $default := dict "DRAIN_SECONDS" "5" "SHUTDOWN_TIMEOUT" "20" -}}
+{{- $grace = add $grace (include "statehouse.setting" (dict "root" $root "service" $service "setting" $setting) | default $default | int) -}}
+{{- end -}}
 {{- $volumes := list -}}
 {{- $mounts := list -}}
 {{- if $oneVolume -}}
