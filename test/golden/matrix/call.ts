@@ -80,7 +80,7 @@ export function expectedStatus(
   const route = calledBy(row);
   const { caller } = prepared;
   const { type } = caller;
-  if (route.credentials === "none") return [route.success];
+  if (route.credentials === "none") return [row.hidden?.(prepared) ? 404 : route.success];
   if (type === undefined) return [401];
   const welcome = route.credentials?.some((credential) => credential === type) ?? true;
   if (welcome && mayCall(row, prepared)) {

@@ -50,6 +50,8 @@ export interface Row {
    * success.
    */
   allowed?: number;
+  /** Whether the call is refused with 404 although the route needs no credentials. */
+  hidden?: (prepared: PreparedCaller) => boolean;
   /**
    * When the call is made:
    *
