@@ -1,4 +1,3 @@
-export { missingContainerTools } from "./container-tools.mjs";
 export { withFileLimit } from "./file-limit.ts";
 export { cacheFolder } from "./folders.mjs";
 export { withLock } from "./lock.mjs";
@@ -8,3 +7,4 @@ export { claimAlone, liveOwner } from "./owner.ts";
 export { freePort } from "./port.ts";
 export { type Postgres, startPostgres } from "./postgres.ts";
 export { canBuildPrograms, findCommandLine, findProgram, missingProgram } from "./programs.mjs";
+export { missingReleaseTools } from "./release-tools.mjs";

@@ -1,7 +1,6 @@
 // Run by npm before `start`, `test` and `bench`, on any Node (20 or newer), before anything is installed: only Node's
 // own modules can be imported here and in the imported files.
 import { createHash } from "node:crypto";
-import { provideContainerTools } from "./container-tools.mjs";
 import { Failure, orOneSentence } from "./failure.mjs";
 import { root } from "./folders.mjs";
 import { generate, generated } from "./generate.mjs";
@@ -17,6 +16,7 @@ import {
   provideProgram,
   releasePrograms,
 } from "./programs.mjs";
+import { provideReleaseTools } from "./release-tools.mjs";
 
 const forRelease = process.argv.includes("--release");
 const forTests = forRelease || process.argv.includes("--tests");
@@ -42,7 +42,7 @@ await orOneSentence(async () => {
     });
   }
   if (forRelease) for (const name of releasePrograms) await unlessOnCi(() => provideProgram(name));
-  if (forRelease) await unlessOnCi(provideContainerTools);
+  if (forRelease) await unlessOnCi(provideReleaseTools);
 });
 
 /**

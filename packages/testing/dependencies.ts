@@ -19,7 +19,7 @@ export interface MinioAddress {
 }
 
 /** Dependencies that can be missing on a machine. */
-export type Dependency = "container tools" | "go" | "minio" | "nats-server" | "terraform";
+export type Dependency = "go" | "minio" | "nats-server" | "release tools" | "terraform";
 
 declare module "vitest" {
   interface ProvidedContext {

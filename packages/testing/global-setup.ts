@@ -13,10 +13,10 @@ let users = 0;
  * them, and the last teardown stops them. With CI=true a missing dependency fails the run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { "container tools": containerTools, ...others } = missingDependencies();
+  const { "release tools": releaseTools, ...others } = missingDependencies();
   const missing = Object.values(
     // Only tests of this project build and run the image.
-    project.name === "release" && containerTools ? { ...others, containerTools } : others,
+    project.name === "release" && releaseTools ? { ...others, releaseTools } : others,
   );
   if (process.env.CI === "true" && missing.length > 0) throw new Error(missing.join(" "));
   users++;

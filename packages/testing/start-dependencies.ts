@@ -6,8 +6,8 @@ import {
   findCommandLine,
   findProgram,
   type Minio,
-  missingContainerTools,
   missingProgram,
+  missingReleaseTools,
   type Postgres,
   startMinio,
   startNats,
@@ -73,9 +73,9 @@ const addressOf = ({ endpoint, region, accessKey, secretKey }: Minio): MinioAddr
 
 /** Returns the dependencies that are missing on this machine, each with instructions to install it. */
 export function missingDependencies(): Partial<Record<Dependency, string>> {
-  const containerTools = missingContainerTools();
+  const releaseTools = missingReleaseTools();
   return {
-    ...(containerTools === undefined ? {} : { "container tools": containerTools }),
+    ...(releaseTools === undefined ? {} : { "release tools": releaseTools }),
     ...(findProgram("nats-server") ? {} : { "nats-server": missingProgram("nats-server") }),
     ...(findProgram("minio") ? {} : { minio: missingProgram("minio") }),
     ...(findCommandLine()

@@ -51,7 +51,7 @@ describe("deploy/compose.yaml", () => {
 });
 
 needs(
-  "container tools",
+  "release tools",
   "minio",
   "nats-server",
   "terraform",

@@ -22,7 +22,7 @@ function* entriesOf(folder: string): Generator<{ path: string; mode: number; uid
 
 const isLink = ({ mode }: { mode: number }) => (mode & 0o170_000) === 0o120_000;
 
-needs("container tools")("the image", () => {
+needs("release tools")("the image", () => {
   const image = useImage();
 
   test("runs one entry point as a numeric user and is labelled", () => {

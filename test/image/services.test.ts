@@ -32,7 +32,7 @@ console.log(JSON.stringify(found));
 `;
 
 needs(
-  "container tools",
+  "release tools",
   "minio",
   "nats-server",
   "terraform",

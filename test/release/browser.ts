@@ -1,14 +1,11 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import process from "node:process";
 
-const names = ["chromium", "chromium-browser", "google-chrome"];
-
-/** Returns the path of Chromium. Throws an error that says what to install. */
+/** Returns the path of Chromium, which the preparation of the release tests installs. */
 export function browser(): string {
   const folders = (process.env.PATH ?? "").split(path.delimiter);
-  const found = folders.flatMap((folder) => names.map((name) => path.join(folder, name)));
-  const program = found.find((file) => existsSync(file));
-  if (!program)
-    throw new Error("chromium is missing: install it, on Debian with apt-get install chromium.");
-  return program;
+  const found = folders.map((folder) => path.join(folder, "chromium")).find(existsSync);
+  if (!found) throw new Error("chromium is missing.");
+  return found;
 }

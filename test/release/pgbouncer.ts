@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -15,25 +15,8 @@ export interface PgBouncer extends AsyncDisposable {
   output(): string;
 }
 
-/** Installs PgBouncer from the Debian package where it is missing. Throws if that is not possible. */
-function providePgBouncer(): void {
-  if (spawnSync("pgbouncer", ["--version"]).status === 0) return;
-  const lock = ["-o", "DPkg::Lock::Timeout=600"];
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  spawnSync("apt-get", [...lock, "update", "-q"], { env });
-  spawnSync("apt-get", [...lock, "install", "-qy", "--no-install-recommends", "pgbouncer"], {
-    env,
-  });
-  if (spawnSync("pgbouncer", ["--version"]).status !== 0) {
-    throw new Error(
-      "pgbouncer is missing: install it. On Debian or Ubuntu, run the tests as root: then it is installed by apt-get.",
-    );
-  }
-}
-
 /** Starts PgBouncer in front of the shared PostgreSQL, with the settings that docs/operations.md names. */
 export async function startPgBouncer(pooling: "session" | "transaction"): Promise<PgBouncer> {
-  providePgBouncer();
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await temporaryFolder()).path;
   const server = new URL(sharedDependencies().postgres.url);

@@ -3,42 +3,47 @@ import { Failure } from "./failure.mjs";
 import { longStep } from "./long-step.mjs";
 import { findOnPath } from "./programs.mjs";
 
-/** The programs with which test/image builds and runs the image without a daemon, and their Debian packages. */
-const containerTools = {
+/**
+ * The programs of the release tests that are Debian packages: those that build and run the image without a daemon, the
+ * browser and the pooler.
+ */
+const releaseTools = {
   buildah: "buildah",
+  chromium: "chromium",
   crun: "crun",
   ip: "iproute2",
   mmdebstrap: "mmdebstrap",
+  pgbouncer: "pgbouncer",
   unshare: "util-linux",
 };
-const packages = Object.values(containerTools);
+const packages = Object.values(releaseTools);
 
-/** Why the image cannot be built and run on this machine, with advice; undefined if it can. */
-export function missingContainerTools() {
-  const missing = Object.keys(containerTools).filter((name) => findOnPath(name) === undefined);
+/** Why the release tests cannot run on this machine, with advice; undefined if they can. */
+export function missingReleaseTools() {
+  const missing = Object.keys(releaseTools).filter((name) => findOnPath(name) === undefined);
   if (missing.length === 0 && isRoot()) return undefined;
   const what = [
     ...missing.map((name) => `${name} is missing`),
     ...(isRoot() ? [] : ["this user is not root"]),
   ];
-  return `The image cannot be built and run here: ${what.join(", ")}. On Debian or Ubuntu, run the tests as root: then ${packages.join(", ")} are installed by apt-get.`;
+  return `The release tests cannot run here: ${what.join(", ")}. On Debian or Ubuntu, run the tests as root: then ${packages.join(", ")} are installed by apt-get.`;
 }
 
 /** Installs what is missing, where apt-get and root can. Throws Failure. */
-export async function provideContainerTools() {
-  if (missingContainerTools() === undefined) return;
+export async function provideReleaseTools() {
+  if (missingReleaseTools() === undefined) return;
   const apt = findOnPath("apt-get");
-  if (!apt || !isRoot()) throw new Failure(missingContainerTools() ?? "");
+  if (!apt || !isRoot()) throw new Failure(missingReleaseTools() ?? "");
   // Another process can be using apt-get.
   const lock = ["-o", "DPkg::Lock::Timeout=600"];
   spawnSync(apt, [...lock, "update", "-q"], { stdio: "ignore" });
   await longStep({
-    title: `Installing ${packages.join(", ")} (once, about half a minute)`,
+    title: `Installing ${packages.join(", ")} (once, about a minute)`,
     command: apt,
     args: [...lock, "install", "-qy", "--no-install-recommends", ...packages],
     cwd: "/",
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    logName: "apt-get-container-tools",
+    logName: "apt-get-release-tools",
   });
 }
 
