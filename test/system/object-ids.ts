@@ -90,6 +90,7 @@ export async function createObjects(
 
 /** Returns for each route a body that is valid for a permitted caller, so that a 422 does not hide a 404. */
 const bodies: Record<string, (objects: ObjectIds) => unknown> = {
+  "/api/v2/organization-memberships/:membershipId/actions/accept": () => ({}),
   "/api/v2/team-projects": ({ teamId, projectId }) => projectAccess(teamId, projectId),
   "/api/v2/team-workspaces": ({ teamId, workspaceId }) => workspaceAccess(teamId, workspaceId),
   "/api/v2/organizations": () =>

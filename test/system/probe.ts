@@ -50,6 +50,8 @@ export const parameters: Record<string, readonly string[]> = {
   "filter[user]": ["userId"],
   "filter[workspace][id]": ["workspaceId"],
   "filter[workspace][name]": ["name"],
+  "q[email]": ["email"],
+  "q[name]": ["username"],
   q: ["name", "projectName", "tagName", "teamName", "username", "email", "organizationName"],
   "search[exclude-tags]": ["tagName"],
   "search[exclude_tags]": ["tagName"],
