@@ -294,7 +294,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
       const port = stack.environments[name].OPS_PORT;
       await waitFor(
         async () => {
-          const ready = await (await fetch(`http://127.0.0.1:${port}/readyz`)).text();
+          const ready = await (await fetch(`http://127.0.0.1:${port}/readyz?verbose`)).text();
           const { dependencies }: { dependencies: Record<string, { status: string }> } =
             JSON.parse(ready);
           return dependencies.nats?.status === "ok";

@@ -137,7 +137,7 @@ test("a download requires the right to read the state", async () => {
   expect(await download(reader, "raw")).toEqual({
     blobKey: attempt.blobKey,
     size: 1,
-    sha256: attempt.sha256,
+    digest: attempt.md5,
     filename: `${versionId}.tfstate`,
   });
   await expect(download(owner, "json")).rejects.toMatchObject({ kind: "notFound" });
