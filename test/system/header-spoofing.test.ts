@@ -58,7 +58,7 @@ const headers = (): Record<string, string> => {
     Referer: `${url}${path}`,
     Origin: url,
     traceparent: "00-00000000000000000000000000000001-0000000000000001-01",
-    "If-None-Match": "*",
+    "If-None-Match": '"of another body"',
     Range: "bytes=0-10",
     Accept: "text/html",
     "Content-Type": "application/x-www-form-urlencoded",
