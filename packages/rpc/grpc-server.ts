@@ -117,6 +117,12 @@ const admission =
       start: (next) =>
         next({
           onReceiveMetadata(metadata, admitted) {
+            if (encrypted) {
+              // Read once for each call, because Node parses the certificate each time. Without a certificate there
+              // are no names, and every issuer is refused.
+              const certificate = call.getAuthContext().sslPeerCertificate;
+              namesOfCaller.set(metadata, namesOf(certificate?.subjectaltname));
+            }
             handler.admit(metadataOf(metadata, call, encrypted)).then(
               () => admitted(metadata),
               (error: unknown) => {
@@ -160,9 +166,12 @@ const unary =
     );
   };
 
+/** The names in the certificate of each call's connection, by the call's metadata. */
+const namesOfCaller = new WeakMap<Metadata, readonly string[]>();
+
 function metadataOf(
   metadata: Metadata,
-  call: Pick<ServerUnaryCall<Uint8Array, Uint8Array>, "getDeadline" | "getAuthContext">,
+  call: Pick<ServerUnaryCall<Uint8Array, Uint8Array>, "getDeadline">,
   encrypted: boolean,
 ): CallMetadata {
   const deadline = Number(call.getDeadline());
@@ -170,10 +179,7 @@ function metadataOf(
     assertion: textOf(metadata, assertionKey),
     traceparent: textOf(metadata, traceparentKey) || undefined,
     deadline: Number.isFinite(deadline) ? deadline : Date.now() + DEFAULT_DEADLINE_MS,
-    // Without a certificate there are no names, and every issuer is refused.
-    ...(encrypted && {
-      certificateNames: namesOf(call.getAuthContext().sslPeerCertificate?.subjectaltname),
-    }),
+    ...(encrypted && { certificateNames: namesOfCaller.get(metadata) ?? [] }),
   };
 }
 
