@@ -1,3 +1,4 @@
+export { bearerToken } from "./bearer-token.ts";
 export { runCommand } from "./command.ts";
 export { ConfigError, describeConfig, isSet, neededWith, readConfig } from "./config.ts";
 export { remainingMs, runWithDeadline, withoutDeadline } from "./deadline.ts";

@@ -5,9 +5,8 @@ import type {
   Principal as PrincipalMessage,
 } from "@statehouse/proto/statehouse/access/v1/authentication";
 import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
-import { authenticationFailures, spansAreRecorded } from "@statehouse/runtime";
+import { authenticationFailures, bearerToken, spansAreRecorded } from "@statehouse/runtime";
 import { batchPerTick } from "./batch-per-tick.ts";
-import { bearerToken } from "./credential.ts";
 
 /** The principal of a request. The gateway asserts it in every call to a service. */
 export interface Caller extends CallOptions {

@@ -1,11 +1,6 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-
-const BEARER = /^bearer +(\S+) *$/i;
-
-/** Returns the bearer token of an Authorization header, if there is one. */
-export const bearerToken = (authorization: string | undefined): string | undefined =>
-  BEARER.exec(authorization ?? "")?.[1];
+import { bearerToken } from "@statehouse/runtime";
 
 /** Returns a digest of the request's bearer token, under which limits are kept; undefined without a token. */
 export function credentialKey({ headers }: IncomingMessage): string | undefined {

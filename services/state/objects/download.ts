@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { unauthenticated } from "@statehouse/errors";
-import { isCurrentTag, runWithDeadline } from "@statehouse/runtime";
+import { bearerToken, isCurrentTag, runWithDeadline } from "@statehouse/runtime";
 import { authorizeDownload } from "../app/state-version.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
@@ -36,6 +36,7 @@ export async function sendContent(
   // Discards the request's body; a download has none.
   request.resume();
   const token = bearerToken(request.headers.authorization);
+  if (token === undefined) throw unauthenticated();
   const look = () =>
     runWithDeadline(Date.now() + AUTHORIZATION_MS, async () =>
       authorizeDownload(app, await app.authenticate(token), versionId, kind),
@@ -88,10 +89,4 @@ export async function sendContent(
 function askedRange({ headers }: IncomingMessage, etag: string, size: number) {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? rangeOf(headers.range, size) : undefined;
-}
-
-function bearerToken(header: string | undefined): string {
-  const [, token] = /^Bearer +(\S+) *$/i.exec(header ?? "") ?? [];
-  if (token === undefined) throw unauthenticated();
-  return token;
 }
