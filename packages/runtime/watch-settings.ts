@@ -20,11 +20,14 @@ export function watchSettings(
   { logger, intervalMs = INTERVAL_MS, onRenewal }: WatchOptions,
 ): Disposable {
   const files = settingFilesOf(config);
-  const renewals = metrics.getMeter("statehouse").createCounter("statehouse.settings.renewals", {
-    description: "Changes of files of settings, by outcome",
-  });
+  if (!files) return { [Symbol.dispose]() {} };
+  const renewals = metrics
+    .getMeter("statehouse/runtime")
+    .createCounter("statehouse_settings_renewals_total", {
+      description: "Changes of files of settings, by outcome",
+    });
   const timer = setInterval(() => {
-    const found = files?.check();
+    const found = files.check();
     if (!found) return;
     if ("problems" in found) {
       renewals.add(1, { outcome: "refused" });

@@ -1,6 +1,5 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 import { connectNats } from "@statehouse/events";
 import {
   missingMigrations,
@@ -10,7 +9,7 @@ import {
   sealingKeyIds,
 } from "@statehouse/postgres";
 import { type AssertionKeys, createIdentity, namesOf, openGrpcTls } from "@statehouse/rpc";
-import { createLogger, readConfig, StartError } from "@statehouse/runtime";
+import { createLogger, readConfig, StartError, withRetry } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { GrpcTlsConfig } from "./grpc-tls.ts";
 import { type NatsConfig, natsOptions } from "./nats-options.ts";
@@ -124,13 +123,8 @@ async function databaseOf(service: Examined, settings: Settings): Promise<string
 async function natsOf(config: NatsConfig): Promise<string | undefined> {
   await using nats = connectNats({ ...natsOptions(config), name: "preflight" });
   const end = Date.now() + NATS_MS;
-  for (;;) {
-    try {
-      await nats.ready();
-      return undefined;
-    } catch (error) {
-      if (Date.now() >= end) throw error;
-      await pause(100);
-    }
-  }
+  const attempts = Number.POSITIVE_INFINITY;
+  const isRetryable = () => Date.now() < end;
+  await withRetry({ attempts, isRetryable, pauseMs: () => 100 }, () => nats.ready());
+  return undefined;
 }
