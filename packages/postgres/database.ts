@@ -1,7 +1,13 @@
 import type { EntitySchema } from "@mikro-orm/core";
 import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
 import { deadlineExceeded, hasCode } from "@statehouse/errors";
-import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
+import {
+  type Changing,
+  currentOf,
+  type Logger,
+  remainingMs,
+  spansAreRecorded,
+} from "@statehouse/runtime";
 import type { ClientBase, Pool } from "pg";
 import { asAppError, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
@@ -20,7 +26,7 @@ export interface DatabaseOptions {
   /** Unique for each service: two ORMs of one process with the same name would join each other's transactions. */
   contextName: string;
   /** A function returns the address in use, which can change: new connections use it, and older ones are closed. */
-  url: string | (() => string);
+  url: Changing<string>;
   entities: readonly EntitySchema[];
   migrations: readonly SqlMigration[];
   poolSize?: number;
@@ -131,7 +137,7 @@ function createOrm({
   onStatement,
 }: DatabaseOptions & { poolSize: number }): { orm: MikroORM; pool: Pool } {
   let pool: Pool | undefined;
-  const currentUrl = typeof url === "function" ? url : () => url;
+  const currentUrl = currentOf(url);
   const orm = new MikroORM({
     contextName,
     clientUrl: currentUrl(),

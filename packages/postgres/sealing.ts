@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { type Changing, derivedFrom } from "@statehouse/runtime";
 
 /**
  * The column and row that contain a sealed value. The value is bound to this place and cannot be decrypted for another
@@ -30,17 +31,8 @@ const TAG_BYTES = 16;
  * Creates a sealer from `id:base64key,…`. Each key has 32 bytes; the first encrypts, all decrypt. A function returns the
  * keys in use, which can change. Throws if `keys` is malformed.
  */
-export function createSealer({ keys }: { keys: string | (() => string) }): Sealer {
-  const current = typeof keys === "function" ? keys : () => keys;
-  let text = current();
-  let used = parseKeys(text);
-  const ring = (): KeyRing => {
-    if (current() !== text) {
-      text = current();
-      used = parseKeys(text);
-    }
-    return used;
-  };
+export function createSealer({ keys }: { keys: Changing<string> }): Sealer {
+  const ring = derivedFrom(keys, parseKeys);
   return {
     seal(plain, place) {
       const { currentId, currentKey } = ring();

@@ -1,5 +1,6 @@
 import { type Principal, principalTypes } from "@statehouse/authorization";
 import { unauthenticated } from "@statehouse/errors";
+import { type Changing, derivedFrom } from "@statehouse/runtime";
 import {
   type CryptoKey,
   decodeJwt,
@@ -59,27 +60,20 @@ export async function generateAssertionKey(): Promise<{ privateJwk: JWK; publicJ
  */
 export async function createIdentity(
   name: string,
-  privateKey: JWK | (() => JWK),
+  privateKey: Changing<JWK>,
 ): Promise<ServiceIdentity> {
-  const current = typeof privateKey === "function" ? privateKey : () => privateKey;
-  let jwk = current();
-  let key = importJWK(jwk, "EdDSA");
-  await key;
-  /** Returns the id of the current key, which `key` then contains. */
-  const currentId = (): string => {
-    if (current() !== jwk) {
-      jwk = current();
-      key = importJWK(jwk, "EdDSA");
-    }
-    return jwk.kid ?? "";
-  };
+  const signing = derivedFrom(privateKey, (jwk) => ({
+    kid: jwk.kid ?? "",
+    key: importJWK(jwk, "EdDSA"),
+  }));
+  await signing().key;
   const signed = new LRUCache<string, Promise<string>>({
     max: 10_000,
     ttl: LIFETIME_S * 1000 - RENEW_MS,
   });
   const sign = (principal: Principal, audience: string): Promise<string> => {
     const { type, id: subject, versions, tokenId } = principal;
-    const kid = currentId();
+    const { kid, key } = signing();
     const id = `${kid} ${type} ${subject} ${versions} ${tokenId} ${audience}`;
     const kept = signed.get(id);
     if (kept) return kept;
@@ -90,7 +84,7 @@ export async function createIdentity(
       .setAudience(audience)
       .setIssuedAt()
       .setExpirationTime(`${LIFETIME_S}s`);
-    const assertion = key.then((signing) => unsigned.sign(signing));
+    const assertion = key.then((imported) => unsigned.sign(imported));
     signed.set(id, assertion);
     return assertion;
   };
@@ -113,24 +107,19 @@ export type AssertionVerifier = (assertion: string) => Promise<Asserted>;
  * Verifies assertions made for `audience`. Throws `unauthenticated` if one is missing, forged, altered, expired, older than its
  * lifetime, from the future or made for another audience, or if a service other than the gateway asserts another principal.
  */
-export function createVerifier(
-  audience: string,
-  keys: AssertionKeys | (() => AssertionKeys),
-): AssertionVerifier {
-  const current = typeof keys === "function" ? keys : () => keys;
-  let used = current();
-  let imported = importAll(used);
+export function createVerifier(audience: string, keys: Changing<AssertionKeys>): AssertionVerifier {
+  const current = derivedFrom(keys, importAll);
+  let imported = current();
   const verified = new LRUCache<string, Asserted>({ max: 10_000, ttl: LIFETIME_S * 1000 });
   return async (assertion) => {
-    if (current() !== used) {
-      used = current();
-      imported = importAll(used);
+    const keysOfCheck = current();
+    if (keysOfCheck !== imported) {
+      imported = keysOfCheck;
       // Assertions of a key that was removed are refused at once.
       verified.clear();
     }
     const kept = verified.get(assertion);
     if (kept) return kept;
-    const keysOfCheck = imported;
     const { expiresAt, ...asserted } = await verify(assertion, audience, keysOfCheck);
     const ttl = expiresAt - Date.now();
     if (ttl > 0 && keysOfCheck === imported) verified.set(assertion, asserted, { ttl });

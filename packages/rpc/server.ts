@@ -4,6 +4,7 @@ import type { Principal } from "@statehouse/authorization";
 import { AppError, deadlineExceeded, unauthenticated, unavailable } from "@statehouse/errors";
 import {
   authenticationFailures,
+  type Changing,
   type Logger,
   runWithDeadline,
   traceId,
@@ -24,7 +25,7 @@ export interface RpcServerOptions<Ctx> {
   name: string;
   bindings: readonly ServiceBinding<Ctx>[];
   /** A function returns the keys that are accepted now. */
-  keys: AssertionKeys | (() => AssertionKeys);
+  keys: Changing<AssertionKeys>;
   /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
   logger: Logger;

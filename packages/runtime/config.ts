@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hasCode } from "@statehouse/errors";
 import type { z } from "zod";
+import { currentOf } from "./current-value.ts";
 
 /** Thrown for invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {
@@ -118,7 +119,7 @@ function renewing<Schema extends z.ZodObject>(
   let current: Record<string, unknown> = config;
   const functions = names
     .filter((name) => isRenewable(schema.shape[name]) && current[name] !== undefined)
-    .map((name) => [name, () => currentValue(current[name])] as const);
+    .map((name) => [name, () => currentOf(current[name])()] as const);
   const read = () => new Map(files.map(({ name, file }) => [name, readIfThere(file)]));
   let used = read();
   let seen = used;
@@ -148,9 +149,6 @@ function renewing<Schema extends z.ZodObject>(
   const settingFiles: SettingFiles = { check };
   return { ...config, ...Object.fromEntries(functions), [filesKey]: settingFiles };
 }
-
-/** The value of a renewable setting is a function. */
-const currentValue = (value: unknown): unknown => (typeof value === "function" ? value() : value);
 
 function readIfThere(file: string): string | undefined {
   try {

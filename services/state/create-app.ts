@@ -2,7 +2,7 @@ import { principalTypes } from "@statehouse/authorization";
 import { unauthenticated } from "@statehouse/errors";
 import { createSealer } from "@statehouse/postgres";
 import type { CallerFactory } from "@statehouse/rpc";
-import { ConfigError, createWake, edition } from "@statehouse/runtime";
+import { ConfigError, createWake, derivedFrom, edition } from "@statehouse/runtime";
 import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app/app.ts";
 import type { AccessClient } from "./app/clients.ts";
@@ -24,6 +24,9 @@ export function createApp({
   logger,
 }: AppDependencies<StateConfig, "access" | "workspaces">): App {
   const sealer = usable("SEALING_KEYS", () => createSealer({ keys: config.SEALING_KEYS }));
+  const uploadTokens = usable("UPLOAD_TOKEN_KEYS", () =>
+    derivedFrom(config.UPLOAD_TOKEN_KEYS, createUploadTokens),
+  );
   const access = createAccessClient(channels.access, identity);
   const offered = edition(config.EDITION);
   return {
@@ -33,7 +36,10 @@ export function createApp({
     workspaces: createWorkspacesClient(channels.workspaces, identity),
     authenticate: async (token) => callerOf(await access.authenticate(token)),
     authenticateCreator: createAuthenticateCreator(access, callerOf),
-    uploadTokens: usable("UPLOAD_TOKEN_KEYS", () => createUploadTokens(config.UPLOAD_TOKEN_KEYS)),
+    uploadTokens: {
+      sign: (claims) => uploadTokens().sign(claims),
+      verify: (token, now) => uploadTokens().verify(token, now),
+    },
     wakes: { extraction: createWake(), purge: createWake(), blobDeletion: createWake() },
     edition: offered,
     settings: {

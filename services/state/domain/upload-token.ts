@@ -27,30 +27,19 @@ interface Key {
 
 const LEAST_KEY_BYTES = 32;
 
-/**
- * `keys` is `id:base64,id:base64`; the first key signs and all keys verify. A function returns the keys in use, which can
- * change. Throws if malformed.
- */
-export function createUploadTokens(keys: string | (() => string)): UploadTokens {
-  const given = typeof keys === "function" ? keys : () => keys;
-  let text = given();
-  let used = parseKeys(text);
-  const ring = (): KeyRing => {
-    if (given() !== text) {
-      text = given();
-      used = parseKeys(text);
-    }
-    return used;
-  };
+/** `keys` is `id:base64,id:base64`; the first key signs and all keys verify. Throws if malformed. */
+export function createUploadTokens(keys: string): UploadTokens {
+  const ring = parseKeys(keys);
+  const [current] = ring;
+  if (!current) throw new Error("upload token keys: at least one is needed");
   return {
     sign(claims) {
-      const [current] = ring();
       const body = `${current.id}.${encode(claims)}`;
       return `${body}.${mac(current, body).toString("base64url")}`;
     },
     verify(token, now) {
       const [id = "", payload = "", signature = "", ...more] = token.split(".");
-      const key = ring().find((candidate) => candidate.id === id);
+      const key = ring.find((candidate) => candidate.id === id);
       if (!key || more.length > 0) return undefined;
       const expected = mac(key, `${id}.${payload}`);
       const given = Buffer.from(signature, "base64url");
@@ -80,9 +69,7 @@ function decode(payload: string): UploadClaims | undefined {
     : { workspaceId, versionId, kind, expiresAt };
 }
 
-type KeyRing = readonly [Key, ...Key[]];
-
-function parseKeys(keys: string): KeyRing {
+function parseKeys(keys: string): Key[] {
   const ring: Key[] = [];
   for (const entry of keys.split(",").filter((part) => part.trim() !== "")) {
     const [, id, encoded] = /^\s*([A-Za-z0-9_-]+):([A-Za-z0-9+/=]+)\s*$/.exec(entry) ?? [];
@@ -96,7 +83,5 @@ function parseKeys(keys: string): KeyRing {
     }
     ring.push({ id, secret });
   }
-  const [first, ...others] = ring;
-  if (!first) throw new Error("upload token keys: at least one is needed");
-  return [first, ...others];
+  return ring;
 }

@@ -1,0 +1,30 @@
+/** A value, or a function that returns the current one because it can change. */
+export type Changing<Value> = Value | (() => Value);
+
+const isFunction = <Value>(value: Changing<Value>): value is () => Value =>
+  typeof value === "function";
+
+/** Returns a function that returns the current value. */
+export const currentOf = <Value>(value: Changing<Value>): (() => Value) =>
+  isFunction(value) ? value : () => value;
+
+/**
+ * Returns a function that returns what `derive` returns for the current value. It is derived now, and again only when
+ * the value has changed. Throws what `derive` throws.
+ */
+export function derivedFrom<Value, Derived>(
+  value: Changing<Value>,
+  derive: (value: Value) => Derived,
+): () => Derived {
+  const current = currentOf(value);
+  let used = current();
+  let derived = derive(used);
+  return () => {
+    const now = current();
+    if (now !== used) {
+      derived = derive(now);
+      used = now;
+    }
+    return derived;
+  };
+}
