@@ -13,6 +13,7 @@ export {
 } from "./dependencies.ts";
 export { type FaultProxy, mentions, startFaultProxy } from "./fault-proxy.ts";
 export { ownMinio, ownNats, ownPostgres } from "./own-dependency.ts";
+export { type Outcome, runProgram } from "./run-program.ts";
 export { newServiceCertificates, type ServiceCertificates } from "./service-certificates.ts";
 export { newKeyRing, newServiceKeys, type ServiceKeys } from "./service-keys.ts";
 export { type StartedDependencies, startDependencies } from "./start-dependencies.ts";

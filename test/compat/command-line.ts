@@ -1,15 +1,7 @@
-import { spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { cliConfiguration } from "@statehouse/standalone/cli-configuration";
-import { commandLine, temporaryFolder } from "@statehouse/testing";
-
-export interface Outcome {
-  code: number;
-  /** Standard output and standard error together, in the order in which a terminal shows them. */
-  output: string;
-  stdout: string;
-}
+import { commandLine, type Outcome, runProgram, temporaryFolder } from "@statehouse/testing";
 
 /** Runs the real Terraform command line in one folder. */
 export interface CommandLine {
@@ -59,7 +51,12 @@ export function inFolder(cwd: string, given: Record<string, string>): CommandLin
     ...given,
   };
   const runWith = (input: string, ...args: string[]) =>
-    execute(commandLine(), args, { cwd, env, input });
+    runProgram(commandLine(), [...args, ...(takesNoColor(args) ? ["-no-color"] : [])], {
+      cwd,
+      env,
+      input,
+      timeout: TIMEOUT_MS,
+    });
   const run = (...args: string[]) => runWith("", ...args);
   return {
     run,
@@ -70,34 +67,6 @@ export function inFolder(cwd: string, given: Record<string, string>): CommandLin
       return outcome;
     },
   };
-}
-
-function execute(
-  command: string,
-  args: readonly string[],
-  { input, ...options }: { cwd: string; env: NodeJS.ProcessEnv; input: string },
-): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, [...args, ...(takesNoColor(args) ? ["-no-color"] : [])], {
-      ...options,
-      stdio: ["pipe", "pipe", "pipe"],
-      timeout: TIMEOUT_MS,
-    });
-    // The process can exit before it has read its input.
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
-    let stdout = "";
-    let output = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      stdout += chunk;
-      output += chunk;
-    });
-    child.stderr.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code: code ?? -1, output, stdout }));
-  });
 }
 
 /** Whether the command accepts `-no-color`, which must be placed after the command and before its arguments. */

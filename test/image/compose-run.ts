@@ -5,11 +5,10 @@ import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { findCommandLine, findProgram, startPostgres } from "@statehouse/local-services";
-import { shareDependencies, temporaryFolder, waitFor } from "@statehouse/testing";
+import { findProgram, startPostgres } from "@statehouse/local-services";
+import { temporaryFolder, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
-import { workingFolder } from "../compat/command-line.ts";
-import { cloud, example } from "../compat/fixture.ts";
+import { exampleFolder } from "../compat/example-folder.ts";
 import { api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { baseImage } from "./base-images.ts";
@@ -164,18 +163,7 @@ async function apply(): Promise<void> {
   const token = command.output().trim();
   const url = "http://localhost:8080";
   const organization = await newOrganization(api(url, token));
-  shareDependencies({
-    postgres: { url: "" },
-    nats: { url: "" },
-    minio: undefined,
-    commandLine: findCommandLine(),
-    missing: {},
-  });
-  await using directory = await workingFolder({
-    url,
-    token,
-    configuration: `${cloud(organization, 'name = "composed"')}\n${example}`,
-  });
+  await using directory = await exampleFolder({ url, token, organization, workspace: "composed" });
   await directory.succeed("init");
   await directory.succeed("apply", "-auto-approve");
   step(`applied: ${(await directory.succeed("output", "-raw", "text")).stdout}`);

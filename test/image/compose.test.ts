@@ -1,7 +1,7 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { needs, temporaryFolder } from "@statehouse/testing";
+import { needs, runProgram, temporaryFolder } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { readCompose } from "./compose-file.ts";
 import { BUILD_MS, useImage } from "./use-image.ts";
@@ -62,17 +62,8 @@ needs(
     timeout: BUILD_MS,
   }, async () => {
     const program = path.join(import.meta.dirname, "compose-run.ts");
-    const child = spawn("unshare", ["--net", process.execPath, program, image().name]);
-    let stdout = "";
-    let output = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      stdout += chunk;
-      output += chunk;
-    });
-    child.stderr.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-    const code = await new Promise((resolve) => child.once("close", resolve));
+    const args = ["--net", process.execPath, program, image().name];
+    const { code, output, stdout } = await runProgram("unshare", args);
     expect(code, output).toBe(0);
     const lines = stdout.trim().split("\n");
     const place = (line: string) => {

@@ -1,16 +1,15 @@
 import { readFileSync } from "node:fs";
 import { serviceNames } from "@statehouse/standalone/environments";
-import { needs, waitFor } from "@statehouse/testing";
+import { needs } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { workingFolder } from "../compat/command-line.ts";
 import { cloud, example, exampleOutputs } from "../compat/fixture.ts";
-import { halfSent } from "../stack/half-sent.ts";
 import { download } from "../stack/http.ts";
 import { readiness } from "../stack/processes.ts";
 import { startProcesses } from "../stack/stack.ts";
-import { announcement, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, useStack } from "../system/fixture.ts";
+import { useStack } from "../system/fixture.ts";
 import { smoke } from "../system/smoke.ts";
+import { uploadDuringStop } from "../system/upload-during-stop.ts";
 import { containerProcess, filesOf } from "./container-process.ts";
 import { useImage } from "./use-image.ts";
 
@@ -81,24 +80,7 @@ needs(
 
   test("SIGTERM to process 1 during an upload loses nothing", async () => {
     const { stack, owner } = fixture();
-    const { id } = await newLockedWorkspace(fixture());
-    const state = stateFile({ marker: "x".repeat(1_000_000) });
-    const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
-    const target: string = created.body.data.attributes["hosted-state-upload-url"];
-    const put = await halfSent("PUT", target, state.bytes);
-    const stopped = stack.processes.state.terminate();
-    await waitFor(async () => {
-      const refused = await fetch(new URL("/v1/object/x", target)).catch(() => undefined);
-      return refused === undefined;
-    });
-    put.finish();
-    expect(await put.answer).toBe(200);
-    expect(await stopped).toBe(0);
-    await stack.processes.state.start();
-    await waitFor(async () => {
-      const unlocked = await owner.api.post(`/workspaces/${id}/actions/unlock`);
-      return unlocked.status === 200;
-    });
+    const { id, state } = await uploadDuringStop(fixture(), stack.processes.state, 1_000_000);
     const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
     const kept = await download(
       current.body.data.attributes["hosted-state-download-url"],

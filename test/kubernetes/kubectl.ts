@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { runProgram } from "@statehouse/testing";
 
 /** Runs a program and returns what it printed. Throws its output if it fails. */
 export async function run(
@@ -6,23 +7,7 @@ export async function run(
   args: readonly string[],
   { input = "" }: { input?: string } = {},
 ): Promise<string> {
-  const child = spawn(command, args);
-  let stdout = "";
-  let output = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    stdout += chunk;
-    output += chunk;
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    output += chunk;
-  });
-  // The process can exit before it has read its input.
-  child.stdin.on("error", () => {});
-  child.stdin.end(input);
-  const code = await new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
-  });
+  const { code, output, stdout } = await runProgram(command, args, { input });
   if (code !== 0) throw new Error(`${command} ${args.join(" ")}: exit code ${code}\n${output}`);
   return stdout;
 }

@@ -6,11 +6,10 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { findCommandLine, findProgram } from "@statehouse/local-services";
+import { findProgram } from "@statehouse/local-services";
 import { runCommand, StartError } from "@statehouse/runtime";
-import { shareDependencies, temporaryFolder, waitFor } from "@statehouse/testing";
-import { workingFolder } from "../compat/command-line.ts";
-import { cloud, example } from "../compat/fixture.ts";
+import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { exampleFolder } from "../compat/example-folder.ts";
 import { api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { createDatabases, createNamespace, createSecrets, valuesOf } from "./installation.ts";
@@ -149,17 +148,11 @@ async function apply(cluster: Cluster, url: string): Promise<void> {
   const command = ["/usr/bin/node", "/app/services/cli/main.ts", "user", "token", "admin"];
   const token = (await cluster.kubectl(...pod, ...command)).trim();
   const organization = await waitFor(() => newOrganization(api(url, token)));
-  shareDependencies({
-    postgres: { url: "" },
-    nats: { url: "" },
-    minio: undefined,
-    commandLine: findCommandLine(),
-    missing: {},
-  });
-  await using folder = await workingFolder({
+  await using folder = await exampleFolder({
     url,
     token,
-    configuration: `${cloud(organization, 'name = "on-kubernetes"')}\n${example}`,
+    organization,
+    workspace: "on-kubernetes",
   });
   await folder.succeed("init");
   await folder.succeed("apply", "-auto-approve");

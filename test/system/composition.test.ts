@@ -19,6 +19,7 @@ import {
 } from "../stack/state.ts";
 import { namesOf, newLockedWorkspace, newWorkspace, recordedApi, useStack } from "./fixture.ts";
 import { smoke } from "./smoke.ts";
+import { uploadDuringStop } from "./upload-during-stop.ts";
 
 servicesMayBeAway();
 
@@ -183,25 +184,11 @@ needs("minio")("four processes on MinIO", () => {
   });
 
   test("state completes uploads in progress on SIGTERM and exits with 0", async () => {
-    const { stack, owner } = fixture();
-    const { id } = await newLockedWorkspace(fixture());
-    const state = stateFile({ marker: "x".repeat(100_000) });
-    const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
-    const target: string = created.body.data.attributes["hosted-state-upload-url"];
-    const put = await halfSent("PUT", target, state.bytes);
-    const stopped = stack.processes.state.terminate();
-    await waitFor(async () => {
-      const refused = await fetch(new URL("/v1/object/x", target)).catch(() => undefined);
-      return refused === undefined;
-    });
-    put.finish();
-    expect(await put.answer).toBe(200);
-    expect(await stopped).toBe(0);
-    await stack.processes.state.start();
-    await waitFor(async () => {
-      const unlocked = await owner.api.post(`/workspaces/${id}/actions/unlock`);
-      return unlocked.status === 200;
-    });
+    const { target, state } = await uploadDuringStop(
+      fixture(),
+      fixture().stack.processes.state,
+      100_000,
+    );
     expect((await upload(target, state.bytes)).status).toBe(200);
   });
 

@@ -123,6 +123,8 @@ describe("the settings", () => {
   });
 });
 
-test("nothing is logged about proxies while they are trusted", () => {
+test("nothing is logged about proxies while they are trusted", async () => {
+  expect((await from("192.0.2.5", "trusted-good")).status).toBe(200);
+  expect(logged.join()).toContain("192.0.2.5");
   expect(logged.join()).not.toContain("TRUSTED_PROXIES");
 });
