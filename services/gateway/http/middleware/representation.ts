@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { isCurrentTag } from "@statehouse/runtime";
+import { LRUCache } from "lru-cache";
 import type { Middleware, RequestCtx } from "./state.ts";
 
 const compress = promisify(gzip);
@@ -34,12 +35,26 @@ export const representation: Middleware = async (ctx, next) => {
   if (encoding !== "gzip") return;
   ctx.vary("Accept-Encoding");
   ctx.set("Content-Encoding", "gzip");
-  ctx.body = await compress(body, { level: 1 });
+  ctx.body = await compressedBody(ctx, body);
 };
+
+/** Compressed bodies of routes without credentials. */
+const publicBodies = new LRUCache<string, Promise<Buffer>>({ max: 16 });
+
+/**
+ * Compresses the body. Those of routes without credentials are kept: they are the same for all callers and can be large,
+ * as the scripts of the reference page are.
+ */
+function compressedBody({ state }: RequestCtx, body: string): Promise<Buffer> {
+  if (state.route?.credentials !== "none") return compress(body, { level: 1 });
+  const compressed = publicBodies.get(body) ?? compress(body, { level: 1 });
+  publicBodies.set(body, compressed);
+  return compressed;
+}
 
 const isCacheable = ({ method, status }: RequestCtx) =>
   (method === "GET" || method === "HEAD") && status === 200;
 
 /** Returns a weak tag: it identifies the body of one encoding, and all its spellings are equal to clients. */
 const entityTag = (body: string, suffix: string) =>
-  `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}${suffix}"`;
+  `W/"${hash("sha256", body, "base64url").slice(0, 22)}${suffix}"`;
