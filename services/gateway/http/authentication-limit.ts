@@ -54,8 +54,8 @@ export function createAuthenticationLimit({
       // Taken before the call and returned if the token is valid, so that concurrent requests count, too.
       const isNew = !known.has(credential);
       if (isNew) {
-        const { allowed, resetSeconds } = failures.take(address);
-        if (!allowed) throw tooManyFailures(resetSeconds);
+        const { allowed, retryAfterSeconds } = failures.take(address);
+        if (!allowed) throw tooManyFailures(retryAfterSeconds);
       }
       try {
         const caller = await authenticate();
@@ -72,8 +72,8 @@ export function createAuthenticationLimit({
   };
 }
 
-const tooManyFailures = (seconds: number) =>
+const tooManyFailures = (retryAfterSeconds: number) =>
   rateLimited(
     "Too many requests with invalid tokens came from this address; try again later.",
-    Math.max(1, Math.ceil(seconds)),
+    retryAfterSeconds,
   );

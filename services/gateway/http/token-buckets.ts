@@ -8,6 +8,8 @@ export interface Taken {
   remaining: number;
   /** Seconds until the bucket has a token; 0 if it has one. */
   resetSeconds: number;
+  /** The same for Retry-After: whole seconds, at least one. */
+  retryAfterSeconds: number;
 }
 
 /** Token buckets by key. A bucket starts full. */
@@ -20,19 +22,17 @@ export interface TokenBuckets {
 /** How many buckets are kept. The bucket that was not used for the longest time is dropped first. */
 const MAX_BUCKETS = 100_000;
 
-/** Creates buckets with `capacity` tokens, to which `perSecond` tokens are added. `now` returns milliseconds. */
+/** Creates buckets with `capacity` tokens, to which `perSecond` tokens are added. */
 export function createTokenBuckets({
   capacity,
   perSecond,
-  now = () => performance.now(),
 }: {
   capacity: number;
   perSecond: number;
-  now?: () => number;
 }): TokenBuckets {
   const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: MAX_BUCKETS });
   const current = (key: string) => {
-    const at = now();
+    const at = performance.now();
     const bucket = buckets.get(key) ?? { tokens: capacity, at };
     bucket.tokens = Math.min(capacity, bucket.tokens + ((at - bucket.at) / 1000) * perSecond);
     bucket.at = at;
@@ -44,10 +44,12 @@ export function createTokenBuckets({
       const bucket = current(key);
       const allowed = bucket.tokens >= 1;
       if (allowed) bucket.tokens -= 1;
+      const resetSeconds = Math.max(0, 1 - bucket.tokens) / perSecond;
       return {
         allowed,
         remaining: Math.floor(bucket.tokens),
-        resetSeconds: Math.max(0, 1 - bucket.tokens) / perSecond,
+        resetSeconds,
+        retryAfterSeconds: Math.max(1, Math.ceil(resetSeconds)),
       };
     },
     putBack(key) {

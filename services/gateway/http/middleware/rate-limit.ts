@@ -13,19 +13,17 @@ export function rateLimit(perSecond: number): Middleware {
   const buckets = createTokenBuckets({ capacity: perSecond, perSecond });
   return (ctx, next) => {
     const credential = credentialKey(ctx.req);
-    const { allowed, remaining, resetSeconds } =
-      credential === undefined
-        ? { allowed: true, remaining: perSecond, resetSeconds: 0 }
-        : buckets.take(credential);
+    const taken = credential === undefined ? undefined : buckets.take(credential);
+    const { remaining = perSecond, resetSeconds = 0 } = taken ?? {};
     ctx.set({
       "X-RateLimit-Limit": String(perSecond),
       "X-RateLimit-Remaining": String(remaining),
       "X-RateLimit-Reset": (Math.ceil(resetSeconds * 1000) / 1000).toFixed(3),
     });
-    if (!allowed) {
+    if (taken && !taken.allowed) {
       throw rateLimited(
         `A token may make ${perSecond} requests per second.`,
-        Math.max(1, Math.ceil(resetSeconds)),
+        taken.retryAfterSeconds,
       );
     }
     return next();
