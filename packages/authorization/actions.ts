@@ -118,4 +118,11 @@ export const actionRules = {
 } as const satisfies Record<string, ActionRule>;
 
 export type Action = keyof typeof actionRules;
+
+export const actions = Object.keys(actionRules) as Action[];
+
+/** The actions whose target is a workspace. */
+export const workspaceActions: readonly Action[] = actions.filter((action) =>
+  /^(workspace|state):/.test(action),
+);
 export type { ActionRule };

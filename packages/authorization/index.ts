@@ -4,7 +4,7 @@ import { allowed, type Target, type TargetOf } from "./decision.ts";
 import type { Caller, Grants } from "./grants.ts";
 
 export type { Action } from "./actions.ts";
-export { actionRules } from "./actions.ts";
+export { actionRules, actions, workspaceActions } from "./actions.ts";
 export type { Scope, Target, TargetOf } from "./decision.ts";
 export { allowed, allowedActions, scope } from "./decision.ts";
 export type { PermissionSource, TeamGrants } from "./explanation.ts";

@@ -1,10 +1,10 @@
 import {
   type Action,
-  actionRules,
   authorizeOrNotFound,
   type Caller,
   explain,
   type PermissionSource,
+  workspaceActions,
 } from "@statehouse/authorization";
 import { principalNotFound, principalRequired } from "../domain/errors.ts";
 import type { TeamId, UserId, WorkspaceId } from "../domain/ids.ts";
@@ -15,10 +15,6 @@ export interface EffectivePermission {
   action: Action;
   sources: readonly (PermissionSource & { teamName: string })[];
 }
-
-const workspaceActions = (Object.keys(actionRules) as Action[]).filter((action) =>
-  /^(workspace|state):/.test(action),
-);
 
 /**
  * Returns each action that the principal may do to the workspace, with the grants that allow it. Throws `notFound` for

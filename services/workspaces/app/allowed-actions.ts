@@ -1,12 +1,13 @@
 import {
   type Action,
-  actionRules,
+  actions,
   allowed,
   type Caller,
   grantsOf,
   type Scope,
   scope,
   type Target,
+  workspaceActions,
 } from "@statehouse/authorization";
 import type { OrganizationView } from "../domain/organization.ts";
 import type { ProjectView } from "../domain/project.ts";
@@ -26,11 +27,7 @@ export type WorkspaceDocument = WithAllowedActions<WorkspaceView> & {
   resolvedEngineVersion: string | null;
 };
 
-const actions = Object.keys(actionRules) as Action[];
 const projectActions = actions.filter((action) => action.startsWith("project:"));
-const workspaceActions = actions.filter(
-  (action) => action.startsWith("workspace:") || action.startsWith("state:"),
-);
 
 /** Adds the caller's allowed actions: those allowed in the whole organization or in at least one of its projects. */
 export const withOrganizationActions =
