@@ -66,10 +66,7 @@ export function filterAsSet(
       : []),
     // index: workspaces_current_run_status
     ...currentRun("w.current_run_status", search, parameters),
-    // index: workspaces_locked
-    ...(search.locked === undefined
-      ? []
-      : [`w.lock_since is ${search.locked ? "not null" : "null"}`]),
+    ...lock(search),
     ...search.tagged.map((filter) => taggedBySet(filter, organization(), parameters)),
   ];
 }
@@ -94,9 +91,7 @@ export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): s
       ? [`(select count(*) ${excluded(search, parameters)}) = 0`]
       : []),
     ...currentRun("w.current_run_status || ''", search, parameters),
-    ...(search.locked === undefined
-      ? []
-      : [`(w.lock_since is not null) = ${parameters.bind(search.locked)}`]),
+    ...lock(search),
     ...search.tagged.map((filter) => taggedByRow(filter, parameters)),
   ];
 }
@@ -114,6 +109,13 @@ const currentRun = (
   currentRunStatuses.length === 0
     ? []
     : [`${status} = any(${parameters.bind(currentRunStatuses)})`];
+
+/**
+ * Reads each workspace of the scope: an index would have to be written, with all other indexes of the row, for every
+ * lock and unlock.
+ */
+const lock = ({ locked }: WorkspaceSearch): string[] =>
+  locked === undefined ? [] : [`w.lock_since is ${locked ? "not null" : "null"}`];
 
 // index: tag_bindings_workspace_key, tag_bindings_tagged
 const excluded = ({ excludedTags }: WorkspaceSearch, parameters: Parameters): string =>
