@@ -1,5 +1,5 @@
 import { openDatabase } from "@statehouse/postgres";
-import { createLogger } from "@statehouse/runtime";
+import { type Changing, createLogger } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { createTokenUsage } from "../app/token-usage.ts";
 import { migrations } from "../store/migrations.ts";
@@ -17,7 +17,7 @@ const notCalled = async (): Promise<never> => {
 
 /** Creates the dependencies of the use cases for the database at `url`. */
 export async function openOperatorApp(
-  url: string | (() => string),
+  url: Changing<string>,
   maxTokenDays?: number | undefined,
 ): Promise<{ app: App } & AsyncDisposable> {
   const logger = createLogger({ service: "access", level: "warn" });

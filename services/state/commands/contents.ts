@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from "@statehouse/postgres";
-import { createLogger, type Logger, StartError } from "@statehouse/runtime";
+import { type Changing, createLogger, type Logger, StartError } from "@statehouse/runtime";
 import type { z } from "zod";
 import { configSchema } from "../config.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
@@ -27,10 +27,8 @@ export const contentSettings = configSchema.pick({
 type ContentConfig = z.output<typeof contentSettings>;
 
 /** Opens the service's database for a command that runs beside the service. Does not wait for the database. */
-export const openOperatorDatabase = (
-  url: string | (() => string),
-  logger: Logger,
-): Promise<Database> => openDatabase({ contextName: "state", url, entities, migrations, logger });
+export const openOperatorDatabase = (url: Changing<string>, logger: Logger): Promise<Database> =>
+  openDatabase({ contextName: "state", url, entities, migrations, logger });
 
 /** Throws `StartError` with the reason why the store cannot be used. */
 export async function requireReady(store: BlobStore): Promise<void> {

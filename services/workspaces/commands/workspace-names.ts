@@ -1,5 +1,5 @@
 import { openDatabase } from "@statehouse/postgres";
-import { createLogger, StartError } from "@statehouse/runtime";
+import { type Changing, createLogger, StartError } from "@statehouse/runtime";
 import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
 
@@ -21,7 +21,7 @@ interface Row {
  * Opens the database of the workspaces service, so that a command of another service can read workspace names. Throws
  * `StartError`.
  */
-export async function openWorkspaceNames(url: string | (() => string)) {
+export async function openWorkspaceNames(url: Changing<string>) {
   const logger = createLogger({ service: "workspaces", level: "silent" });
   const database = await openDatabase({
     contextName: "workspaces",
