@@ -5,14 +5,17 @@ import { findOnPath } from "./programs.mjs";
 
 /**
  * The programs of the release tests that are Debian packages: those that build and run the image without a daemon, the
- * browser and the pooler.
+ * browser, the pooler, and the proxies that stand for ingress controllers.
  */
 const releaseTools = {
   buildah: "buildah",
   chromium: "chromium",
   crun: "crun",
+  gpg: "gpg",
+  haproxy: "haproxy",
   ip: "iproute2",
   mmdebstrap: "mmdebstrap",
+  nginx: "nginx",
   pgbouncer: "pgbouncer",
   unshare: "util-linux",
 };

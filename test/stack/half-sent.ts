@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { request as requestWithTls } from "node:https";
 
 /** A request of which half of the body is sent; the server has begun to read it. */
 export interface HalfSent {
@@ -19,7 +20,8 @@ export async function halfSent(
   // Prevents an unhandled rejection if the test fails before it awaits the answer.
   answer.promise.catch(() => {});
   const begun = Promise.withResolvers<void>();
-  const sent = request(url, {
+  const send = url.startsWith("https:") ? requestWithTls : request;
+  const sent = send(url, {
     method,
     headers: { ...headers, "content-length": body.length, expect: "100-continue" },
   });
