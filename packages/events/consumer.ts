@@ -4,15 +4,18 @@ import { isTransient } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
 import { counterFromZero, type Logger, withServerSpan } from "@statehouse/runtime";
 import { type Replay, replayConsumer, storeDeadLetter } from "./dead-letter.ts";
-import { type Event, eventFrom } from "./event.ts";
+import { type Event, eventFrom, reaches } from "./event.ts";
 import type { Nats } from "./nats.ts";
 import { type Projection, projectionOf, refreshAll, typesOf } from "./projection.ts";
 import { failed, type Outcome, receiveMessages } from "./receive.ts";
+import { ensureStream } from "./stream.ts";
 
 /** A subscription of a service. */
 export interface Consumer {
   /** The second part of the durable name, which is `<service>-<name>`. */
   name: string;
+  /** The subjects that contain the types of the projections. */
+  filter: string;
   projections: readonly Projection[];
 }
 
@@ -26,6 +29,20 @@ export interface ConsumerOptions extends Consumer {
 
 const durableName = (service: string, name: string): string => `${service}-${name}`;
 
+/** Throws if the filters of the consumers exclude an event type that is a hint for one of their projections. */
+export function requireReachableHints(consumers: readonly Consumer[]): void {
+  for (const projection of new Set(consumers.flatMap(({ projections }) => projections))) {
+    const filters = consumers.flatMap(({ filter, projections }) =>
+      projections.includes(projection) ? [filter] : [],
+    );
+    for (const type of typesOf([projection])) {
+      if (!filters.some((filter) => reaches(filter, type))) {
+        throw new Error(`The filters ${filters.join(", ")} exclude the hint ${type}.`);
+      }
+    }
+  }
+}
+
 /** The maximum number of events whose objects are refreshed together. */
 const BATCH = 100;
 
@@ -35,6 +52,7 @@ export function startConsumer({
   database,
   service,
   name,
+  filter,
   projections,
   maxFailures,
   logger,
@@ -55,7 +73,9 @@ export function startConsumer({
   return receiveMessages({
     nats,
     durable,
-    filters: typesOf(projections),
+    filter,
+    // The bus may have been set up again without a stream.
+    prepare: () => ensureStream(nats),
     batch: BATCH,
     logger,
     async receive(messages) {

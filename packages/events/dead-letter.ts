@@ -1,6 +1,6 @@
 import type { Database } from "@statehouse/postgres";
 import { scrapedGauge, withServerSpan } from "@statehouse/runtime";
-import type { Event } from "./event.ts";
+import { type Event, organizationIn } from "./event.ts";
 import { type Projection, projectionOf } from "./projection.ts";
 import type { FailedEvent } from "./receive.ts";
 
@@ -112,7 +112,13 @@ export async function replayConsumer({
 
 function eventOf(row: DeadLetterRow): Event {
   const { event_id, message, traceparent, ...same } = row;
-  return { ...same, id: event_id, json: message, traceparent: traceparent ?? undefined };
+  return {
+    ...same,
+    id: event_id,
+    organizationId: organizationIn(message),
+    json: message,
+    traceparent: traceparent ?? undefined,
+  };
 }
 
 function describe(error: unknown): string {

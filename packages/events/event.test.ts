@@ -2,11 +2,21 @@ import { create, toJsonString } from "@bufbuild/protobuf";
 import { ErrorDetailSchema } from "@statehouse/proto/statehouse/rpc/v1/error";
 import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { expect, test } from "vitest";
-import { decode, type Event, eventFrom, eventType, headersOf } from "./event.ts";
+import {
+  decode,
+  type Event,
+  eventFrom,
+  eventType,
+  headersOf,
+  organizationIn,
+  reaches,
+  subjectOf,
+} from "./event.ts";
 
 const event: Event = {
   id: "7d6b",
   type: "statehouse.workspaces.workspace.created.v1",
+  organizationId: "org-1",
   source: "statehouse/workspaces",
   subject: "ws-1",
   revision: 7,
@@ -17,7 +27,7 @@ const event: Event = {
 
 const message = {
   headers: headersOf(event),
-  subject: event.type,
+  subject: subjectOf(event),
   string: () => event.json,
   time: new Date(0),
 };
@@ -42,4 +52,55 @@ test("the event type is the type that the message declares", () => {
 test("fields of a later release are ignored", () => {
   const later = { json: '{"name":"prod","colour":"red"}' };
   expect(decode(later, WorkspaceCreatedSchema).name).toBe("prod");
+});
+
+test("the subject is the type and the organization, or _ for the installation", () => {
+  expect(message.subject).toBe("statehouse.workspaces.workspace.created.v1.org-1");
+  const ofInstallation = { ...event, organizationId: undefined };
+  const subject = subjectOf(ofInstallation);
+  expect(subject).toBe("statehouse.workspaces.workspace.created.v1._");
+  expect(eventFrom({ ...message, headers: headersOf(ofInstallation), subject })).toEqual(
+    ofInstallation,
+  );
+});
+
+test("an event that an earlier version published has no organization", () => {
+  expect(eventFrom({ ...message, headers: undefined, subject: event.type })).toMatchObject({
+    type: event.type,
+    organizationId: undefined,
+  });
+});
+
+test("the organization is the one that the message names, if it can be part of a subject", () => {
+  expect(organizationIn('{"organizationId":"org-1","name":"x"}')).toBe("org-1");
+  for (const other of ["", "a.b", "*", ">", "a b", 7]) {
+    expect(organizationIn(JSON.stringify({ organizationId: other }))).toBeUndefined();
+  }
+  expect(organizationIn("{}")).toBeUndefined();
+});
+
+test("a filter reaches the types of which some subject matches it", () => {
+  const { type } = event;
+  for (const filter of [
+    "statehouse.>",
+    "statehouse.workspaces.>",
+    "statehouse.workspaces.*.created.>",
+    `${type}.*`,
+    `${type}.>`,
+    `${type}.org-1`,
+    "statehouse.*.*.*.*.org-1",
+  ]) {
+    expect(reaches(filter, type), filter).toBe(true);
+  }
+  for (const filter of [
+    type,
+    "statehouse.state.>",
+    "statehouse.workspaces.*.deleted.>",
+    "statehouse.workspaces.workspace.create.>",
+    `${type}.org-1.more`,
+    `${type}.org-1.>`,
+    "statehouse.*",
+  ]) {
+    expect(reaches(filter, type), filter).toBe(false);
+  }
 });

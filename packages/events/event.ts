@@ -11,8 +11,10 @@ import { type as typeOption } from "@statehouse/proto/statehouse/events/v1/optio
 /** One change, in the form of CloudEvents 1.0. */
 export interface Event {
   id: string;
-  /** The type and also the subject on the bus: `statehouse.<service>.<noun>.<verb>.v1`. */
+  /** `statehouse.<service>.<noun>.<verb>.v1`. Its subject on the bus also contains the organization; see `subjectOf`. */
   type: string;
+  /** The organization that the changed object belongs to; undefined for objects of the whole installation. */
+  organizationId: string | undefined;
   /** The service that owns the changed object, for example `statehouse/workspaces`. */
   source: string;
   /** The id of the changed object. */
@@ -31,6 +33,40 @@ export function eventType(schema: DescMessage): string {
     throw new Error(`${schema.typeName} does not declare its event type`);
   }
   return getOption(schema, typeOption);
+}
+
+/** The last part of the subject of events that belong to no organization. */
+const INSTALLATION = "_";
+
+/** Returns the subject of an event on the bus: its type and its organization. */
+export const subjectOf = ({ type, organizationId }: Pick<Event, "type" | "organizationId">) =>
+  `${type}.${organizationId ?? INSTALLATION}`;
+
+/** Returns the organization that an event's message names; undefined if it names none. */
+export function organizationIn(json: string): string | undefined {
+  const { organizationId }: { organizationId?: unknown } = JSON.parse(json);
+  return typeof organizationId === "string" && /^[\w-]+$/.test(organizationId)
+    ? organizationId
+    : undefined;
+}
+
+/** Divides a subject into type and organization. Earlier versions published without an organization. */
+function divide(subject: string): Pick<Event, "type" | "organizationId"> {
+  const [, type = subject, organization] = /^(.+\.v\d+)\.([^.]+)$/.exec(subject) ?? [];
+  return { type, organizationId: organization === INSTALLATION ? undefined : organization };
+}
+
+/**
+ * Returns whether some subject of this event type matches `filter`, which can contain the wildcards of NATS.
+ */
+export function reaches(filter: string, type: string): boolean {
+  const wanted = filter.split(".");
+  const tokens = [...type.split("."), "*"];
+  const rest = wanted.at(-1) === ">" ? wanted.length - 1 : undefined;
+  if (rest === undefined ? wanted.length !== tokens.length : tokens.length <= rest) return false;
+  return wanted
+    .slice(0, rest)
+    .every((token, index) => token === "*" || tokens[index] === "*" || token === tokens[index]);
 }
 
 /** Decodes the event's message. Unknown fields, which later releases may add, are ignored. */
@@ -67,9 +103,11 @@ export function eventFrom(message: {
 }): Event {
   const header = (name: string) => message.headers?.get(name) ?? "";
   const time = new Date(header("ce-time"));
+  const { type, organizationId } = divide(message.subject);
   return {
     id: header("ce-id"),
-    type: header("ce-type") || message.subject,
+    type: header("ce-type") || type,
+    organizationId,
     source: header("ce-source"),
     subject: header("ce-subject"),
     revision: Number(header("ce-revision") || 0),

@@ -1,4 +1,9 @@
-export { type Consumer, replayDeadLetters, startConsumer } from "./consumer.ts";
+export {
+  type Consumer,
+  replayDeadLetters,
+  requireReachableHints,
+  startConsumer,
+} from "./consumer.ts";
 export { observeDeadLetters } from "./dead-letter.ts";
 export { decode, type Event, eventType } from "./event.ts";
 export { createLocalBus, type LocalBus, startLocalRelay } from "./local-bus.ts";

@@ -3,7 +3,7 @@ import { SpanKind } from "@opentelemetry/api";
 import type { Database } from "@statehouse/postgres";
 import { createWake, type Logger, startLoop, withServerSpan } from "@statehouse/runtime";
 import type { Consumer } from "./consumer.ts";
-import type { Event } from "./event.ts";
+import { type Event, reaches } from "./event.ts";
 import { wakeAfterCommits } from "./outbox.ts";
 import { type Projection, refreshAll } from "./projection.ts";
 import { eventOf, type OutboxRow } from "./relay.ts";
@@ -48,8 +48,9 @@ export function createLocalBus(): LocalBus {
       stop.addEventListener("abort", () => stopped.resolve(), { once: true });
       await Promise.race([opened.promise, stopped.promise]);
       for (const { consumer, logger } of subscriptions) {
+        const wanted = events.filter(({ type }) => reaches(consumer.filter, type));
         for (const projection of consumer.projections) {
-          const [first, ...others] = events.filter(({ type }) => type in projection.hints);
+          const [first, ...others] = wanted.filter(({ type }) => type in projection.hints);
           if (!first || stop.aborted) continue;
           const ids = [first, ...others].flatMap(
             (event) => projection.hints[event.type]?.(event) ?? [],

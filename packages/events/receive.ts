@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ConsumerMessages, type JsMsg, jetstream } from "@nats-io/jetstream";
 import { metrics } from "@opentelemetry/api";
-import type { Event } from "./event.ts";
+import { type Event, reaches } from "./event.ts";
 import type { Nats } from "./nats.ts";
-import { ensureConsumer, ensureStream, STREAM } from "./stream.ts";
+import { ensureConsumer, STREAM } from "./stream.ts";
 
 type Log = (about: Record<string, unknown>, message: string) => void;
 
@@ -21,14 +21,24 @@ export interface ReceiveOptions {
   nats: Nats;
   durable: string;
   /** The subjects to receive, which can contain wildcards: `statehouse.state.>`. */
-  filters: readonly string[];
+  filter: string;
   /** The position in the stream at which a new subscription begins. */
   from?: "beginning" | "now";
   /** The maximum number of messages that `receive` gets in one call. */
   batch: number;
+  /** Called before the durable consumer is created. */
+  prepare?(): Promise<void>;
   /** Acknowledges each message or returns it to the stream. Returns one outcome for each message, in the same order. */
   receive(messages: readonly JsMsg[]): Promise<readonly Outcome[]>;
   logger: Logger;
+}
+
+/** Throws if the filter excludes one of these event types, because its handler would never be called. */
+export function requireReachable(filter: string, types: readonly string[]): void {
+  const excluded = types.filter((type) => !reaches(filter, type));
+  if (excluded.length > 0) {
+    throw new Error(`The filter ${filter} excludes the handled events ${excluded.join(", ")}.`);
+  }
 }
 
 /** Time after which an event that a killed replica had received is delivered to another replica. */
@@ -122,15 +132,15 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
 }
 
 async function open(
-  { nats, durable, filters, from = "beginning", batch }: ReceiveOptions,
+  { nats, durable, filter, from = "beginning", batch, prepare }: ReceiveOptions,
   stop: Promise<void>,
 ): Promise<ConsumerMessages | undefined> {
   const connection = await Promise.race([nats.connection(), stop]);
   if (!connection) return undefined;
-  await ensureStream(nats);
+  await prepare?.();
   await ensureConsumer(connection, {
     durable,
-    filters,
+    filter,
     from,
     description: `events for ${durable}`,
     ackWaitSeconds: ACK_WAIT_SECONDS,

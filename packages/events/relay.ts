@@ -11,7 +11,7 @@ import {
   withoutDeadline,
   withServerSpan,
 } from "@statehouse/runtime";
-import { type Event, headersOf } from "./event.ts";
+import { type Event, headersOf, organizationIn, subjectOf } from "./event.ts";
 import type { Nats } from "./nats.ts";
 import { wakeAfterCommits } from "./outbox.ts";
 import { ensureStream, STREAM } from "./stream.ts";
@@ -170,6 +170,7 @@ async function claim(em: EntityManager): Promise<OutboxRow[]> {
 export const eventOf = (row: OutboxRow, service: string): Event => ({
   id: row.event_id,
   type: row.type,
+  organizationId: organizationIn(row.message),
   source: `statehouse/${service}`,
   subject: row.subject,
   revision: row.revision,
@@ -182,11 +183,15 @@ async function publish(connection: NatsConnection, service: string, row: OutboxR
   const send = async () => {
     const recorded = eventOf(row, service);
     const event = spansAreRecorded() ? { ...recorded, traceparent: traceparent() } : recorded;
-    await jetstream(connection, { timeout: PUBLISH_TIMEOUT_MS }).publish(row.type, row.message, {
-      msgID: row.event_id,
-      headers: headersOf(event),
-      expect: { streamName: STREAM },
-    });
+    await jetstream(connection, { timeout: PUBLISH_TIMEOUT_MS }).publish(
+      subjectOf(event),
+      row.message,
+      {
+        msgID: row.event_id,
+        headers: headersOf(event),
+        expect: { streamName: STREAM },
+      },
+    );
   };
   const attributes = { "messaging.system": "nats", "messaging.message.id": row.event_id };
   const parent = row.traceparent ?? undefined;

@@ -51,28 +51,34 @@ export async function ensureStream(nats: Nats): Promise<void> {
 
 export interface DurableOptions {
   durable: string;
-  filters: readonly string[];
+  /** The subjects to receive, with the wildcards of NATS. */
+  filter: string;
   description: string;
   /** The position in the stream at which a new consumer begins. */
   from: "beginning" | "now";
   ackWaitSeconds: number;
 }
 
-/** Creates the durable consumer, or updates the filters of an existing one. */
+/**
+ * Creates the durable consumer, or updates the filter of an existing one. It has one filter, because only then the
+ * subject of the request contains the filter, so that the permissions of NATS can limit it.
+ */
 export async function ensureConsumer(
   connection: NatsConnection,
-  { durable, filters, description, from, ackWaitSeconds }: DurableOptions,
+  { durable, filter, description, from, ackWaitSeconds }: DurableOptions,
 ): Promise<void> {
   const { consumers } = await jetstreamManager(connection);
   const changeable = {
     description,
-    filter_subjects: [...filters],
+    filter_subject: filter,
     ack_wait: ackWaitSeconds * SECOND,
     max_deliver: -1,
   };
   try {
-    await consumers.info(STREAM, durable);
-    await consumers.update(STREAM, durable, changeable);
+    const { config } = await consumers.info(STREAM, durable);
+    // Versions before 0.2 set several filters, which exclude a single one.
+    const replaced = config.filter_subjects ? { filter_subjects: [] } : {};
+    await consumers.update(STREAM, durable, { ...changeable, ...replaced });
   } catch (error) {
     if (!isApiError(error, CONSUMER_NOT_FOUND)) throw error;
     try {

@@ -11,6 +11,7 @@ import {
   type Outcome,
   type ReceiveOptions,
   receiveMessages,
+  requireReachable,
 } from "./receive.ts";
 import { type InTrace, inOpenTelemetry } from "./tracing.ts";
 
@@ -40,7 +41,7 @@ export function on<Schema extends DescMessage>(
  * digits, `-` and `_`.
  */
 export interface SubscribeOptions
-  extends Omit<ReceiveOptions, "batch" | "receive">,
+  extends Omit<ReceiveOptions, "batch" | "prepare" | "receive">,
     FailureOptions {
   handlers: EventHandlers;
   /** How processing joins the event's trace. Default: the OpenTelemetry of the process, if it has one. */
@@ -50,10 +51,12 @@ export interface SubscribeOptions
 /**
  * Receives the stream's events one at a time through a durable consumer with explicit acknowledgement. Each event is
  * received at least once, and events of one subject in order unless one of them failed. Disposal stops the
- * subscription after the current event.
+ * subscription after the current event. Throws if the filter excludes the type of a handler. Waits while the stream
+ * does not exist: only Statehouse creates it.
  */
-export const subscribe = (options: SubscribeOptions): AsyncDisposable =>
-  receiveMessages({
+export function subscribe(options: SubscribeOptions): AsyncDisposable {
+  requireReachable(options.filter, Object.keys(options.handlers));
+  return receiveMessages({
     ...options,
     // No prefetch: if a process is killed, only the event that it was processing is delayed.
     batch: 1,
@@ -63,6 +66,7 @@ export const subscribe = (options: SubscribeOptions): AsyncDisposable =>
       return outcomes;
     },
   });
+}
 
 async function receive(options: SubscribeOptions, message: JsMsg): Promise<Outcome> {
   const event = eventFrom(message);

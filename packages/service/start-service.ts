@@ -1,4 +1,4 @@
-import { type LocalBus, observeDeadLetters } from "@statehouse/events";
+import { type LocalBus, observeDeadLetters, requireReachableHints } from "@statehouse/events";
 import { type Channel, createRpcServer, isRead, type RpcServer } from "@statehouse/rpc";
 import {
   type Check,
@@ -100,7 +100,9 @@ export async function startService<
   if (resources) starting.use(resources);
   const running = { app, resources, config, logger, options };
   for (const worker of definition.workers?.(running) ?? []) starting.use(worker);
-  for (const consumer of definition.consumers(app)) transport.consume(consumer);
+  const consumers = definition.consumers(app);
+  requireReachableHints(consumers);
+  for (const consumer of consumers) transport.consume(consumer);
   const rpc = starting.use(
     createRpcServer({
       name,

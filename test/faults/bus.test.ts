@@ -111,15 +111,17 @@ describe("while NATS is stopped", () => {
           expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
         }
       }
-      const heardBy = [
-        ({ type }: { type: string }) => type.startsWith("statehouse.state.workspace-state."),
-        ({ type }: { type: string }) =>
-          /workspaces\.(organization\.(created|updated)|workspace\.(deleted|updated))\.v1$/.test(
-            type,
-          ),
-        ({ type }: { type: string }) => /workspaces\.workspace\.(deleted|updated)\.v1$/.test(type),
-      ];
-      const expected = heardBy.map((hears) => published.filter(hears).length);
+      const received: Record<(typeof durables)[number], RegExp> = {
+        "workspaces-workspace-state": /^statehouse\.state\.workspace-state\.changed\./,
+        "workspaces-created": /^statehouse\.workspaces\.organization\.created\./,
+        "workspaces-updated": /^statehouse\.workspaces\.[\w-]+\.updated\./,
+        "workspaces-deleted": /^statehouse\.workspaces\.workspace\.deleted\./,
+        "state-updated": /^statehouse\.workspaces\.[\w-]+\.updated\./,
+        "state-deleted": /^statehouse\.workspaces\.[\w-]+\.deleted\./,
+      };
+      const expected = durables.map(
+        (name) => published.filter(({ type }) => received[name].test(type)).length,
+      );
       const counts = (await delivered()).map(
         (count, index) => count - (deliveredBefore[index] ?? 0),
       );

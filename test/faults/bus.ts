@@ -7,6 +7,8 @@ import type { Stack } from "../stack/stack.ts";
 /** A message of the stream, as a consumer receives it. */
 export interface Published {
   seq: number;
+  /** The subject of the message. */
+  address: string;
   type: string;
   id: string;
   source: string;
@@ -33,8 +35,11 @@ export interface Bus extends AsyncDisposable {
 
 export const durables = [
   "workspaces-workspace-state",
-  "workspaces-unsettled",
-  "state-workspaces",
+  "workspaces-created",
+  "workspaces-updated",
+  "workspaces-deleted",
+  "state-updated",
+  "state-deleted",
 ] as const;
 
 /** Shorter than the start of a process. */
@@ -64,6 +69,7 @@ export async function openBus({ url, login }: Pick<Stack["nats"], "url" | "login
         const header = (name: string) => message.header.get(name);
         messages.push({
           seq,
+          address: message.subject,
           type: header("ce-type"),
           id: header("ce-id"),
           source: header("ce-source"),

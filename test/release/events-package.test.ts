@@ -22,7 +22,7 @@ const done = Promise.withResolvers();
 const subscription = subscribe({
   nats,
   durable: "elsewhere",
-  filters: ["statehouse.workspaces.workspace.>"],
+  filter: "statehouse.workspaces.workspace.>",
   handlers: on(WorkspaceCreatedSchema, async (message) => done.resolve(message.workspaceId)),
   deadLetter: async ({ error }) => done.reject(error),
   logger: { info() {}, warn() {}, error() {} },

@@ -182,7 +182,6 @@ needs("nats-server")("a bus with credentials", () => {
           ...["$JS.API.INFO", "$JS.API.STREAM.*.STATEHOUSE"],
           ...consumers.flatMap((consumer) => [
             `$JS.API.CONSUMER.*.STATEHOUSE.${consumer}`,
-            `$JS.API.CONSUMER.DURABLE.CREATE.STATEHOUSE.${consumer}`,
             `$JS.API.CONSUMER.MSG.NEXT.STATEHOUSE.${consumer}`,
             `$JS.API.CONSUMER.CREATE.STATEHOUSE.${consumer}.>`,
             `$JS.ACK.STATEHOUSE.${consumer}.>`,
@@ -191,7 +190,7 @@ needs("nats-server")("a bus with credentials", () => {
         subscribe: ["_INBOX.>"],
       },
     });
-    const users = [user("workspaces", []), user("state", ["state-workspaces"])];
+    const users = [user("workspaces", []), user("state", ["state-updated"])];
     const configuration = `authorization ${JSON.stringify({ users })}`;
     const server = stack.use(await ownNats({ configuration }));
     const as = (name: string) =>
@@ -211,8 +210,8 @@ needs("nats-server")("a bus with credentials", () => {
     const received: string[] = [];
     stack.use(
       subscribe({
-        ...{ nats: as("state"), durable: "state-workspaces", logger },
-        filters: ["statehouse.workspaces.>"],
+        ...{ nats: as("state"), durable: "state-updated", logger },
+        filter: "statehouse.workspaces.>",
         handlers: on(WorkspaceCreatedSchema, async ({ name }) => void received.push(name)),
         deadLetter: async () => {},
       }),

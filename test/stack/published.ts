@@ -41,7 +41,7 @@ export function published({
   const subscription = subscribe({
     nats,
     durable: unusedName("test"),
-    filters: ["statehouse.>"],
+    filter: "statehouse.>",
     handlers: Object.fromEntries(declaredEvents.map((type) => [type, keep])),
     deadLetter: async () => {},
     logger: createLogger({ service: "test", level: "silent" }),

@@ -7,13 +7,15 @@ import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/
 import { createLogger, traceId, withServerSpan } from "@statehouse/runtime";
 import { ownNats, waitFor } from "@statehouse/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { replayDeadLetters, startConsumer } from "../consumer.ts";
+import { replayDeadLetters, requireReachableHints, startConsumer } from "../consumer.ts";
+import type { Event } from "../event.ts";
 import { eventMigrations as migrations } from "../migrations.ts";
 import { connectNats, type Nats } from "../nats.ts";
 import { recordEvent } from "../outbox.ts";
 import { hint } from "../projection.ts";
 import { startRelay } from "../relay.ts";
 import { ensureStream, STREAM } from "../stream.ts";
+import { on, subscribe } from "../subscribe.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -48,6 +50,7 @@ const relay = () => stack.use(startRelay({ database, nats, service: "workspaces"
 type Refresh = (ids: readonly string[]) => Promise<void>;
 const consumer = (refresh: Refresh) => ({
   name: "workspaces",
+  filter: "statehouse.workspaces.>",
   projections: [{ hints: hint(WorkspaceCreatedSchema, ({ workspaceId }) => workspaceId), refresh }],
 });
 const consume = (refresh: Refresh, maxFailures = 3) =>
@@ -281,10 +284,83 @@ test("a service starts, waits and stops without a bus", async () => {
     nats: none,
     database,
     service: "state",
+    ...consumer(async () => {}),
     name: "none",
-    projections: consumer(async () => {}).projections,
     logger,
   });
   await record(1);
   await expect(none.ready()).rejects.toThrow();
+});
+
+test("the subject ends in the organization, so that a filter can be limited to one", async () => {
+  relay();
+  await ensureStream(nats);
+  const received: Event[] = [];
+  stack.use(
+    subscribe({
+      ...{ nats, durable: "one", filter: "statehouse.*.*.*.*.org-1", logger },
+      handlers: on(WorkspaceCreatedSchema, async (_, event) => void received.push(event)),
+      deadLetter: async () => {},
+    }),
+  );
+  for (const [index, organizationId] of ["org-2", "org-1", "", "org-1"].entries()) {
+    await database.transaction((em) =>
+      recordEvent(em, {
+        schema: WorkspaceCreatedSchema,
+        message: create(WorkspaceCreatedSchema, { organizationId }),
+        subject: "ws-1",
+        revision: index,
+      }),
+    );
+  }
+  await waitFor(() => received.length === 2);
+  expect(received.map(({ revision, organizationId }) => ({ revision, organizationId }))).toEqual([
+    { revision: 1, organizationId: "org-1" },
+    { revision: 3, organizationId: "org-1" },
+  ]);
+  const { consumers } = await jetstreamManager(await nats.connection());
+  expect((await consumers.info(STREAM, "one")).num_pending).toBe(0);
+});
+
+test("a subscription never creates the stream, and begins when Statehouse has created it", async () => {
+  const received: Event[] = [];
+  stack.use(
+    subscribe({
+      ...{ nats, durable: "early", filter: "statehouse.>", logger },
+      handlers: on(WorkspaceCreatedSchema, async (_, event) => void received.push(event)),
+      deadLetter: async () => {},
+    }),
+  );
+  const connection = await nats.connection();
+  const requests = connection.subscribe("$JS.EVENT.ADVISORY.API");
+  const asked: string[] = [];
+  const listening = (async () => {
+    for await (const message of requests) {
+      const { subject } = message.json<{ subject: string }>();
+      asked.push(subject);
+      if (asked.length === 3) return;
+    }
+  })();
+  await listening;
+  expect(asked.filter((subject) => subject.includes("STREAM.CREATE"))).toEqual([]);
+  relay();
+  await record(1);
+  await waitFor(() => received.length === 1);
+});
+
+test("handlers that no event of the filter can reach are refused", () => {
+  const options = {
+    ...{ nats, durable: "wrong", logger, deadLetter: async () => {} },
+    handlers: on(WorkspaceCreatedSchema, async () => {}),
+  };
+  for (const filter of ["statehouse.state.>", "statehouse.workspaces.workspace.created.v1"]) {
+    expect(() => subscribe({ ...options, filter })).toThrow(
+      `The filter ${filter} excludes the handled events statehouse.workspaces.workspace.created.v1.`,
+    );
+  }
+  const { projections } = consumer(async () => {});
+  const excluding = { name: "one", filter: "statehouse.workspaces.*.deleted.>", projections };
+  expect(() => requireReachableHints([excluding])).toThrow("exclude the hint");
+  const both = [excluding, { ...excluding, filter: "statehouse.workspaces.*.created.>" }];
+  expect(() => requireReachableHints(both)).not.toThrow();
 });

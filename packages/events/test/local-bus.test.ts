@@ -42,7 +42,9 @@ const record = (revision: number) =>
   );
 const subscribe = (refresh: Refresh, name = "workspaces") => {
   const hints = hint(WorkspaceCreatedSchema, ({ workspaceId }) => workspaceId);
-  return stack.use(bus.subscribe({ name, projections: [{ hints, refresh }] }, logger));
+  return stack.use(
+    bus.subscribe({ name, filter: "statehouse.>", projections: [{ hints, refresh }] }, logger),
+  );
 };
 const relay = () => stack.use(startLocalRelay({ database, bus, service: "workspaces", logger }));
 const waiting = async () => (await database.query("select from outbox")).length;

@@ -97,7 +97,7 @@ export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise
     token.expiredAt = expiryOf(now, app.settings.runTokenLifetimeMs);
     if (run.expiredAt < token.expiredAt) run.expiredAt = token.expiredAt;
     await tx.runTokens.save(token);
-    await tx.record(runTokenRenewed(token));
+    await tx.record(runTokenRenewed(token, run));
     return token;
   });
 
@@ -106,10 +106,10 @@ export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promis
   app.transaction(async (tx) => {
     const found = await tx.runTokens.findForUpdate(id, runnerOf(caller));
     if (!found) return;
-    const { token } = found;
+    const { token, run } = found;
     const revision = nextVersion(token.revision, app.now());
     await tx.runTokens.remove(token);
-    await tx.record(runTokenDeleted(token, revision));
+    await tx.record(runTokenDeleted(token, run, revision));
   });
 
 /** Deletes the tokens of the runs that have ended according to the workspaces service. */

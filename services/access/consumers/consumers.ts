@@ -4,7 +4,19 @@ import { grantProjections } from "./grants.ts";
 import { runProjections } from "./run.ts";
 
 /** The event subscriptions of the access service. */
-export const consumers = (app: App): Consumer[] => [
-  { name: "grants", projections: grantProjections(app) },
-  { name: "runs", projections: runProjections(app) },
-];
+export const consumers = (app: App): Consumer[] => {
+  const runs = runProjections(app);
+  return [
+    {
+      name: "grants",
+      filter: "statehouse.workspaces.*.deleted.>",
+      projections: grantProjections(app),
+    },
+    { name: "ended-runs", filter: "statehouse.workspaces.run.ended.>", projections: runs },
+    {
+      name: "runs-of-deleted-workspaces",
+      filter: "statehouse.workspaces.workspace.deleted.>",
+      projections: runs,
+    },
+  ];
+};

@@ -46,11 +46,11 @@ export const expiryOf = (now: Date, lifetimeMs: number): Date =>
 export const runTokenCreated = (token: RunToken, run: Run) =>
   ({ type: "runTokenCreated", revision: token.revision, token, run }) as const;
 
-export const runTokenRenewed = (token: RunToken) =>
-  ({ type: "runTokenRenewed", revision: token.revision, token }) as const;
+export const runTokenRenewed = (token: RunToken, run: Run) =>
+  ({ type: "runTokenRenewed", revision: token.revision, token, run }) as const;
 
-export const runTokenDeleted = (token: RunToken, revision: bigint) =>
-  ({ type: "runTokenDeleted", revision, token }) as const;
+export const runTokenDeleted = (token: RunToken, run: Run, revision: bigint) =>
+  ({ type: "runTokenDeleted", revision, token, run }) as const;
 
 export type RunTokenEvent = ReturnType<
   typeof runTokenCreated | typeof runTokenRenewed | typeof runTokenDeleted

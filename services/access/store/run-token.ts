@@ -195,9 +195,9 @@ export const runTokens = {
         organizationId,
         runner,
       }),
-    runTokenRenewed: ({ token: { id, runId } }) =>
-      published(RunTokenRenewedSchema, id, { runTokenId: id, runId }),
-    runTokenDeleted: ({ token: { id, runId } }) =>
-      published(RunTokenDeletedSchema, id, { runTokenId: id, runId }),
+    runTokenRenewed: ({ token: { id, runId }, run: { organizationId } }) =>
+      published(RunTokenRenewedSchema, id, { runTokenId: id, runId, organizationId }),
+    runTokenDeleted: ({ token: { id, runId }, run: { organizationId } }) =>
+      published(RunTokenDeletedSchema, id, { runTokenId: id, runId, organizationId }),
   } satisfies PublishedEvents<RunTokenEvent>,
 };

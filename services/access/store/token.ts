@@ -193,6 +193,7 @@ const fieldsOf = ({ id, type, userId, teamId, organizationId }: Token) => ({
   tokenId: id,
   ownerType: type,
   ownerId: userId ?? teamId ?? organizationId ?? "",
+  organizationId: organizationId ?? "",
 });
 
 export const tokens = {

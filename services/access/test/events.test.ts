@@ -26,7 +26,7 @@ test("each change publishes one event, in order, with growing revisions and with
   await using _ = subscribe({
     nats,
     durable: `test-${randomUUID()}`,
-    filters: ["statehouse.access.>"],
+    filter: "statehouse.access.>",
     handlers: Object.fromEntries(
       types.map((type) => [type, async (event) => void heard.push(event)]),
     ),

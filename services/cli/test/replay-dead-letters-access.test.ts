@@ -18,9 +18,9 @@ test("the command replays the dead letters of each consumer", async () => {
        values ($1, 'e', $2, 'statehouse', 'ws-1', 1, '{"workspaceId":"ws-1","runId":"run-1"}', now(), 8, 'then')`,
       [consumer, type],
     );
-  await addDeadLetter("access-runs", "statehouse.workspaces.run.ended.v1");
+  await addDeadLetter("access-ended-runs", "statehouse.workspaces.run.ended.v1");
   const { code, stdout } = await statehouse(["replay-dead-letters", "access"], environment);
-  expect(stdout).toContain("access-runs: 1 replayed, 0 failed");
+  expect(stdout).toContain("access-ended-runs: 1 replayed, 0 failed");
   expect(code).toBe(0);
   expect(await fresh.query("select from dead_letters")).toEqual([]);
 });

@@ -27,7 +27,7 @@ test("the command replays dead letters, lists those that still fail, and can be 
     fresh.query(
       `insert into dead_letters
          (consumer, event_id, type, source, subject, revision, message, time, failures, error)
-       values ('state-workspaces', $1, 'statehouse.workspaces.workspace.deleted.v1',
+       values ('state-deleted', $1, 'statehouse.workspaces.workspace.deleted.v1',
          'statehouse/workspaces', $1, 1, $2, now(), 8, 'Error: then')`,
       [id, message],
     );
@@ -37,7 +37,7 @@ test("the command replays dead letters, lists those that still fail, and can be 
 
   const first = await statehouse(["replay-dead-letters", "state"], environment);
   expect(first).toMatchObject({ code: 1, stderr: "" });
-  expect(first.stdout).toContain("state-workspaces: 2 replayed, 1 failed\n  broken statehouse.");
+  expect(first.stdout).toContain("state-deleted: 2 replayed, 1 failed\n  broken statehouse.");
   // The event about the other workspace also claims that it is deleted, but the workspaces service does not confirm
   // that.
   const dropped = "select workspace_id from workspace_states where dropped_at is not null";
@@ -49,7 +49,7 @@ test("the command replays dead letters, lists those that still fail, and can be 
   const second = await statehouse(["replay-dead-letters", "state"], environment);
   expect(second).toMatchObject({
     code: 0,
-    stdout: "state-workspaces: 0 replayed, 0 failed\n",
+    stdout: "state-updated: 0 replayed, 0 failed\nstate-deleted: 0 replayed, 0 failed\n",
   });
 });
 

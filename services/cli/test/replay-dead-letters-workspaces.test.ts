@@ -48,10 +48,10 @@ test("the command replays the dead letters of each consumer", async () => {
       [consumer, type],
     );
   await addDeadLetter("workspaces-workspace-state", "statehouse.state.workspace-state.changed.v1");
-  await addDeadLetter("workspaces-unsettled", "statehouse.workspaces.workspace.deleted.v1");
+  await addDeadLetter("workspaces-deleted", "statehouse.workspaces.workspace.deleted.v1");
   const { code, stdout } = await statehouse(["replay-dead-letters", "workspaces"], environment);
   expect(stdout).toContain("workspaces-workspace-state: 1 replayed, 0 failed");
-  expect(stdout).toContain("workspaces-unsettled: 1 replayed, 0 failed");
+  expect(stdout).toContain("workspaces-deleted: 1 replayed, 0 failed");
   expect(code).toBe(0);
   expect(await fresh.query("select from dead_letters")).toEqual([]);
 });

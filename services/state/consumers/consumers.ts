@@ -4,6 +4,10 @@ import { organizationProjection } from "./organization.ts";
 import { workspaceProjection } from "./workspace.ts";
 
 /** The events that the state service consumes. */
-export const consumers = (app: App): Consumer[] => [
-  { name: "workspaces", projections: [workspaceProjection(app), organizationProjection(app)] },
-];
+export const consumers = (app: App): Consumer[] => {
+  const projections = [workspaceProjection(app), organizationProjection(app)];
+  return [
+    { name: "updated", filter: "statehouse.workspaces.*.updated.>", projections },
+    { name: "deleted", filter: "statehouse.workspaces.*.deleted.>", projections },
+  ];
+};

@@ -4,7 +4,16 @@ import { pendingSyncProjections } from "./pending-sync.ts";
 import { workspaceStateProjection } from "./workspace-state.ts";
 
 /** The event subscriptions of the workspaces service. */
-export const consumers = (app: App): Consumer[] => [
-  { name: "workspace-state", projections: [workspaceStateProjection(app)] },
-  { name: "unsettled", projections: pendingSyncProjections(app) },
-];
+export const consumers = (app: App): Consumer[] => {
+  const projections = pendingSyncProjections(app);
+  return [
+    {
+      name: "workspace-state",
+      filter: "statehouse.state.workspace-state.changed.>",
+      projections: [workspaceStateProjection(app)],
+    },
+    { name: "created", filter: "statehouse.workspaces.organization.created.>", projections },
+    { name: "updated", filter: "statehouse.workspaces.*.updated.>", projections },
+    { name: "deleted", filter: "statehouse.workspaces.workspace.deleted.>", projections },
+  ];
+};

@@ -28,7 +28,7 @@ beforeAll(async () => {
     subscribe({
       nats,
       durable: "test",
-      filters: ["statehouse.workspaces.>"],
+      filter: "statehouse.workspaces.>",
       handlers: Object.fromEntries(types.map((t) => [`statehouse.workspaces.${t}.v1`, keep])),
       deadLetter: async () => {},
       logger: createLogger({ service: "test", level: "silent" }),
