@@ -118,6 +118,7 @@ function eventOf(row: DeadLetterRow): Event {
     organizationId: organizationIn(message),
     json: message,
     traceparent: traceparent ?? undefined,
+    auth: undefined,
   };
 }
 

@@ -17,11 +17,12 @@ const event: Event = {
   id: "7d6b",
   type: "statehouse.workspaces.workspace.created.v1",
   organizationId: "org-1",
-  source: "statehouse/workspaces",
+  source: "urn:statehouse:default/workspaces",
   subject: "ws-1",
   revision: 7,
   time: new Date("2026-01-02T03:04:05.678Z"),
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  auth: { type: "user", id: "user-1" },
   json: toJsonString(WorkspaceCreatedSchema, create(WorkspaceCreatedSchema, { name: "prod" })),
 };
 
@@ -102,5 +103,45 @@ test("a filter reaches the types of which some subject matches it", () => {
     "statehouse.*",
   ]) {
     expect(reaches(filter, type), filter).toBe(false);
+  }
+});
+
+test("the headers are those of the binary mode of CloudEvents 1.0", () => {
+  const sent = headersOf(event);
+  expect(Object.fromEntries(sent.keys().map((name) => [name, sent.get(name)]))).toEqual({
+    "ce-specversion": "1.0",
+    "ce-id": "7d6b",
+    "ce-source": "urn:statehouse:default/workspaces",
+    "ce-type": "statehouse.workspaces.workspace.created.v1",
+    "ce-subject": "ws-1",
+    "ce-time": "2026-01-02T03:04:05.678Z",
+    "ce-datacontenttype": "application/json",
+    "ce-dataschema": "urn:statehouse:event-schema:statehouse.workspaces.workspace.created.v1",
+    "ce-sequence": "00000000000000000007",
+    "ce-authtype": "user",
+    "ce-authid": "user-1",
+    "ce-traceparent": event.traceparent,
+  });
+});
+
+test("sequences are ordered as text", () => {
+  const sequences = [9, 10, 1.7e15].map((revision) =>
+    headersOf({ ...event, revision }).get("ce-sequence"),
+  );
+  expect(sequences).toEqual(sequences.toSorted());
+});
+
+test("header values are percent-encoded as the binding says", () => {
+  const id = 'operator:Euro € 😀 "100%"';
+  const sent = headersOf({ ...event, auth: { type: "system", id } });
+  expect(sent.get("ce-authid")).toBe("operator:Euro%20%E2%82%AC%20%F0%9F%98%80%20%22100%25%22");
+  expect(eventFrom({ ...message, headers: sent }).auth?.id).toBe(id);
+  for (const [value, read] of [
+    ['"a \\"b\\""', 'a "b"'],
+    ["%C0%A0", "%C0%A0"],
+    ["%41", "A"],
+  ] as const) {
+    sent.set("ce-authid", value);
+    expect(eventFrom({ ...message, headers: sent }).auth?.id).toBe(read);
   }
 });

@@ -8,6 +8,14 @@ import {
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { type as typeOption } from "@statehouse/proto/statehouse/events/v1/options";
 
+/** Who caused an event, in the form of the CloudEvents extension "auth context". Never contains a secret. */
+export interface AuthContext {
+  /** The kind of principal: `user`, `api_key`, `service_account` or `system`. */
+  type: string;
+  /** The id of the principal. Its prefix distinguishes principals of one kind. */
+  id: string;
+}
+
 /** One change, in the form of CloudEvents 1.0. */
 export interface Event {
   id: string;
@@ -15,7 +23,7 @@ export interface Event {
   type: string;
   /** The organization that the changed object belongs to; undefined for objects of the whole installation. */
   organizationId: string | undefined;
-  /** The service that owns the changed object, for example `statehouse/workspaces`. */
+  /** The installation and the service that owns the changed object: `urn:statehouse:default/workspaces`. */
   source: string;
   /** The id of the changed object. */
   subject: string;
@@ -23,6 +31,8 @@ export interface Event {
   revision: number;
   time: Date;
   traceparent: string | undefined;
+  /** Who caused the change; undefined in events of earlier versions. */
+  auth: AuthContext | undefined;
   /** The message as JSON; `decode` parses it. */
   json: string;
 }
@@ -77,19 +87,52 @@ export function decode<Schema extends DescMessage>(
   return fromJsonString(schema, event.json, { ignoreUnknownFields: true });
 }
 
-/** Returns the NATS headers that CloudEvents defines for an event. */
+/** Returns the identifier of the JSON Schema of an event type, which is the `$id` of the schema. */
+export const dataSchemaOf = (type: string): string => `urn:statehouse:event-schema:${type}`;
+
+/** The digits of the largest revision: a `sequence` is compared as text. */
+const SEQUENCE_DIGITS = 20;
+
+/**
+ * Returns the NATS headers of an event in the binary mode of CloudEvents 1.0, with the extensions sequence, auth
+ * context and distributed tracing.
+ */
 export function headersOf(event: Event): MsgHdrs {
+  const { auth, traceparent } = event;
+  const attributes = {
+    specversion: "1.0",
+    id: event.id,
+    source: event.source,
+    type: event.type,
+    subject: event.subject,
+    time: event.time.toISOString(),
+    datacontenttype: "application/json",
+    dataschema: dataSchemaOf(event.type),
+    sequence: String(event.revision).padStart(SEQUENCE_DIGITS, "0"),
+    ...(auth && { authtype: auth.type, authid: auth.id }),
+    ...(traceparent && { traceparent }),
+  };
   const result = headers();
-  result.set("ce-specversion", "1.0");
-  result.set("ce-id", event.id);
-  result.set("ce-source", event.source);
-  result.set("ce-type", event.type);
-  result.set("ce-subject", event.subject);
-  result.set("ce-time", event.time.toISOString());
-  result.set("ce-datacontenttype", "application/json");
-  result.set("ce-revision", String(event.revision));
-  if (event.traceparent) result.set("ce-traceparent", event.traceparent);
+  for (const [name, value] of Object.entries(attributes)) result.set(`ce-${name}`, encode(value));
   return result;
+}
+
+/** Percent-encodes the characters that the binding does not allow in a header. */
+const encode = (value: string): string =>
+  value.replace(/[^!#$&-~]/gu, (character) =>
+    [...new TextEncoder().encode(character)]
+      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
+      .join(""),
+  );
+
+/** Returns the value of a header; as it is if it is not encoded correctly, which Statehouse never does. */
+function decodeHeader(value: string): string {
+  const quoted = /^"(.*)"$/s.exec(value)?.[1]?.replace(/\\(.)/gs, "$1");
+  try {
+    return decodeURIComponent(quoted ?? value);
+  } catch {
+    return value;
+  }
 }
 
 /**
@@ -101,18 +144,20 @@ export function eventFrom(message: {
   string(): string;
   time: Date;
 }): Event {
-  const header = (name: string) => message.headers?.get(name) ?? "";
-  const time = new Date(header("ce-time"));
+  const header = (name: string) => decodeHeader(message.headers?.get(`ce-${name}`) ?? "");
+  const authType = header("authtype");
+  const time = new Date(header("time"));
   const { type, organizationId } = divide(message.subject);
   return {
-    id: header("ce-id"),
-    type: header("ce-type") || type,
+    id: header("id"),
+    type: header("type") || type,
     organizationId,
-    source: header("ce-source"),
-    subject: header("ce-subject"),
-    revision: Number(header("ce-revision") || 0),
+    source: header("source"),
+    subject: header("subject"),
+    revision: Number(header("sequence") || 0),
     time: Number.isNaN(time.getTime()) ? message.time : time,
-    traceparent: header("ce-traceparent") || undefined,
+    traceparent: header("traceparent") || undefined,
+    auth: authType ? { type: authType, id: header("authid") } : undefined,
     json: message.string(),
   };
 }

@@ -6,7 +6,7 @@ import type { Consumer } from "./consumer.ts";
 import { type Event, reaches } from "./event.ts";
 import { wakeAfterCommits } from "./outbox.ts";
 import { type Projection, refreshAll } from "./projection.ts";
-import { eventOf, type OutboxRow } from "./relay.ts";
+import { eventOf, type OutboxRow, outboxColumns } from "./relay.ts";
 
 /**
  * Delivers events between the services of one process if no NATS server runs. Every event stays in the outbox. If a
@@ -100,8 +100,10 @@ async function attempt(
 export interface LocalRelayOptions {
   database: Database;
   bus: LocalBus;
-  /** The service that owns the outbox; becomes the header `ce-source`. */
+  /** The service that owns the outbox, for logs. */
   service: string;
+  /** The URI of installation and service, which becomes the source of the events. */
+  source: string;
   logger: Logger;
 }
 
@@ -110,6 +112,7 @@ export function startLocalRelay({
   database,
   bus,
   service,
+  source,
   logger,
 }: LocalRelayOptions): AsyncDisposable {
   /** All events up to this id are delivered, and no event with a lower id can still be committed. */
@@ -125,13 +128,13 @@ export function startLocalRelay({
     work: async (stop) => {
       const rows = await database.query<OutboxRow>(
         // index: outbox_pkey
-        `select id, event_id, type, subject, revision, message, traceparent, recorded_at
+        `select ${outboxColumns}
          from outbox where id > $1 and id <> all($2) order by id limit $3`,
         [settled, [...delivered.keys()], BATCH],
       );
       if (rows.length > 0)
         await bus.deliver(
-          rows.map((row) => eventOf(row, service)),
+          rows.map((row) => eventOf(row, source)),
           stop,
         );
       if (stop.aborted) return false;

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type DescMessage, type MessageShape, toJsonString } from "@bufbuild/protobuf";
 import { afterCommit, type EntityManager, queryIn } from "@statehouse/postgres";
-import { traceparent } from "@statehouse/runtime";
+import { currentActor, traceparent } from "@statehouse/runtime";
+import { authContextOf } from "./auth-context.ts";
 import { eventType } from "./event.ts";
 
 export interface RecordedEvent<Schema extends DescMessage> {
@@ -24,7 +25,7 @@ type OrmConfig = EntityManager["config"];
 const relays = new WeakMap<OrmConfig, Set<Wake>>();
 
 /**
- * Adds an event to the outbox in the transaction of `em`. Lock the changed row before calling this; otherwise ids might
+ * Adds an event to the outbox in the transaction of `em`, with the current actor. Lock the changed row before calling this; otherwise ids might
  * not follow the order of the row's changes. Throws if the event is too large to publish.
  */
 export async function recordEvent<Schema extends DescMessage>(
@@ -35,11 +36,24 @@ export async function recordEvent<Schema extends DescMessage>(
   if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
     throw new Error(`${eventType(schema)} would have more than ${MAX_MESSAGE_BYTES} bytes`);
   }
+  // Work without an actor is work that the service does by itself. The database's context has the service's name.
+  const auth = authContextOf(
+    currentActor() ?? { type: "service", id: em.config.get("contextName") },
+  );
   await queryIn(
     em,
-    `insert into outbox (event_id, type, subject, revision, message, traceparent)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [randomUUID(), eventType(schema), subject, String(revision), text, traceparent() ?? null],
+    `insert into outbox (event_id, type, subject, revision, message, traceparent, auth_type, auth_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      randomUUID(),
+      eventType(schema),
+      subject,
+      String(revision),
+      text,
+      traceparent() ?? null,
+      auth.type,
+      auth.id,
+    ],
   );
   const wakes = relays.get(em.config);
   if (!wakes) return;

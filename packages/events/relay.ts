@@ -19,8 +19,10 @@ import { ensureStream, STREAM } from "./stream.ts";
 export interface RelayOptions {
   database: Database;
   nats: Nats;
-  /** The service that owns the outbox; becomes the header `ce-source`. */
+  /** The service that owns the outbox, for metrics. */
   service: string;
+  /** The URI of installation and service, which becomes `ce-source`. */
+  source: string;
   logger: Logger;
 }
 
@@ -32,8 +34,14 @@ export interface OutboxRow {
   revision: number;
   message: string;
   traceparent: string | null;
+  /** Null if a replica of an earlier version recorded the event. */
+  auth_type: string | null;
+  auth_id: string | null;
   recorded_at: Date;
 }
+
+export const outboxColumns =
+  "id, event_id, type, subject, revision, message, traceparent, auth_type, auth_id, recorded_at";
 
 const POLL_MS = 500;
 const BATCH = 100;
@@ -117,7 +125,7 @@ async function oldestEvent(database: Database): Promise<Date | undefined> {
 
 /** Publishes a batch and returns the number of published events; throws if the first one failed. */
 async function publishBatch(
-  { database, nats, service }: RelayOptions,
+  { database, nats, source }: RelayOptions,
   signal: AbortSignal,
 ): Promise<number> {
   // Waits for the bus before the transaction begins: otherwise the transaction would be idle while the bus is
@@ -132,7 +140,7 @@ async function publishBatch(
     for (const row of rows) {
       if (signal.aborted || Date.now() > until) break;
       try {
-        await publish(connection, service, row);
+        await publish(connection, source, row);
         sent.push(row.id);
       } catch (error) {
         failure = error;
@@ -160,28 +168,29 @@ async function claim(em: EntityManager): Promise<OutboxRow[]> {
   return queryIn<OutboxRow>(
     em,
     // index: outbox_pkey
-    `select id, event_id, type, subject, revision, message, traceparent, recorded_at
+    `select ${outboxColumns}
      from outbox order by id limit $1`,
     [BATCH],
   );
 }
 
 /** Converts a row of the outbox into its event. */
-export const eventOf = (row: OutboxRow, service: string): Event => ({
+export const eventOf = (row: OutboxRow, source: string): Event => ({
   id: row.event_id,
   type: row.type,
   organizationId: organizationIn(row.message),
-  source: `statehouse/${service}`,
+  source,
   subject: row.subject,
   revision: row.revision,
   time: row.recorded_at,
   traceparent: row.traceparent ?? undefined,
+  auth: row.auth_type === null ? undefined : { type: row.auth_type, id: row.auth_id ?? "" },
   json: row.message,
 });
 
-async function publish(connection: NatsConnection, service: string, row: OutboxRow): Promise<void> {
+async function publish(connection: NatsConnection, source: string, row: OutboxRow): Promise<void> {
   const send = async () => {
-    const recorded = eventOf(row, service);
+    const recorded = eventOf(row, source);
     const event = spansAreRecorded() ? { ...recorded, traceparent: traceparent() } : recorded;
     await jetstream(connection, { timeout: PUBLISH_TIMEOUT_MS }).publish(
       subjectOf(event),

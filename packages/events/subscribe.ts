@@ -15,7 +15,7 @@ import {
 } from "./receive.ts";
 import { type InTrace, inOpenTelemetry } from "./tracing.ts";
 
-export { decode, type Event, eventType } from "./event.ts";
+export { type AuthContext, decode, type Event, eventType } from "./event.ts";
 export { connectNats, type Nats, type NatsOptions } from "./nats.ts";
 export type { NatsLogin, NatsTls, Renewable } from "./nats-login.ts";
 export type { FailedEvent, Logger } from "./receive.ts";

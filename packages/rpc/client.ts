@@ -48,6 +48,7 @@ export function createClient<S extends DescService>(
         const metadata = {
           assertion: await as.assertion(channel.audience),
           traceparent: traceparent(),
+          origin: as.origin,
           deadline: Date.now() + left,
         };
         const bytes = toBinary(method.input, create(method.input, request));

@@ -4,7 +4,9 @@ import { freePort } from "@statehouse/local-services";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import {
+  type Actor,
   createLogger,
+  currentActor,
   remainingMs,
   runWithDeadline,
   traceId,
@@ -37,6 +39,7 @@ let state: ServiceIdentity;
 let server: RpcServer;
 let port: number;
 let seen: { principal: Principal; remaining: number | undefined; trace: string | undefined }[] = [];
+const actors: (Actor | undefined)[] = [];
 let calls = 0;
 
 const binding = implement<typeof WorkspaceLockService, { principal: Principal }>(
@@ -45,6 +48,7 @@ const binding = implement<typeof WorkspaceLockService, { principal: Principal }>
     lockWorkspace: async ({ workspaceId, reason }, { principal }) => {
       calls++;
       seen.push({ principal, remaining: remainingMs(), trace: traceId() });
+      actors.push(currentActor());
       if (reason === "conflict") throw conflict("workspace_locked", "is locked by User Zoë");
       if (reason === "invalid") throw invalid([{ field: "name", detail: "Name is invalid" }]);
       if (reason === "break") throw new Error("a secret cause");
@@ -58,6 +62,7 @@ const binding = implement<typeof WorkspaceLockService, { principal: Principal }>
     batchGetPlacements: async () => ({}),
     getPlacement: async ({ workspaceId }) => {
       calls++;
+      actors.push(currentActor());
       // The id in the request contains the size of the response to create.
       return { placement: { organizationId: "ö".repeat(Number(workspaceId) / 2) } };
     },
@@ -119,6 +124,20 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
     const { workspace } = await client.lockWorkspace({ workspaceId: "ws-1" }, gateway.on(user));
     expect(workspace?.id).toBe("ws-1");
     expect(seen.at(-1)?.principal).toEqual(user);
+  });
+
+  test("transfers who causes the call, and trusts token and address only from the gateway", async () => {
+    const origin = { tokenId: "at-abcdefgh12345678", address: "192.0.2.7" };
+    await client.lockWorkspace({ workspaceId: "ws-1" }, { ...gateway.on(user), origin });
+    expect(actors.at(-1)).toEqual({ type: "user", id: "user-1", ...origin });
+    await client.getPlacement({ workspaceId: "2" }, { assertion: state.assertion, origin });
+    expect(actors.at(-1)).toEqual({ type: "service", id: "state" });
+    const forged = { tokenId: "a secret", address: "x; y" };
+    await client.lockWorkspace({ workspaceId: "ws-1" }, { ...gateway.on(user), origin: forged });
+    expect(actors.at(-1)).toEqual({
+      ...{ type: "user", id: "user-1", tokenId: undefined, address: undefined },
+    });
+    expect(currentActor()).toBeUndefined();
   });
 
   test("transfers the trace and the deadline", async () => {

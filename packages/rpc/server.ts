@@ -6,11 +6,13 @@ import {
   authenticationFailures,
   type Changing,
   type Logger,
+  runAs,
   runWithDeadline,
   traceId,
   withServerSpan,
   withTimeout,
 } from "@statehouse/runtime";
+import { actorOf } from "./actor.ts";
 import { type AssertionKeys, createVerifier } from "./assertion.ts";
 import { callDurations } from "./call-metrics.ts";
 import type { CallMetadata, Channel } from "./channel.ts";
@@ -97,7 +99,9 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   ): Promise<Uint8Array> => {
     const principal = await admit(method, metadata);
     const message = fromBinary(method.input, request);
-    const result = await implementation(message as never, await context(principal, method));
+    const result = await runAs(actorOf(principal, metadata.origin), async () =>
+      implementation(message as never, await context(principal, method)),
+    );
     return toBinary(method.output, create(method.output, result));
   };
 

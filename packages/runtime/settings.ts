@@ -114,6 +114,15 @@ export const natsSettings = {
     .enum(["on", "off"])
     .optional()
     .describe("on refuses a NATS without TLS; default: on if a file for TLS is set."),
+  EVENT_SOURCE: z
+    .string()
+    .regex(
+      /^[a-z][a-z0-9+.-]*:[!-~]+$/i,
+      "must be a URI, for example https://terraform.example.com",
+    )
+    .transform((uri) => uri.replace(/\/+$/, ""))
+    .default("urn:statehouse:default")
+    .describe("URI of this installation, at the beginning of the source of its events."),
   STREAM_REPLICAS: z.coerce
     .number()
     .int()

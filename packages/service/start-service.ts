@@ -91,7 +91,8 @@ export async function startService<
   const opened = await openApp(definition, config, given, starting);
   starting.use(watchSettings(config, { logger }));
   const { app, database, callerOf } = opened;
-  const events = { database, service: name, logger };
+  const source = `${settings.EVENT_SOURCE}/${name}`;
+  const events = { database, service: name, source, logger };
   starting.use(observeDeadLetters(database, name));
   const transport = bus
     ? localTransport(bus, events, starting)

@@ -20,6 +20,7 @@ export interface Transport {
 interface Events {
   database: Database;
   service: string;
+  source: string;
   logger: Logger;
 }
 

@@ -102,7 +102,9 @@ describe("while NATS is stopped", () => {
       const published = await bus.since(before);
       expect(new Set(published.map(({ id }) => id)).size).toBe(published.length);
       for (const service of services) {
-        const own = published.filter(({ source }) => source === `statehouse/${service}`);
+        const own = published.filter(
+          ({ source }) => source === `urn:statehouse:default/${service}`,
+        );
         expect(own.slice(0, waiting[service].length).map(({ id }) => id)).toEqual(waiting[service]);
         for (const id of ids) {
           const revisions = own
@@ -185,7 +187,7 @@ describe("kill -9 of a relay between publish and delete", () => {
       ["ce-id", old.id],
       ["ce-type", old.type],
       ["ce-subject", old.subject],
-      ["ce-revision", String(old.revision)],
+      ["ce-sequence", String(old.revision)],
       ["ce-source", old.source],
     ] as const) {
       copied.set(name, value);

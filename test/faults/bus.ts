@@ -74,7 +74,7 @@ export async function openBus({ url, login }: Pick<Stack["nats"], "url" | "login
           id: header("ce-id"),
           source: header("ce-source"),
           subject: header("ce-subject"),
-          revision: Number(header("ce-revision")),
+          revision: Number(header("ce-sequence")),
           data: message.data,
         });
       }

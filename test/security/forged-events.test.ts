@@ -197,10 +197,12 @@ async function publish(type: string, texts: readonly string[]): Promise<void> {
     const head = headers();
     head.set("ce-id", randomUUID());
     head.set("ce-type", type);
-    head.set("ce-source", `statehouse/${type.split(".")[1]}`);
-    head.set("ce-revision", huge);
-    await stream.publish(type, text, { headers: head });
-    await stream.publish(type, text);
+    head.set("ce-source", `urn:statehouse:default/${type.split(".")[1]}`);
+    head.set("ce-sequence", huge);
+    for (const subject of [type, `${type}.${victim.organizationId}`]) {
+      await stream.publish(subject, text, { headers: head });
+      await stream.publish(subject, text);
+    }
   }
 }
 

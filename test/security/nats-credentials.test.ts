@@ -216,7 +216,15 @@ needs("nats-server")("a bus with credentials", () => {
         deadLetter: async () => {},
       }),
     );
-    stack.use(startRelay({ database, nats: as("workspaces"), service: "workspaces", logger }));
+    stack.use(
+      startRelay({
+        database,
+        nats: as("workspaces"),
+        service: "workspaces",
+        source: "urn:test",
+        logger,
+      }),
+    );
     await database.transaction((em) =>
       recordEvent(em, {
         schema: WorkspaceCreatedSchema,

@@ -64,7 +64,7 @@ test("every change of a workspace publishes an event, in order, with growing rev
   await waitFor(() => bus.about("workspaceId", id, "workspace.deleted.v1").length > 0);
   const own = bus
     .about("workspaceId", id)
-    .filter(({ source }) => source === "statehouse/workspaces");
+    .filter(({ source }) => source === "urn:statehouse:default/workspaces");
   expect(own.map(short)).toEqual([
     "workspace.created",
     "workspace.updated",
@@ -113,7 +113,7 @@ test("every change of a state publishes an event, in order", async () => {
   expect(copy.rollbackStateVersionId).toBe(original.stateVersionId);
   const revisions = bus
     .about("workspaceId", id)
-    .filter(({ source }) => source === "statehouse/state")
+    .filter(({ source }) => source === "urn:statehouse:default/state")
     .map(({ revision }) => revision);
   expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
 });
@@ -271,7 +271,8 @@ test("every declared event type is published by a user's action, as CloudEvents"
   expect(new Set(ids).size).toBe(ids.length);
   for (const event of bus.events) {
     expect(event.id).not.toBe("");
-    expect(event.source).toMatch(/^statehouse\/(access|workspaces|state)$/);
+    expect(event.source).toMatch(/^urn:statehouse:default\/(access|workspaces|state)$/);
+    expect(event.auth?.id).toMatch(/^(user|team|org|run)-\w+$|^service:\w+$/);
     expect(event.type.split(".")[1]).toBe(event.source.split("/")[1]);
     expect(event.subject).not.toBe("");
     expect(event.revision).toBeGreaterThan(0);

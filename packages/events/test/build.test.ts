@@ -49,7 +49,7 @@ const nats = connectNats({ url: process.env["NATS_URL"] ?? "", name: "elsewhere"
 const subscription = subscribe({
   nats,
   durable: "elsewhere-" + process.pid,
-  filters: ["statehouse.workspaces.workspace.>"],
+  filter: "statehouse.workspaces.workspace.>",
   handlers: on(WorkspaceLockedSchema, async (message) => console.log(message.workspaceId)),
   deadLetter: async ({ error }) => console.error(error),
   logger: { info: say, warn: say, error: say },

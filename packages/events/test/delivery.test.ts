@@ -4,7 +4,7 @@ import { unavailable } from "@statehouse/errors";
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
-import { createLogger, traceId, withServerSpan } from "@statehouse/runtime";
+import { createLogger, runAs, traceId, withServerSpan } from "@statehouse/runtime";
 import { ownNats, waitFor } from "@statehouse/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { replayDeadLetters, requireReachableHints, startConsumer } from "../consumer.ts";
@@ -17,6 +17,7 @@ import { startRelay } from "../relay.ts";
 import { ensureStream, STREAM } from "../stream.ts";
 import { on, subscribe } from "../subscribe.ts";
 
+const source = "urn:statehouse:test/workspaces";
 const logger = createLogger({ service: "test", level: "silent" });
 
 let stack: AsyncDisposableStack;
@@ -45,7 +46,8 @@ const record = (revision: number, name = `ws-${revision}`) =>
     }),
   );
 
-const relay = () => stack.use(startRelay({ database, nats, service: "workspaces", logger }));
+const relay = () =>
+  stack.use(startRelay({ database, nats, service: "workspaces", source, logger }));
 
 type Refresh = (ids: readonly string[]) => Promise<void>;
 const consumer = (refresh: Refresh) => ({
@@ -279,7 +281,7 @@ test("broken PostgreSQL connections of the relay only delay events", async () =>
 test("a service starts, waits and stops without a bus", async () => {
   await server.stop();
   await using none = connectNats({ url: server.url, name: "none" });
-  await using _relay = startRelay({ database, nats: none, service: "workspaces", logger });
+  await using _relay = startRelay({ database, nats: none, service: "workspaces", source, logger });
   await using _consumer = startConsumer({
     nats: none,
     database,
@@ -363,4 +365,44 @@ test("handlers that no event of the filter can reach are refused", () => {
   expect(() => requireReachableHints([excluding])).toThrow("exclude the hint");
   const both = [excluding, { ...excluding, filter: "statehouse.workspaces.*.created.>" }];
   expect(() => requireReachableHints(both)).not.toThrow();
+});
+
+test("an event names its actor, and the service if it works by itself", async () => {
+  relay();
+  await ensureStream(nats);
+  const received: Event[] = [];
+  stack.use(
+    subscribe({
+      ...{ nats, durable: "actors", filter: "statehouse.>", logger },
+      handlers: on(WorkspaceCreatedSchema, async (_, event) => void received.push(event)),
+      deadLetter: async () => {},
+    }),
+  );
+  const origin = { tokenId: "at-1", address: "192.0.2.1" };
+  const actors = [
+    { type: "user", id: "user-1", ...origin },
+    { type: "team", id: "team-1", ...origin },
+    { type: "organization", id: "org-1", ...origin },
+    { type: "run", id: "run-1", ...origin },
+    { type: "service", id: "runner" },
+    { type: "operator", id: "Zoë" },
+  ] as const;
+  for (const [revision, actor] of actors.entries()) await runAs(actor, () => record(revision));
+  await record(actors.length);
+  // An event that a replica of the previous version recorded.
+  await database.query(
+    `insert into outbox (event_id, type, subject, revision, message)
+     values ('old', 'statehouse.workspaces.workspace.created.v1', 'ws-1', 9, '{}')`,
+  );
+  await waitFor(() => received.length === actors.length + 2);
+  expect(received.map(({ auth }) => auth)).toEqual([
+    { type: "user", id: "user-1" },
+    { type: "api_key", id: "team-1" },
+    { type: "api_key", id: "org-1" },
+    { type: "service_account", id: "run-1" },
+    { type: "service_account", id: "service:runner" },
+    { type: "system", id: "operator:Zoë" },
+    { type: "service_account", id: "service:events" },
+    undefined,
+  ]);
 });

@@ -10,6 +10,7 @@ import { eventMigrations } from "../migrations.ts";
 import { recordEvent } from "../outbox.ts";
 import { hint } from "../projection.ts";
 
+const source = "urn:statehouse:test/workspaces";
 const logger = createLogger({ service: "test", level: "silent" });
 
 let stack: AsyncDisposableStack;
@@ -46,7 +47,8 @@ const subscribe = (refresh: Refresh, name = "workspaces") => {
     bus.subscribe({ name, filter: "statehouse.>", projections: [{ hints, refresh }] }, logger),
   );
 };
-const relay = () => stack.use(startLocalRelay({ database, bus, service: "workspaces", logger }));
+const relay = () =>
+  stack.use(startLocalRelay({ database, bus, service: "workspaces", source, logger }));
 const waiting = async () => (await database.query("select from outbox")).length;
 
 test("events are delivered in order, in the trace of their request, and stay in the outbox", async () => {
@@ -115,6 +117,6 @@ test("a failed refresh is called again and does not block the next event", async
 
 test("disposal does not wait for a bus that was never opened", async () => {
   await record(1);
-  await using _relay = startLocalRelay({ database, bus, service: "workspaces", logger });
+  await using _relay = startLocalRelay({ database, bus, service: "workspaces", source, logger });
   await record(2);
 });

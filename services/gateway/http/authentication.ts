@@ -40,7 +40,7 @@ export function createAuthentication(
     const byPosition = new Map(found.map(({ position, principal }) => [position, principal]));
     return [token, ...more].map((_, position) => byPosition.get(position));
   });
-  return async (authorization: string | undefined): Promise<Caller> => {
+  return async (authorization: string | undefined, address: string): Promise<Caller> => {
     const token = bearerToken(authorization);
     if (!token) {
       failed("missing");
@@ -63,7 +63,11 @@ export function createAuthentication(
       versions: principal.versions,
       tokenId: principal.tokenId,
     };
-    return { principal: known, assertion: identity.on(known).assertion };
+    return {
+      principal: known,
+      assertion: identity.on(known).assertion,
+      origin: { tokenId: principal.tokenId, address },
+    };
   };
 }
 

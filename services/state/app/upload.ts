@@ -1,5 +1,5 @@
 import type { Caller } from "@statehouse/authorization";
-import { runWithDeadline } from "@statehouse/runtime";
+import { type Actor, actorTypes, runAs, runWithDeadline } from "@statehouse/runtime";
 import { Blob } from "../domain/blob.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionFinalized, workspaceStateChanged } from "../domain/events.ts";
@@ -117,13 +117,21 @@ const commitUpload = (
       return "alreadyStored";
     }
     requireOpen(version, kind, now);
-    if (kind === "raw") await finalizeVersion(app, tx, { workspaceState, version, attempt, now });
-    else attachJson(version, attempt.blobKey, attempt);
+    if (kind === "raw") {
+      const change = { workspaceState, version, attempt, now };
+      await runAs(creatorOf(version), () => finalizeVersion(app, tx, change));
+    } else attachJson(version, attempt.blobKey, attempt);
     const { blobKey: key, size, sha256 } = attempt;
     const blob = { key, workspaceId, size: BigInt(size), sha256, references: 1, createdAt: now };
     await tx.blobs.save(new Blob(blob));
     return "stored";
   });
+
+/** Returns who created the version: an upload URL is a part of that request, and its client sends no other credential. */
+function creatorOf({ createdByType, createdById: id }: StateVersion): Actor {
+  const type = actorTypes.find((known) => known === createdByType) ?? "service";
+  return { type, id };
+}
 
 async function finalizeVersion(
   app: App,

@@ -2,12 +2,14 @@ import { AppError } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
 import { type Authenticate, type Caller, credentialTypes } from "../authentication.ts";
 import type { AuthenticationLimit } from "../authentication-limit.ts";
+import type { Proxies } from "../proxies.ts";
 import type { Route } from "../route.ts";
 import type { Middleware } from "./state.ts";
 
 export interface AuthenticateOptions {
   authenticate: Authenticate;
   authenticationLimit: AuthenticationLimit;
+  proxies: Pick<Proxies, "clientOf">;
   /** Time limit of an authentication, in ms. */
   requestTimeoutMs: number;
 }
@@ -24,8 +26,9 @@ const anonymous: Caller = {
  */
 export const authenticate = (
   { credentials }: Route,
-  { authenticate: authenticateToken, authenticationLimit, requestTimeoutMs }: AuthenticateOptions,
+  options: AuthenticateOptions,
 ): Middleware => {
+  const { authenticate: authenticateToken, authenticationLimit, proxies } = options;
   if (credentials === "none") {
     return (ctx, next) => {
       ctx.state.caller = anonymous;
@@ -35,7 +38,9 @@ export const authenticate = (
   return async (ctx, next) => {
     const { authorization } = ctx.req.headers;
     ctx.state.caller = await authenticationLimit.run(ctx.req, () =>
-      runWithDeadline(Date.now() + requestTimeoutMs, () => authenticateToken(authorization)),
+      runWithDeadline(Date.now() + options.requestTimeoutMs, () =>
+        authenticateToken(authorization, proxies.clientOf(ctx.req)),
+      ),
     );
     refuseForeignCredentials(ctx.state.caller, credentials);
     return next();

@@ -1,0 +1,24 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** The kinds of actors. A team or an organization acts with one of its tokens, an operator with a command. */
+export const actorTypes = ["user", "team", "organization", "run", "service", "operator"] as const;
+export type ActorType = (typeof actorTypes)[number];
+
+/** Who causes the current work, as events and the audit trail record it. It authorizes nothing. */
+export interface Actor {
+  type: ActorType;
+  /** The id of the principal; for a service its name, for an operator the name of the account on the machine. */
+  id: string;
+  /** The id of the token that authenticated the request; undefined for services and operators. */
+  tokenId?: string | undefined;
+  /** The address of the client that sent the request; undefined for services and operators. */
+  address?: string | undefined;
+}
+
+const actors = new AsyncLocalStorage<Actor>();
+
+/** Runs `work` as caused by this actor. */
+export const runAs = <T>(actor: Actor, work: () => T): T => actors.run(actor, work);
+
+/** Returns who causes the current work; undefined for work that a service does by itself. */
+export const currentActor = (): Actor | undefined => actors.getStore();
