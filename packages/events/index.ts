@@ -13,6 +13,7 @@ export type { NatsLogin, NatsTls } from "./nats-login.ts";
 export { recordEvent } from "./outbox.ts";
 export { hint, type Projection, projection, typesOf } from "./projection.ts";
 export {
+  type AttributeNames,
   createRecorder,
   type EventOf,
   type Published,

@@ -1,5 +1,5 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import type { EntityManager } from "@statehouse/postgres";
+import { changedProperties, type EntityManager } from "@statehouse/postgres";
 import { recordEvent } from "./outbox.ts";
 
 /** The message of a published event. */
@@ -33,7 +33,7 @@ export type PublishedEvents<Event extends DomainEvent> = {
 export const published = <Schema extends DescMessage>(
   schema: Schema,
   subject: string,
-  fields: Omit<MessageInitShape<Schema>, "revision">,
+  fields: Omit<MessageInitShape<Schema>, "changedAttributes" | "revision">,
 ): Published => ({ schema, subject, fields });
 
 type EventOfTable<Table> = Table extends unknown
@@ -47,16 +47,62 @@ export type EventOf<Nouns> = EventOfTable<
   Extract<Nouns[keyof Nouns], { published: object }>["published"]
 >;
 
+/**
+ * The names of attributes in documents by the property of the row, where they differ by more than their spelling; null
+ * for properties that documents do not show.
+ */
+export type AttributeNames = Readonly<Record<string, string | null>>;
+
+interface PublishingNoun {
+  published?: Readonly<Record<string, (event: never) => Published>>;
+  attributeNames?: AttributeNames;
+}
+
+const hiddenEverywhere: AttributeNames = {
+  revision: null,
+  version: null,
+  updatedAt: null,
+  retryAt: null,
+};
+
+/** Returns the attributes that changed in the rows of an event since they were loaded, sorted. */
+async function changedIn(
+  em: EntityManager,
+  event: DomainEvent,
+  attributeNames: AttributeNames,
+): Promise<string[]> {
+  await em.flush();
+  const rows = Object.values(event).filter((value) => typeof value === "object" && value !== null);
+  const properties = rows.flatMap(changedProperties);
+  const names = { ...hiddenEverywhere, ...attributeNames };
+  const changed = properties.map((name) => (name in names ? names[name] : kebabCase(name)));
+  return [...new Set(changed.filter((name) => typeof name === "string"))].toSorted();
+}
+
+const kebabCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
 /** Creates the function that adds an event of these nouns to the outbox, in the transaction of `em`. */
 export function createRecorder<Nouns extends Record<string, object>>(nouns: Nouns) {
-  const tables = Object.values<{ published?: object }>(nouns).map(({ published }) => published);
-  const table: Record<string, (event: never) => Published> = Object.assign({}, ...tables);
+  const table = new Map(
+    Object.values<PublishingNoun>(nouns).flatMap(({ published = {}, attributeNames = {} }) =>
+      Object.entries(published).map(([type, toPublished]) => [
+        type,
+        { toPublished, attributeNames },
+      ]),
+    ),
+  );
   return async (em: EntityManager, event: EventOf<Nouns>): Promise<void> => {
     const { type, revision } = event as DomainEvent;
-    const toPublished = table[type];
-    if (!toPublished) throw new Error(`no message is published for the event ${type}`);
-    const { schema, subject, fields } = toPublished(event as never);
-    const message = create(schema, { ...fields, revision } as MessageInitShape<typeof schema>);
+    const entry = table.get(type);
+    if (!entry) throw new Error(`no message is published for the event ${type}`);
+    const { schema, subject, fields } = entry.toPublished(event as never);
+    const changedAttributes =
+      "changedAttributes" in schema.field
+        ? await changedIn(em, event as DomainEvent, entry.attributeNames)
+        : undefined;
+    const init = { ...fields, revision, ...(changedAttributes && { changedAttributes }) };
+    const message = create(schema, init as MessageInitShape<typeof schema>);
     await recordEvent(em, { schema, message, subject, revision });
   };
 }

@@ -1,4 +1,5 @@
 export type { EntityManager } from "@mikro-orm/postgresql";
+export { changedProperties } from "./changes.ts";
 export { type Database, openDatabase, type Pooling } from "./database.ts";
 export { schemaDrift } from "./drift.ts";
 export { uniqueViolation } from "./failures.ts";

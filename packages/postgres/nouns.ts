@@ -1,5 +1,6 @@
 import type { EntitySchema } from "@mikro-orm/core";
 import type { EntityManager } from "@mikro-orm/postgresql";
+import { noteChange } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { afterCommit, type TransactionMode } from "./transaction.ts";
 
@@ -56,6 +57,8 @@ export const tablesOfOrganization = (nouns: Readonly<Record<string, object>>): r
  */
 export type TxOf<Nouns, Event> = PartsOf<Nouns, "rows"> & {
   record(event: Event): Promise<void>;
+  /** Names a change that is not in the row's columns, for the events of the row. */
+  noteChange(row: object, name: string): void;
   /** Runs `hook` once the transaction is committed. */
   afterCommit(hook: () => void): void;
 };
@@ -74,6 +77,7 @@ export const createTransactions =
         work({
           ...partsOf(nouns, "rows", em, ...given),
           record: (event) => record(em, event),
+          noteChange,
           afterCommit: (hook) => afterCommit(em, hook),
         }),
       mode,

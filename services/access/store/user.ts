@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { type AttributeNames, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -226,6 +226,11 @@ export const users = {
   entity,
   reads,
   rows,
+  attributeNames: {
+    administrator: "is-admin",
+    suspended: "is-suspended",
+    placeholder: null,
+  } satisfies AttributeNames,
   published: {
     userCreated: ({ user }) => published(UserCreatedSchema, user.id, fieldsOf(user)),
     userUpdated: ({ user }) => published(UserUpdatedSchema, user.id, fieldsOf(user)),

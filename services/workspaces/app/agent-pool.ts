@@ -164,6 +164,7 @@ async function apply(
   const known = await tx.agentPools.relate(pool, relations, relationScopeOf(caller));
   for (const relation of Object.keys(relationFields) as (keyof AgentPoolRelations)[]) {
     const field = relationFields[relation];
+    if (relations[relation]) tx.noteChange(pool, field);
     if (!known[relation]) problems.add(field, `${inWords(field)} contain an unknown id`);
   }
   problems.throwIfAny();

@@ -4,6 +4,7 @@ import type { ProjectId } from "../domain/ids.ts";
 import { projectUpdated } from "../domain/project.ts";
 import { touch } from "../domain/revision.ts";
 import {
+  changesTagBindings,
   checkTagBindingCount,
   checkTagBindings,
   mergeTagBindings,
@@ -54,6 +55,7 @@ export const updateProjectTagBindings = (
     const wanted = mergeTagBindings(current, given);
     checkTagBindingCount(wanted, problems);
     problems.throwIfAny();
+    if (changesTagBindings(current, wanted)) tx.noteChange(project, "tagBindings");
     await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, app.now());
     touch(project, app.now());
     await tx.record(projectUpdated(project));

@@ -26,6 +26,7 @@ import {
 } from "../domain/project.ts";
 import { touch } from "../domain/revision.ts";
 import {
+  changesTagBindings,
   checkTagBindingCount,
   checkTagBindings,
   mergeTagBindings,
@@ -158,6 +159,7 @@ async function apply(
   await tx.projects.save(project);
   if (!bindings) return;
   const current = await tx.tagBindings.ofProject(projectId);
+  if (changesTagBindings(current, bindings)) tx.noteChange(project, "tagBindings");
   await tx.tagBindings.replace({ organizationId, projectId }, current, bindings, app.now());
 }
 

@@ -88,6 +88,7 @@ const change = (
     authorize(caller, "workspace:update", targetOf(workspace));
     requireApprovedConsumers(workspace);
     await work(tx, workspace);
+    tx.noteChange(workspace, "remoteStateConsumers");
     touch(workspace, app.now());
     await tx.record(workspaceUpdated(workspace));
   });

@@ -4,6 +4,7 @@ import type { WorkspaceId } from "../domain/ids.ts";
 import { disallowedOverrides } from "../domain/reserved-tag-key.ts";
 import { touch } from "../domain/revision.ts";
 import {
+  changesTagBindings,
   checkTagBindingCount,
   checkTagBindings,
   checkTagNames,
@@ -102,13 +103,16 @@ export async function checkOverrides(
 }
 
 /** Replaces a workspace's bindings with `wanted`. Does not authorize: the calling function has done so. */
-export const replaceWorkspaceTags = (
+export async function replaceWorkspaceTags(
   app: App,
   tx: Tx,
-  { id: workspaceId, organizationId }: Workspace,
+  workspace: Workspace,
   { current, wanted }: WantedTags,
-): Promise<void> =>
-  tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
+): Promise<void> {
+  const { id: workspaceId, organizationId } = workspace;
+  if (changesTagBindings(current, wanted)) tx.noteChange(workspace, "tagBindings");
+  await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
+}
 
 interface WantedTags {
   current: readonly TagBinding[];

@@ -101,3 +101,10 @@ const problemOfValue = (value: string) =>
   value.length > 256 ? "Value is too long (maximum is 256 characters)" : "Value is invalid";
 
 export type TagBindingId = `tb-${string}`;
+
+/** Returns whether the wanted bindings, a map from key to value, differ from the current ones. */
+export const changesTagBindings = (
+  current: readonly TagBinding[],
+  wanted: ReadonlyMap<string, string>,
+): boolean =>
+  current.length !== wanted.size || current.some(({ key, value }) => wanted.get(key) !== value);

@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { type AttributeNames, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -103,6 +103,7 @@ export const sshKeys = {
   reads,
   rows,
   deletedWithOrganization: "ssh_keys",
+  attributeNames: { sealedValue: "value" } satisfies AttributeNames,
   published: {
     sshKeyCreated: ({ sshKey }) => published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey)),
     sshKeyUpdated: ({ sshKey }) => published(SshKeyUpdatedSchema, sshKey.id, fieldsOf(sshKey)),

@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { type AttributeNames, type PublishedEvents, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn, uniqueViolation } from "@statehouse/postgres";
 import {
   WorkspaceAutoDestroyDueSchema,
@@ -232,6 +232,13 @@ export const workspaces = {
   reads,
   rows,
   leases,
+  attributeNames: {
+    projectId: "project",
+    sshKeyId: "ssh-key",
+    overwritesAgentPool: "setting-overwrites",
+    ...{ placementVersion: null, placementAcknowledged: null, lastLockEpoch: null },
+    ...{ stateRevision: null },
+  } satisfies AttributeNames,
   published: {
     workspaceCreated: ({ workspace: { id, organizationId, projectId, name } }) =>
       published(WorkspaceCreatedSchema, id, { workspaceId: id, organizationId, projectId, name }),

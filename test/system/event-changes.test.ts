@@ -1,0 +1,110 @@
+import { workspaceNoun } from "@statehouse/gateway/resources/workspace-attributes";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { type Published, published } from "../stack/published.ts";
+import { expectStatus } from "../stack/state.ts";
+import { newProject, newUser, newWorkspace, useFixture } from "./fixture.ts";
+
+const fixture = useFixture();
+let bus: Published;
+beforeAll(() => {
+  bus = published(fixture().stack.nats.url);
+});
+afterAll(() => bus[Symbol.asyncDispose]());
+
+/** Returns the changed attributes of each update of the object, in order. */
+const changesOf = (field: string, id: string, count: number, type = "updated") =>
+  waitFor(() => {
+    const found = bus.about(field, id, `.${type}.v1`);
+    return found.length === count && found.map(({ json }) => JSON.parse(json).changedAttributes);
+  });
+
+/** A new value for each attribute that can be changed alone. */
+const changes: Record<string, unknown> = {
+  name: unusedName("renamed"),
+  description: "changed",
+  "allow-destroy-plan": false,
+  "assessments-enabled": true,
+  "auto-apply": true,
+  "auto-apply-run-trigger": true,
+  "auto-destroy-at": "2099-01-01T00:00:00Z",
+  "inherits-project-auto-destroy": false,
+  "execution-mode": "local",
+  "file-triggers-enabled": false,
+  "global-remote-state": true,
+  "project-remote-state": true,
+  "queue-all-runs": true,
+  "speculative-enabled": false,
+  "structured-run-output-enabled": false,
+  "engine-version": "1.5.7",
+  "trigger-prefixes": ["/modules"],
+  "working-directory": "/live",
+};
+
+test("an update of a workspace names exactly the attributes that it changed", async () => {
+  const { owner } = fixture();
+  const { id } = await newWorkspace(fixture());
+  const patch = (attributes: Record<string, unknown>) =>
+    expectStatus(200, owner.api.patch(`/workspaces/${id}`, document("workspaces", attributes)));
+  const changed: string[][] = [];
+  for (const [name, value] of Object.entries(changes)) {
+    const before = (await owner.api.get(`/workspaces/${id}`)).body.data.attributes;
+    await patch({ [name]: value });
+    const after = (await owner.api.get(`/workspaces/${id}`)).body.data.attributes;
+    // Other attributes can follow from the one in the request.
+    const different = Object.keys(workspaceNoun.attributes).filter(
+      (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+    );
+    expect(different).toContain(name);
+    changed.push(different);
+  }
+  await patch({ description: "changed" });
+  const named = await changesOf("workspaceId", id, changed.length + 1);
+  expect(named.at(-1)).toBeUndefined();
+  for (const [index, [name]] of Object.entries(changes).entries()) {
+    expect(named[index], name).toContain(name);
+    expect(changed[index], name).toEqual(expect.arrayContaining(named[index]));
+  }
+});
+
+test("updates name changed relationships, and attributes of other nouns", async () => {
+  const { owner, organization } = fixture();
+  const { id } = await newWorkspace(fixture());
+  const project = await newProject(fixture());
+  const bindings = (key: string) => ({
+    data: [{ type: "tag-bindings", attributes: { key, value: "v" } }],
+  });
+  await expectStatus(200, owner.api.patch(`/workspaces/${id}/tag-bindings`, bindings("one")));
+  await expectStatus(200, owner.api.patch(`/workspaces/${id}/tag-bindings`, bindings("one")));
+  await expectStatus(
+    200,
+    owner.api.patch(`/workspaces/${id}`, {
+      data: {
+        type: "workspaces",
+        relationships: { project: { data: { type: "projects", id: project.id } } },
+      },
+    }),
+  );
+  expect(await changesOf("workspaceId", id, 3)).toEqual([["tag-bindings"], undefined, ["project"]]);
+
+  const path = `/projects/${project.id}`;
+  await expectStatus(200, owner.api.patch(path, document("projects", { description: "new" })));
+  expect(await changesOf("projectId", project.id, 1)).toEqual([["description"]]);
+
+  const key = await owner.api.post(
+    `/organizations/${organization}/ssh-keys`,
+    document("ssh-keys", { name: "a", value: "secret-key" }),
+  );
+  const keyPath = `/ssh-keys/${key.body.data.id}`;
+  await expectStatus(200, owner.api.patch(keyPath, document("ssh-keys", { name: "b" })));
+  expect(await changesOf("sshKeyId", key.body.data.id, 1)).toEqual([["name"]]);
+
+  const person = await newUser(fixture().stack);
+  await expectStatus(
+    200,
+    person.api.patch("/account/update", document("users", { username: unusedName("person") })),
+  );
+  expect(await changesOf("userId", person.id, 1)).toEqual([["username"]]);
+});
