@@ -8,7 +8,7 @@ import { type Event, eventFrom, reaches } from "./event.ts";
 import type { Nats } from "./nats.ts";
 import { type Projection, projectionOf, refreshAll, typesOf } from "./projection.ts";
 import { failed, type Outcome, receiveMessages } from "./receive.ts";
-import { ensureStream } from "./stream.ts";
+import { ensureStreams } from "./stream.ts";
 
 /** A subscription of a service. */
 export interface Consumer {
@@ -75,7 +75,7 @@ export function startConsumer({
     durable,
     filter,
     // The bus may have been set up again without a stream.
-    prepare: () => ensureStream(nats),
+    prepare: () => ensureStreams(nats),
     batch: BATCH,
     logger,
     async receive(messages) {

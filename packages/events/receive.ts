@@ -3,7 +3,7 @@ import { type ConsumerMessages, type JsMsg, jetstream } from "@nats-io/jetstream
 import { metrics } from "@opentelemetry/api";
 import { type Event, reaches } from "./event.ts";
 import type { Nats } from "./nats.ts";
-import { ensureConsumer, STREAM } from "./stream.ts";
+import { ensureConsumer, MAIL_STREAM, streamOf } from "./stream.ts";
 
 type Log = (about: Record<string, unknown>, message: string) => void;
 
@@ -145,7 +145,7 @@ async function open(
     description: `events for ${durable}`,
     ackWaitSeconds: ACK_WAIT_SECONDS,
   });
-  const consumer = await jetstream(connection).consumers.get(STREAM, durable);
+  const consumer = await jetstream(connection).consumers.get(streamOf(filter), durable);
   // If the stream was deleted and created again, the durable consumer no longer exists: the subscription then ends and
   // is created again.
   return consumer.consume({ max_messages: batch, abort_on_missing_resource: true });
@@ -163,7 +163,7 @@ export interface FailureOptions {
   durable: string;
   /**
    * Stores an event that has failed `maxFailures` times, so that it does not block later events. If storing fails
-   * too, the event is retried later.
+   * too, the event is retried later. The content of an event for the mail sender is removed: it contains a secret.
    */
   deadLetter: (failed: FailedEvent) => Promise<void>;
   /** Returns whether an error is temporary and not caused by the event. Such errors never lead to a dead letter. */
@@ -173,6 +173,10 @@ export interface FailureOptions {
 }
 
 const DEFAULT_MAX_FAILURES = 8;
+
+/** Returns the event without its content if it is one for the mail sender, because a dead letter is kept. */
+const withoutSecrets = (event: Event): Event =>
+  streamOf(event.type) === MAIL_STREAM ? { ...event, json: "{}" } : event;
 
 /** Returns a failed message to the stream with a growing delay, or stores it as a dead letter. */
 export async function failed(
@@ -185,7 +189,7 @@ export async function failed(
   const about = { consumer: durable, event: event.id, type: event.type, failures };
   if (failures >= (options.maxFailures ?? DEFAULT_MAX_FAILURES) && !isTransient(error)) {
     try {
-      await deadLetter({ event, consumer: durable, failures, error });
+      await deadLetter({ event: withoutSecrets(event), consumer: durable, failures, error });
       logger.error({ ...about, err: error }, "event stored as dead letter");
       message.ack();
       return "dead_letter";

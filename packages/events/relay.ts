@@ -14,7 +14,7 @@ import {
 import { type Event, headersOf, organizationIn, subjectOf } from "./event.ts";
 import type { Nats } from "./nats.ts";
 import { wakeAfterCommits } from "./outbox.ts";
-import { ensureStream, STREAM } from "./stream.ts";
+import { ensureStreams, streamOf } from "./stream.ts";
 
 export interface RelayOptions {
   database: Database;
@@ -152,7 +152,7 @@ async function publishBatch(
   });
   if (outcome.failure === undefined) return outcome.count;
   // The bus may have been set up again without a stream.
-  await ensureStream(nats);
+  await ensureStreams(nats);
   if (outcome.count === 0) throw outcome.failure;
   return outcome.count;
 }
@@ -198,7 +198,7 @@ async function publish(connection: NatsConnection, source: string, row: OutboxRo
       {
         msgID: row.event_id,
         headers: headersOf(event),
-        expect: { streamName: STREAM },
+        expect: { streamName: streamOf(row.type) },
       },
     );
   };

@@ -5,12 +5,22 @@ import {
   jetstreamManager,
   RetentionPolicy,
   StorageType,
+  type StreamConfig,
 } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Nats } from "./nats.ts";
 
 /** The stream that contains the events of all services. */
 export const STREAM = "STATEHOUSE";
+/**
+ * The stream of what the mail sender sends. Its messages contain secrets, so it is separate from the events: no filter
+ * of the other stream can reach them, and a message is deleted when the mail sender has acknowledged it.
+ */
+export const MAIL_STREAM = "STATEHOUSE_MAIL";
+
+/** Returns the stream that contains the subjects of a type or a filter. */
+export const streamOf = (subject: string): typeof STREAM | typeof MAIL_STREAM =>
+  subject.startsWith("statehouse-mail.") ? MAIL_STREAM : STREAM;
 
 const SECOND = 1e9;
 const DAY = 24 * 60 * 60 * SECOND;
@@ -20,27 +30,43 @@ const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_EXISTS = 10148;
 
 /**
- * Creates the stream if it is missing. Increases the number of replicas of an existing stream, but never reduces it.
+ * Creates the streams that are missing. Increases the number of replicas of existing streams, but never reduces it.
  */
-export async function ensureStream(nats: Nats): Promise<void> {
+export async function ensureStreams(nats: Nats): Promise<void> {
+  await ensureStream(nats, {
+    name: STREAM,
+    subjects: ["statehouse.>"],
+    retention: RetentionPolicy.Limits,
+    max_age: 30 * DAY,
+  });
+  await ensureStream(nats, {
+    name: MAIL_STREAM,
+    subjects: ["statehouse-mail.>"],
+    retention: RetentionPolicy.Workqueue,
+    max_age: 7 * DAY,
+  });
+}
+
+async function ensureStream(
+  nats: Nats,
+  stream: Pick<StreamConfig, "name" | "subjects" | "retention" | "max_age">,
+): Promise<void> {
   const replicas = nats.streamReplicas;
+  const { name } = stream;
   const { streams } = await jetstreamManager(await nats.connection());
   try {
-    const { config } = await streams.info(STREAM);
-    if (config.num_replicas < replicas) await streams.update(STREAM, { num_replicas: replicas });
+    const { config } = await streams.info(name);
+    if (config.num_replicas < replicas) await streams.update(name, { num_replicas: replicas });
   } catch (error) {
     if (!isApiError(error, STREAM_NOT_FOUND)) throw error;
     try {
       await streams.add({
-        name: STREAM,
-        subjects: ["statehouse.>"],
+        ...stream,
         storage: StorageType.File,
-        retention: RetentionPolicy.Limits,
         num_replicas: replicas,
         // A relay that crashed between publishing an event and deleting it publishes the event again after a restart.
         // Within this time the stream discards such a duplicate.
         duplicate_window: 3600 * SECOND,
-        max_age: 30 * DAY,
       });
     } catch (conflict) {
       // Another service created the stream first, with its own settings.
@@ -68,6 +94,7 @@ export async function ensureConsumer(
   { durable, filter, description, from, ackWaitSeconds }: DurableOptions,
 ): Promise<void> {
   const { consumers } = await jetstreamManager(connection);
+  const stream = streamOf(filter);
   const changeable = {
     description,
     filter_subject: filter,
@@ -75,14 +102,14 @@ export async function ensureConsumer(
     max_deliver: -1,
   };
   try {
-    const { config } = await consumers.info(STREAM, durable);
+    const { config } = await consumers.info(stream, durable);
     // Versions before 0.2 set several filters, which exclude a single one.
     const replaced = config.filter_subjects ? { filter_subjects: [] } : {};
-    await consumers.update(STREAM, durable, { ...changeable, ...replaced });
+    await consumers.update(stream, durable, { ...changeable, ...replaced });
   } catch (error) {
     if (!isApiError(error, CONSUMER_NOT_FOUND)) throw error;
     try {
-      await consumers.add(STREAM, {
+      await consumers.add(stream, {
         ...changeable,
         durable_name: durable,
         ack_policy: AckPolicy.Explicit,

@@ -1,6 +1,14 @@
-import type { DescFile } from "@bufbuild/protobuf";
-import { connectNats, type Event, eventType, type NatsLogin, subscribe } from "@statehouse/events";
+import type { DescFile, MessageShape } from "@bufbuild/protobuf";
+import {
+  connectNats,
+  type Event,
+  eventType,
+  type NatsLogin,
+  on,
+  subscribe,
+} from "@statehouse/events";
 import { file_statehouse_access_v1_events } from "@statehouse/proto/statehouse/access/v1/events";
+import { InvitationCreatedSchema } from "@statehouse/proto/statehouse/access/v1/mail";
 import { file_statehouse_state_v1_events } from "@statehouse/proto/statehouse/state/v1/events";
 import { file_statehouse_workspaces_v1_events } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { createLogger } from "@statehouse/runtime";
@@ -54,6 +62,29 @@ export function published({
           JSON.parse(json)[field] === id &&
           (endings.length === 0 || endings.some((ending) => type.endsWith(ending))),
       ),
+    async [Symbol.asyncDispose]() {
+      await subscription[Symbol.asyncDispose]();
+      await nats[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The messages for the mail sender, received as the mail sender does. Only one can run. */
+export function mailSender(natsUrl: string): AsyncDisposable & {
+  readonly messages: readonly MessageShape<typeof InvitationCreatedSchema>[];
+} {
+  const messages: MessageShape<typeof InvitationCreatedSchema>[] = [];
+  const nats = connectNats({ url: natsUrl, name: "mail" });
+  const subscription = subscribe({
+    nats,
+    durable: "mail",
+    filter: "statehouse-mail.>",
+    handlers: on(InvitationCreatedSchema, async (message) => void messages.push(message)),
+    deadLetter: async () => {},
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  return {
+    messages,
     async [Symbol.asyncDispose]() {
       await subscription[Symbol.asyncDispose]();
       await nats[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
-import { published } from "../stack/published.ts";
+import { mailSender, published } from "../stack/published.ts";
 import { newUser, problems, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
@@ -51,12 +51,21 @@ test("an invitation publishes an event with the data for a mail, and nothing els
   const guest = await newUser(stack);
   const email = `${guest.username}@example.com`;
   const { body } = await owner.api.post(path(), invitation(email));
-  const told = await waitFor(async () => bus.about("email", email, "membership.invited.v1")[0]);
-  expect(JSON.parse(told.json)).toMatchObject({
+  await using mail = mailSender(stack.nats.url);
+  const told = await waitFor(async () => mail.messages.find((message) => message.email === email));
+  const inside = await organizationId(stack, organization);
+  expect(told).toMatchObject({
     organizationMembershipId: body.data.id,
-    organizationId: await organizationId(stack, organization),
+    organizationId: inside,
     userId: guest.id,
-    email,
+  });
+  const [event] = await waitFor(() => {
+    const found = bus.about("userId", guest.id, "membership.invited.v1");
+    return found.length > 0 && found;
+  });
+  expect(JSON.parse(event?.json ?? "")).toEqual({
+    ...{ organizationId: inside, userId: guest.id },
+    revision: expect.any(String),
   });
   for (const found of ["/organizations", `/users/${guest.id}/authentication-tokens`]) {
     expect(JSON.stringify((await guest.api.get(found)).body)).not.toContain(body.data.id);

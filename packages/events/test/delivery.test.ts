@@ -14,7 +14,7 @@ import { connectNats, type Nats } from "../nats.ts";
 import { recordEvent } from "../outbox.ts";
 import { hint } from "../projection.ts";
 import { startRelay } from "../relay.ts";
-import { ensureStream, STREAM } from "../stream.ts";
+import { ensureStreams, STREAM } from "../stream.ts";
 import { on, subscribe } from "../subscribe.ts";
 
 const source = "urn:statehouse:test/workspaces";
@@ -144,7 +144,7 @@ test("events wait in the outbox while the bus is down and are published in order
 test("a relay that crashes between publishing and deleting does not publish an event twice", async () => {
   const { heard, refresh } = listener();
   consume(refresh);
-  await ensureStream(nats);
+  await ensureStreams(nats);
   await record(1);
   const [row] = await database.query<{ event_id: string }>("select event_id from outbox");
   await database.query("create table kept as select * from outbox");
@@ -235,7 +235,7 @@ test("a burst of events about one object is one refresh", async () => {
 test("an unreadable event is acknowledged and changes nothing", async () => {
   const { heard, refresh } = listener();
   consume(refresh);
-  await ensureStream(nats);
+  await ensureStreams(nats);
   const connection = await nats.connection();
   const type = "statehouse.workspaces.workspace.created.v1";
   for (const text of ["", "{", "[]", '{"workspaceId":7}', '"ws-9"', "\0"]) {
@@ -296,7 +296,7 @@ test("a service starts, waits and stops without a bus", async () => {
 
 test("the subject ends in the organization, so that a filter can be limited to one", async () => {
   relay();
-  await ensureStream(nats);
+  await ensureStreams(nats);
   const received: Event[] = [];
   stack.use(
     subscribe({
@@ -369,7 +369,7 @@ test("handlers that no event of the filter can reach are refused", () => {
 
 test("an event names its actor, and the service if it works by itself", async () => {
   relay();
-  await ensureStream(nats);
+  await ensureStreams(nats);
   const received: Event[] = [];
   stack.use(
     subscribe({

@@ -3,7 +3,7 @@ import { freePort } from "@statehouse/local-services";
 import { ownNats, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { connectNats } from "../nats.ts";
-import { ensureStream, STREAM } from "../stream.ts";
+import { ensureStreams, STREAM } from "../stream.ts";
 
 test("the stream in a cluster has the configured number of replicas, which never decreases", {
   timeout: 120_000,
@@ -17,7 +17,7 @@ test("the stream in a cluster has the configured number of replicas, which never
   const copiesAfter = async (streamReplicas: number) => {
     await using nats = connectNats({ url, name: "test", streamReplicas });
     // Waits until the servers of the cluster are connected.
-    await waitFor(() => ensureStream(nats).then(() => true), { timeout: 30_000, interval: 200 });
+    await waitFor(() => ensureStreams(nats).then(() => true), { timeout: 30_000, interval: 200 });
     const { streams } = await jetstreamManager(await nats.connection());
     // Retried, because the stream does not respond while the cluster elects a leader.
     return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas);

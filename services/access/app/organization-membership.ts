@@ -10,6 +10,7 @@ import { Problems } from "@statehouse/errors";
 import { organizationMembershipNotFound, teamNotFound } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId } from "../domain/ids.ts";
 import {
+  invitationCreated,
   newOrganizationMembership,
   type OrganizationMembership,
   organizationMembershipActivated,
@@ -86,8 +87,9 @@ export async function createOrganizationMembership(
       hashOf(secret),
     );
     await tx.memberships.save(invited);
-    const mail = { email, secret };
-    await tx.record(organizationMembershipInvited(invited, mail, touch(organization, at)));
+    const revision = touch(organization, at);
+    await tx.record(organizationMembershipInvited(invited, revision));
+    await tx.record(invitationCreated(invited, { email, secret }, revision));
     for (const teamId of [...new Set(invitation.teamIds)].toSorted()) {
       const team = await tx.teams.get(teamId);
       if (team.organizationId !== organizationId) throw teamNotFound();

@@ -49,6 +49,8 @@ export const updateTokenTtlPolicies = (
     const given = applyTokenTtlPolicies(policies, tokenTtlPolicies, { problems, now });
     problems.throwIfAny();
     for (const policy of given) {
+      // A policy that has no row yet has no changed columns.
+      tx.noteChange(policy, "maxTtlMs");
       await tx.tokenTtlPolicies.save(policy);
       await tx.record(tokenTtlPolicyUpdated(policy, touch(organization, now)));
     }

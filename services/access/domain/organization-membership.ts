@@ -30,9 +30,15 @@ export const newOrganizationMembership = (
 
 export const organizationMembershipInvited = (
   membership: OrganizationMembership,
+  revision: bigint,
+) => ({ type: "organizationMembershipInvited", revision, membership }) as const;
+
+/** The only event that contains the address and the secret. */
+export const invitationCreated = (
+  membership: OrganizationMembership,
   { email, secret }: { email: string; secret: string },
   revision: bigint,
-) => ({ type: "organizationMembershipInvited", revision, membership, email, secret }) as const;
+) => ({ type: "invitationCreated", revision, membership, email, secret }) as const;
 
 export const organizationMembershipActivated = (
   membership: OrganizationMembership,
@@ -46,6 +52,7 @@ export const organizationMembershipDeleted = (
 
 export type OrganizationMembershipEvent = ReturnType<
   | typeof organizationMembershipInvited
+  | typeof invitationCreated
   | typeof organizationMembershipActivated
   | typeof organizationMembershipDeleted
 >;

@@ -16,6 +16,7 @@ import {
   OrganizationMembershipDeletedSchema,
   OrganizationMembershipInvitedSchema,
 } from "@statehouse/proto/statehouse/access/v1/events";
+import { InvitationCreatedSchema } from "@statehouse/proto/statehouse/access/v1/mail";
 import { organizationMembershipNotFound } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from "../domain/ids.ts";
 import {
@@ -227,8 +228,10 @@ export const memberships = {
   rows,
   deletedWithOrganization: "organization_memberships",
   published: {
-    organizationMembershipInvited: ({ membership, email, secret }) =>
-      published(OrganizationMembershipInvitedSchema, membership.id, {
+    organizationMembershipInvited: ({ membership }) =>
+      published(OrganizationMembershipInvitedSchema, membership.id, fieldsOf(membership)),
+    invitationCreated: ({ membership, email, secret }) =>
+      published(InvitationCreatedSchema, membership.id, {
         ...fieldsOf(membership),
         email,
         secret,
