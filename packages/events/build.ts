@@ -50,6 +50,7 @@ const tsc = path.join(root, "node_modules/typescript/bin/tsc");
 execFileSync(process.execPath, [tsc, "-p", path.join(events, "tsconfig.build.json")], {
   stdio: "inherit",
 });
+cpSync(path.join(root, "docs/events"), path.join(built, "catalog"), { recursive: true });
 pack(
   built,
   manifestOf(events),
@@ -60,7 +61,10 @@ pack(
     "@nats-io/jetstream",
     "@opentelemetry/api",
   ],
-  { "./subscribe": { types: "./subscribe.d.ts", default: "./subscribe.js" } },
+  {
+    "./subscribe": { types: "./subscribe.d.ts", default: "./subscribe.js" },
+    "./catalog/*": "./catalog/*",
+  },
 );
 
 const messages = path.join(proto, "dist");

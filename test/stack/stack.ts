@@ -14,6 +14,7 @@ import { migrations as stateMigrations } from "@statehouse/state/store/migration
 import { newServiceCertificates, ownNats, type ServiceCertificates } from "@statehouse/testing";
 import { migrations as workspacesMigrations } from "@statehouse/workspaces/store/migrations";
 import { type BlobKind, blobSettings } from "./blobs.ts";
+import { checkEvents } from "./event-check.ts";
 import { inOneProcess } from "./one-process.ts";
 import { createPeople, type People } from "./people.ts";
 import { asProcesses, serviceProcess } from "./processes.ts";
@@ -111,6 +112,8 @@ async function start<Running extends RunningServices>(
   };
   const natsLogin = { user: natsUser, password: secrets.natsPassword };
   const nats = stack.use(await ownNats({ login: natsLogin }));
+  // Not in benchmarks, which run outside vitest.
+  if (process.env.VITEST) stack.use(await checkEvents(nats.url, natsLogin));
   const blobs = stack.use(await blobSettings(options.blobs));
   const running = stack.use(
     await run({

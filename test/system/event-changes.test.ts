@@ -15,9 +15,9 @@ beforeAll(() => {
 afterAll(() => bus[Symbol.asyncDispose]());
 
 /** Returns the changed attributes of each update of the object, in order. */
-const changesOf = (field: string, id: string, count: number, type = "updated") =>
+const changesOf = (field: string, id: string, count: number, type: string) =>
   waitFor(() => {
-    const found = bus.about(field, id, `.${type}.v1`);
+    const found = bus.about(field, id, `${type}.v1`);
     return found.length === count && found.map(({ json }) => JSON.parse(json).changedAttributes);
   });
 
@@ -26,7 +26,6 @@ const changes: Record<string, unknown> = {
   name: unusedName("renamed"),
   description: "changed",
   "allow-destroy-plan": false,
-  "assessments-enabled": true,
   "auto-apply": true,
   "auto-apply-run-trigger": true,
   "auto-destroy-at": "2099-01-01T00:00:00Z",
@@ -61,7 +60,7 @@ test("an update of a workspace names exactly the attributes that it changed", as
     changed.push(different);
   }
   await patch({ description: "changed" });
-  const named = await changesOf("workspaceId", id, changed.length + 1);
+  const named = await changesOf("workspaceId", id, changed.length + 1, "workspace.updated");
   expect(named.at(-1)).toBeUndefined();
   for (const [index, [name]] of Object.entries(changes).entries()) {
     expect(named[index], name).toContain(name);
@@ -87,11 +86,15 @@ test("updates name changed relationships, and attributes of other nouns", async 
       },
     }),
   );
-  expect(await changesOf("workspaceId", id, 3)).toEqual([["tag-bindings"], undefined, ["project"]]);
+  expect(await changesOf("workspaceId", id, 3, "workspace.updated")).toEqual([
+    ["tag-bindings"],
+    undefined,
+    ["project"],
+  ]);
 
   const path = `/projects/${project.id}`;
   await expectStatus(200, owner.api.patch(path, document("projects", { description: "new" })));
-  expect(await changesOf("projectId", project.id, 1)).toEqual([["description"]]);
+  expect(await changesOf("projectId", project.id, 1, "project.updated")).toEqual([["description"]]);
 
   const key = await owner.api.post(
     `/organizations/${organization}/ssh-keys`,
@@ -99,12 +102,12 @@ test("updates name changed relationships, and attributes of other nouns", async 
   );
   const keyPath = `/ssh-keys/${key.body.data.id}`;
   await expectStatus(200, owner.api.patch(keyPath, document("ssh-keys", { name: "b" })));
-  expect(await changesOf("sshKeyId", key.body.data.id, 1)).toEqual([["name"]]);
+  expect(await changesOf("sshKeyId", key.body.data.id, 1, "ssh-key.updated")).toEqual([["name"]]);
 
   const person = await newUser(fixture().stack);
   await expectStatus(
     200,
     person.api.patch("/account/update", document("users", { username: unusedName("person") })),
   );
-  expect(await changesOf("userId", person.id, 1)).toEqual([["username"]]);
+  expect(await changesOf("userId", person.id, 1, "user.updated")).toEqual([["username"]]);
 });

@@ -69,6 +69,16 @@ test("another project can install and import the subscriber package and receive 
   expect(stdout).toBe("statehouse.workspaces.workspace.locked.v1\n");
 });
 
+test("the package contains the catalog of events", () => {
+  const catalog = path.join(project, "node_modules/@statehouse/events/catalog");
+  expect(readdirSync(catalog)).toEqual(
+    expect.arrayContaining([
+      ...["README.md", "asyncapi.json"],
+      "statehouse.workspaces.workspace.locked.v1.schema.json",
+    ]),
+  );
+});
+
 test("the package contains its types", async () => {
   const tsc = path.join(root, "node_modules/typescript/bin/tsc");
   const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"];

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import asyncApiSchema from "@asyncapi/specs/schemas/3.0.0.json" with { type: "json" };
+import { fromJson } from "@bufbuild/protobuf";
+import { Ajv } from "ajv";
+import { expect, test } from "vitest";
+import { asyncApi, eventMessages, headersSchema, payloadSchema, sampleEvent } from "../catalog.ts";
+import { catalogFiles, catalogFolder } from "../catalog-files.ts";
+import { eventType } from "../event.ts";
+
+const ajv = () => new Ajv({ strict: false, validateFormats: false });
+
+test("docs/events is generated from proto/", () => {
+  const files = catalogFiles();
+  expect(readdirSync(catalogFolder).toSorted(), "run npm run catalog:renew").toEqual(
+    [...files.keys()].toSorted(),
+  );
+  for (const [name, content] of files) {
+    const committed = readFileSync(path.join(catalogFolder, name), "utf8");
+    expect(committed, `${name}: run npm run catalog:renew`).toBe(content);
+  }
+  expect(files.get("README.md")).not.toContain("|  |");
+});
+
+test("the document is valid AsyncAPI 3", () => {
+  const validate = ajv().compile(asyncApiSchema);
+  const document = JSON.parse(JSON.stringify(asyncApi("1.0.0", () => "")));
+  validate(document);
+  expect(validate.errors).toBeNull();
+  expect(validate({ ...document, channels: 7 })).toBe(false);
+});
+
+test("every sample is valid and complete, and contains no secret", () => {
+  const validHeaders = ajv().compile(headersSchema);
+  for (const message of eventMessages) {
+    const type = eventType(message);
+    const { subject, headers, payload } = sampleEvent(message);
+    expect(validHeaders(headers), JSON.stringify(validHeaders.errors)).toBe(true);
+    const valid = ajv().compile(payloadSchema(message));
+    expect(valid(payload), `${type}: ${JSON.stringify(valid.errors)}`).toBe(true);
+    expect(() => fromJson(message, JSON.parse(JSON.stringify(payload)))).not.toThrow();
+    expect(Object.keys(payload)).toEqual(message.fields.map(({ jsonName }) => jsonName));
+    expect(subject.startsWith(`${type}.`)).toBe(true);
+    for (const { jsonName, proto } of message.fields) {
+      if (proto.options?.debugRedact) expect(payload[jsonName]).toBe("(secret)");
+    }
+  }
+});
