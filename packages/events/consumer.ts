@@ -8,7 +8,7 @@ import { type Event, eventFrom, reaches } from "./event.ts";
 import type { Nats } from "./nats.ts";
 import { type Projection, projectionOf, refreshAll, typesOf } from "./projection.ts";
 import { failed, type Outcome, receiveMessages } from "./receive.ts";
-import { ensureStreams } from "./stream.ts";
+import { ensureStreams, type StreamSettings } from "./stream.ts";
 
 /** A subscription of a service. */
 export interface Consumer {
@@ -23,6 +23,8 @@ export interface ConsumerOptions extends Consumer {
   nats: Nats;
   database: Database;
   service: string;
+  /** Settings of the streams, if they must be created. */
+  stream?: StreamSettings;
   maxFailures?: number;
   logger: Logger;
 }
@@ -54,6 +56,7 @@ export function startConsumer({
   name,
   filter,
   projections,
+  stream = {},
   maxFailures,
   logger,
 }: ConsumerOptions): AsyncDisposable {
@@ -75,7 +78,7 @@ export function startConsumer({
     durable,
     filter,
     // The bus may have been set up again without a stream.
-    prepare: () => ensureStreams(nats),
+    prepare: () => ensureStreams(nats, stream),
     batch: BATCH,
     logger,
     async receive(messages) {

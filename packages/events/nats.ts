@@ -12,12 +12,9 @@ export interface NatsOptions {
   tls?: NatsTls | undefined;
   /** Name of the connection, which the server shows to operators. */
   name: string;
-  /** Number of copies of the stream in the cluster if this connection creates it: 3 in production. */
-  streamReplicas?: number;
 }
 
 export interface Nats extends AsyncDisposable {
-  readonly streamReplicas: number;
   /** Returns the open connection; waits without a time limit until there is one. */
   connection(): Promise<NatsConnection>;
   /** Throws the reason if the server does not respond now. */
@@ -28,7 +25,7 @@ const RETRY_MS = 500;
 const TIMEOUT_MS = 2000;
 
 /** Connects in the background and reconnects without limit, so that a service starts and runs without its bus. */
-export function connectNats({ url, name, login, tls, streamReplicas = 1 }: NatsOptions): Nats {
+export function connectNats({ url, name, login, tls }: NatsOptions): Nats {
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let current: NatsConnection | undefined;
@@ -77,7 +74,6 @@ export function connectNats({ url, name, login, tls, streamReplicas = 1 }: NatsO
   };
   const running = run();
   return {
-    streamReplicas,
     connection: () => next.promise,
     async ready() {
       if (!current) throw new Error(failure);

@@ -14,7 +14,7 @@ import {
 import { type Event, headersOf, organizationIn, subjectOf } from "./event.ts";
 import type { Nats } from "./nats.ts";
 import { wakeAfterCommits } from "./outbox.ts";
-import { ensureStreams, streamOf } from "./stream.ts";
+import { ensureStreams, type StreamSettings, streamOf } from "./stream.ts";
 
 export interface RelayOptions {
   database: Database;
@@ -23,6 +23,8 @@ export interface RelayOptions {
   service: string;
   /** The URI of installation and service, which becomes `ce-source`. */
   source: string;
+  /** Settings of the streams, if they must be created or changed. */
+  stream?: StreamSettings;
   logger: Logger;
 }
 
@@ -44,7 +46,9 @@ export const outboxColumns =
   "id, event_id, type, subject, revision, message, traceparent, auth_type, auth_id, recorded_at";
 
 const POLL_MS = 500;
-const BATCH = 100;
+const BATCH = 500;
+/** Characters of the events that are sent before the first acknowledgement arrives. */
+const MAX_WINDOW_LENGTH = 2 * 1024 * 1024;
 /**
  * Maximum duration of one batch, including its last publication. Well below the database's transaction and idle
  * timeouts, so that the relay can still delete the acknowledged events.
@@ -58,8 +62,10 @@ const PUBLISH_TIMEOUT_MS = 5000;
 const LOCK = 7031406126;
 
 /**
- * Publishes the outbox in order of ids, one event at a time, and deletes acknowledged events. Stops a batch at the
- * first event without an acknowledgement. Waits while the database or the bus is unavailable.
+ * Publishes the outbox in order of ids and deletes acknowledged events. Events of a batch are sent without waiting for
+ * the acknowledgement of the previous one, so that the time in which the server writes one to the disk does not limit
+ * the rate. Publishes again from the first event without an acknowledgement. Waits while the database or the bus is
+ * unavailable.
  */
 export function startRelay(options: RelayOptions): AsyncDisposable {
   const { database, logger } = options;
@@ -125,7 +131,7 @@ async function oldestEvent(database: Database): Promise<Date | undefined> {
 
 /** Publishes a batch and returns the number of published events; throws if the first one failed. */
 async function publishBatch(
-  { database, nats, source }: RelayOptions,
+  { database, nats, source, stream = {} }: RelayOptions,
   signal: AbortSignal,
 ): Promise<number> {
   // Waits for the bus before the transaction begins: otherwise the transaction would be idle while the bus is
@@ -137,14 +143,20 @@ async function publishBatch(
     const sent: number[] = [];
     const until = Date.now() + BATCH_MS;
     let failure: unknown;
-    for (const row of rows) {
-      if (signal.aborted || Date.now() > until) break;
-      try {
-        await publish(connection, source, row);
-        sent.push(row.id);
-      } catch (error) {
-        failure = error;
-        break;
+    for (const window of windowsOf(rows)) {
+      if (signal.aborted || Date.now() > until || failure !== undefined) break;
+      // All of them are sent before the first acknowledgement arrives. The connection keeps their order.
+      const results = await Promise.allSettled(
+        window.map((row) => publish(connection, source, row)),
+      );
+      for (const [index, result] of results.entries()) {
+        const row = window[index];
+        // What follows a failed event is published again after it; the stream discards the duplicates.
+        if (result.status === "rejected") {
+          failure = result.reason;
+          break;
+        }
+        if (row) sent.push(row.id);
       }
     }
     if (sent.length > 0) await queryIn(em, "delete from outbox where id = any($1)", [sent]);
@@ -152,9 +164,25 @@ async function publishBatch(
   });
   if (outcome.failure === undefined) return outcome.count;
   // The bus may have been set up again without a stream.
-  await ensureStreams(nats);
+  await ensureStreams(nats, stream);
   if (outcome.count === 0) throw outcome.failure;
   return outcome.count;
+}
+
+/** Divides events into groups that can be unacknowledged at the same time. */
+function* windowsOf(rows: readonly OutboxRow[]): Generator<OutboxRow[]> {
+  let window: OutboxRow[] = [];
+  let length = 0;
+  for (const row of rows) {
+    if (window.length > 0 && length + row.message.length > MAX_WINDOW_LENGTH) {
+      yield window;
+      window = [];
+      length = 0;
+    }
+    window.push(row);
+    length += row.message.length;
+  }
+  if (window.length > 0) yield window;
 }
 
 /** Returns the oldest events; empty while the relay of another replica holds the lock. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   AckPolicy,
   DeliverPolicy,
@@ -5,6 +6,7 @@ import {
   jetstreamManager,
   RetentionPolicy,
   StorageType,
+  type StreamAPI,
   type StreamConfig,
 } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
@@ -29,44 +31,79 @@ const STREAM_NAME_IN_USE = 10058;
 const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_EXISTS = 10148;
 
+/** The settings of the streams that an operator chooses. A stream keeps what is undefined. */
+export interface StreamSettings {
+  /** Copies in the cluster: 3 in production. */
+  replicas?: number | undefined;
+  /** How long the stream of events keeps an event. Default of a new stream: 30 days. */
+  maxAgeDays?: number | undefined;
+  /** Maximum size of the stream of events; the oldest events are deleted first. Default: unlimited. */
+  maxBytes?: number | undefined;
+  /** The cluster, and tags of its servers, on which the streams are. */
+  cluster?: string | undefined;
+  tags?: readonly string[] | undefined;
+}
+
+const MAX_AGE_DAYS = 30;
+const MAX_AGE_OF_MAIL_DAYS = 7;
+
 /**
- * Creates the streams that are missing. Increases the number of replicas of existing streams, but never reduces it.
+ * Creates the streams that are missing, and changes existing streams to the settings. Copies only become more, because
+ * another service of the installation can have another setting.
  */
-export async function ensureStreams(nats: Nats): Promise<void> {
-  await ensureStream(nats, {
-    name: STREAM,
-    subjects: ["statehouse.>"],
-    retention: RetentionPolicy.Limits,
-    max_age: 30 * DAY,
-  });
-  await ensureStream(nats, {
-    name: MAIL_STREAM,
-    subjects: ["statehouse-mail.>"],
-    retention: RetentionPolicy.Workqueue,
-    max_age: 7 * DAY,
-  });
+export async function ensureStreams(nats: Nats, settings: StreamSettings): Promise<void> {
+  const { maxAgeDays, maxBytes, cluster, tags } = settings;
+  const placement = (cluster || tags) && {
+    placement: { cluster: cluster ?? "", tags: [...(tags ?? [])] },
+  };
+  const events = {
+    ...placement,
+    ...(maxAgeDays !== undefined && { max_age: maxAgeDays * DAY }),
+    ...(maxBytes !== undefined && { max_bytes: maxBytes }),
+  };
+  const { streams } = await jetstreamManager(await nats.connection());
+  await ensureStream(
+    streams,
+    {
+      ...{ name: STREAM, subjects: ["statehouse.>"], retention: RetentionPolicy.Limits },
+      ...{ max_age: MAX_AGE_DAYS * DAY, ...events },
+    },
+    { ...events, replicas: settings.replicas },
+  );
+  await ensureStream(
+    streams,
+    {
+      ...{ name: MAIL_STREAM, subjects: ["statehouse-mail.>"] },
+      ...{ retention: RetentionPolicy.Workqueue, max_age: MAX_AGE_OF_MAIL_DAYS * DAY },
+      ...placement,
+    },
+    { ...placement, replicas: settings.replicas },
+  );
 }
 
 async function ensureStream(
-  nats: Nats,
-  stream: Pick<StreamConfig, "name" | "subjects" | "retention" | "max_age">,
+  streams: StreamAPI,
+  stream: Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">,
+  { replicas, ...wanted }: Partial<StreamConfig> & Pick<StreamSettings, "replicas">,
 ): Promise<void> {
-  const replicas = nats.streamReplicas;
-  const { name } = stream;
-  const { streams } = await jetstreamManager(await nats.connection());
   try {
-    const { config } = await streams.info(name);
-    if (config.num_replicas < replicas) await streams.update(name, { num_replicas: replicas });
+    const { config } = await streams.info(stream.name);
+    const more = replicas !== undefined && config.num_replicas < replicas;
+    const changed = { ...wanted, ...(more && { num_replicas: replicas }) };
+    const isCurrent = Object.entries(changed).every(([name, value]) =>
+      isDeepStrictEqual(Reflect.get(config, name), value),
+    );
+    if (!isCurrent) await streams.update(stream.name, changed);
   } catch (error) {
     if (!isApiError(error, STREAM_NOT_FOUND)) throw error;
     try {
       await streams.add({
         ...stream,
         storage: StorageType.File,
-        num_replicas: replicas,
+        num_replicas: replicas ?? 1,
         // A relay that crashed between publishing an event and deleting it publishes the event again after a restart.
-        // Within this time the stream discards such a duplicate.
-        duplicate_window: 3600 * SECOND,
+        // Within this time the stream discards such a duplicate. It cannot be longer than the stream keeps events.
+        duplicate_window: Math.min(3600 * SECOND, stream.max_age ?? DAY),
       });
     } catch (conflict) {
       // Another service created the stream first, with its own settings.

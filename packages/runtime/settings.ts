@@ -130,6 +130,23 @@ export const natsSettings = {
     .max(5)
     .default(1)
     .describe("Copies of the event stream in the NATS cluster: 3 in production."),
+  STREAM_MAX_AGE_DAYS: z.coerce
+    .number()
+    .min(1)
+    .max(3650)
+    .optional()
+    .describe("Days for which the stream keeps events; 30 in a new stream."),
+  STREAM_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1024 * 1024)
+    .optional()
+    .describe("Maximum size of the stream in bytes; the oldest events are deleted first."),
+  STREAM_CLUSTER: z.string().optional().describe("Cluster of NATS on which the streams are."),
+  STREAM_TAGS: z
+    .string()
+    .optional()
+    .describe("Tags, separated by commas, of the NATS servers on which the streams are."),
 };
 
 const neededForTls = z.string().optional().meta(neededWith("GRPC_TLS", "on"));

@@ -1,4 +1,4 @@
-import type { connectNats, NatsLogin } from "@statehouse/events";
+import type { connectNats, NatsLogin, StreamSettings } from "@statehouse/events";
 import { ConfigError, type natsSettings } from "@statehouse/runtime";
 import type { z } from "zod";
 
@@ -14,7 +14,6 @@ export function natsOptions(config: NatsConfig): Omit<Parameters<typeof connectN
   const encrypted = (config.NATS_TLS ?? (caFile || certFile ? "on" : "off")) === "on";
   return {
     url: config.NATS_URL,
-    streamReplicas: config.STREAM_REPLICAS,
     login: loginOf(config),
     tls: encrypted ? { caFile, certFile, keyFile } : undefined,
   };
@@ -39,3 +38,12 @@ function loginOf(config: NatsConfig): NatsLogin | undefined {
   }
   return logins[0];
 }
+
+/** The settings of the streams. */
+export const streamSettings = (config: NatsConfig): StreamSettings => ({
+  replicas: config.STREAM_REPLICAS,
+  maxAgeDays: config.STREAM_MAX_AGE_DAYS,
+  maxBytes: config.STREAM_MAX_BYTES,
+  cluster: config.STREAM_CLUSTER,
+  tags: config.STREAM_TAGS?.split(",").map((tag) => tag.trim()),
+});

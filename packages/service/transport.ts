@@ -9,7 +9,7 @@ import {
 import type { Database } from "@statehouse/postgres";
 import type { Logger } from "@statehouse/runtime";
 import type { BaseConfig } from "./definition.ts";
-import { natsOptions } from "./nats-options.ts";
+import { natsOptions, streamSettings } from "./nats-options.ts";
 
 /** Publishes the events of a service and delivers events of other services to it. */
 export interface Transport {
@@ -30,9 +30,10 @@ export function natsTransport(
   stack: AsyncDisposableStack,
 ): Transport {
   const nats = stack.use(connectNats({ ...natsOptions(settings), name: events.service }));
-  stack.use(startRelay({ ...events, nats }));
+  const stream = streamSettings(settings);
+  stack.use(startRelay({ ...events, nats, stream }));
   return {
-    consume: (consumer) => void stack.use(startConsumer({ ...events, nats, ...consumer })),
+    consume: (consumer) => void stack.use(startConsumer({ ...events, nats, stream, ...consumer })),
     ready: () => nats.ready(),
   };
 }

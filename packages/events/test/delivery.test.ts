@@ -5,7 +5,7 @@ import { type Database, openDatabase } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { createLogger, runAs, traceId, withServerSpan } from "@statehouse/runtime";
-import { ownNats, waitFor } from "@statehouse/testing";
+import { mentions, ownNats, startFaultProxy, waitFor } from "@statehouse/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { replayDeadLetters, requireReachableHints, startConsumer } from "../consumer.ts";
 import type { Event } from "../event.ts";
@@ -144,7 +144,7 @@ test("events wait in the outbox while the bus is down and are published in order
 test("a relay that crashes between publishing and deleting does not publish an event twice", async () => {
   const { heard, refresh } = listener();
   consume(refresh);
-  await ensureStreams(nats);
+  await ensureStreams(nats, {});
   await record(1);
   const [row] = await database.query<{ event_id: string }>("select event_id from outbox");
   await database.query("create table kept as select * from outbox");
@@ -235,7 +235,7 @@ test("a burst of events about one object is one refresh", async () => {
 test("an unreadable event is acknowledged and changes nothing", async () => {
   const { heard, refresh } = listener();
   consume(refresh);
-  await ensureStreams(nats);
+  await ensureStreams(nats, {});
   const connection = await nats.connection();
   const type = "statehouse.workspaces.workspace.created.v1";
   for (const text of ["", "{", "[]", '{"workspaceId":7}', '"ws-9"', "\0"]) {
@@ -296,7 +296,7 @@ test("a service starts, waits and stops without a bus", async () => {
 
 test("the subject ends in the organization, so that a filter can be limited to one", async () => {
   relay();
-  await ensureStreams(nats);
+  await ensureStreams(nats, {});
   const received: Event[] = [];
   stack.use(
     subscribe({
@@ -369,7 +369,7 @@ test("handlers that no event of the filter can reach are refused", () => {
 
 test("an event names its actor, and the service if it works by itself", async () => {
   relay();
-  await ensureStreams(nats);
+  await ensureStreams(nats, {});
   const received: Event[] = [];
   stack.use(
     subscribe({
@@ -405,4 +405,47 @@ test("an event names its actor, and the service if it works by itself", async ()
     { type: "service_account", id: "service:events" },
     undefined,
   ]);
+});
+
+test("a batch is sent before its first acknowledgement arrives", async () => {
+  await ensureStreams(nats, {});
+  for (const revision of numbers(50)) await record(revision);
+  await using proxy = await startFaultProxy(server.port);
+  const held = proxy.hold({
+    direction: "answers",
+    when: mentions('"stream":"STATEHOUSE"', '"seq"'),
+  });
+  const url = `nats://127.0.0.1:${proxy.port}`;
+  const slow = stack.use(connectNats({ url, name: "slow" }));
+  stack.use(startRelay({ database, nats: slow, service: "workspaces", source, logger }));
+  await held;
+  const { streams } = await jetstreamManager(await nats.connection());
+  await waitFor(async () => (await streams.info(STREAM)).state.messages === 50);
+  expect(await database.query("select from outbox")).toHaveLength(50);
+  proxy.release();
+  await waitFor(outboxIsEmpty);
+  const { heard, refresh } = listener();
+  consume(refresh);
+  await waitFor(() => heard.length === 50);
+  expect(heard).toEqual(numbers(50));
+});
+
+test("an event that cannot be published stays in the outbox with those after it, which are published once", async () => {
+  await using small = await ownNats({ configuration: "max_payload: 4096" });
+  const limited = stack.use(connectNats({ url: small.url, name: "limited" }));
+  await record(1);
+  await record(2, `ws-${"x".repeat(8000)}`);
+  await record(3);
+  await record(4);
+  stack.use(startRelay({ database, nats: limited, service: "workspaces", source, logger }));
+  const waiting = async () =>
+    (await database.query<{ revision: number }>("select revision from outbox order by id")).map(
+      ({ revision }) => revision,
+    );
+  await waitFor(async () => (await waiting()).length === 3);
+  expect(await waiting()).toEqual([2, 3, 4]);
+  await database.query("delete from outbox where revision = 2");
+  await waitFor(outboxIsEmpty);
+  const { streams } = await jetstreamManager(await limited.connection());
+  expect((await streams.info(STREAM)).state.messages).toBe(3);
 });

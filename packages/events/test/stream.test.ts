@@ -1,9 +1,9 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { freePort } from "@statehouse/local-services";
-import { ownNats, waitFor } from "@statehouse/testing";
+import { needs, ownNats, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { connectNats } from "../nats.ts";
-import { ensureStreams, STREAM } from "../stream.ts";
+import { ensureStreams, MAIL_STREAM, STREAM } from "../stream.ts";
 
 test("the stream in a cluster has the configured number of replicas, which never decreases", {
   timeout: 120_000,
@@ -14,10 +14,13 @@ test("the stream in a cluster has the configured number of replicas, which never
     routes.map(async (port) => stack.use(await ownNats({ cluster: { port, routes } }))),
   );
   const url = servers.map((server) => server.url).join(",");
-  const copiesAfter = async (streamReplicas: number) => {
-    await using nats = connectNats({ url, name: "test", streamReplicas });
+  const copiesAfter = async (replicas: number) => {
+    await using nats = connectNats({ url, name: "test" });
     // Waits until the servers of the cluster are connected.
-    await waitFor(() => ensureStreams(nats).then(() => true), { timeout: 30_000, interval: 200 });
+    await waitFor(() => ensureStreams(nats, { replicas }).then(() => true), {
+      timeout: 30_000,
+      interval: 200,
+    });
     const { streams } = await jetstreamManager(await nats.connection());
     // Retried, because the stream does not respond while the cluster elects a leader.
     return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas);
@@ -25,4 +28,25 @@ test("the stream in a cluster has the configured number of replicas, which never
   expect(await copiesAfter(1)).toBe(1);
   expect(await copiesAfter(3)).toBe(3);
   expect(await copiesAfter(1)).toBe(3);
+});
+
+needs("nats-server")("the settings of the streams", () => {
+  test("change an existing stream, and what is not set stays as the operator has set it", async () => {
+    await using server = await ownNats({ configuration: "server_tags: [ssd]" });
+    await using nats = connectNats({ url: server.url, name: "test" });
+    const { streams } = await jetstreamManager(await nats.connection());
+    const config = async (name: string) => (await streams.info(name)).config;
+    const day = 24 * 60 * 60 * 1e9;
+    await ensureStreams(nats, {});
+    expect(await config(STREAM)).toMatchObject({ max_age: 30 * day, max_bytes: -1 });
+    expect(await config(MAIL_STREAM)).toMatchObject({ max_age: 7 * day, retention: "workqueue" });
+    await streams.update(STREAM, { max_bytes: 10_000_000 });
+    await ensureStreams(nats, {});
+    expect(await config(STREAM)).toMatchObject({ max_age: 30 * day, max_bytes: 10_000_000 });
+    await ensureStreams(nats, { maxAgeDays: 400, maxBytes: 2_000_000, tags: ["ssd"] });
+    expect(await config(STREAM)).toMatchObject({
+      ...{ max_age: 400 * day, max_bytes: 2_000_000, placement: { tags: ["ssd"] } },
+    });
+    expect(await config(MAIL_STREAM)).toMatchObject({ max_age: 7 * day });
+  });
 });
