@@ -14,7 +14,7 @@ export {
   tablesOfOrganization,
 } from "./nouns.ts";
 export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
-export { createSealer, type Sealer } from "./sealing.ts";
+export { createSealer, deriveKey, type Sealer } from "./sealing.ts";
 export { awaitedStatementCount, statementCount } from "./statements.ts";
 export { afterCommit, queryIn, type TransactionMode } from "./transaction.ts";
 export { pageWithTotal, type RowWithTotal, withTotal } from "./with-total.ts";

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { type Changing, derivedFrom } from "@statehouse/runtime";
 
 /**
@@ -58,6 +58,21 @@ export function createSealer({ keys }: { keys: Changing<string> }): Sealer {
     },
     isStale: (sealed) => keyIdOf(sealed) !== ring().currentId,
   };
+}
+
+/** A key for one purpose, which reveals nothing about the key that it is derived from. */
+export interface DerivedKey {
+  /** The id of the key that it is derived from. */
+  id: string;
+  /** In base64. */
+  key: string;
+}
+
+/** Derives a key for `purpose` from the first key of `id:base64key,…`. Throws if `keys` is malformed. */
+export function deriveKey(keys: string, purpose: string): DerivedKey {
+  const { currentId: id, currentKey } = parseKeys(keys);
+  const derived = hkdfSync("sha256", currentKey, "", `statehouse ${purpose}`, 32);
+  return { id, key: Buffer.from(derived).toString("base64") };
 }
 
 interface KeyRing {

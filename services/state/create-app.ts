@@ -1,6 +1,6 @@
 import { principalTypes } from "@statehouse/authorization";
 import { unauthenticated } from "@statehouse/errors";
-import { createSealer } from "@statehouse/postgres";
+import { createSealer, deriveKey } from "@statehouse/postgres";
 import type { CallerFactory } from "@statehouse/rpc";
 import { ConfigError, createWake, derivedFrom, edition } from "@statehouse/runtime";
 import type { AppDependencies } from "@statehouse/service";
@@ -27,6 +27,9 @@ export function createApp({
   const uploadTokens = usable("UPLOAD_TOKEN_KEYS", () =>
     derivedFrom(config.UPLOAD_TOKEN_KEYS, createUploadTokens),
   );
+  const digestKey = usable("SEALING_KEYS", () =>
+    derivedFrom(config.SEALING_KEYS, (keys) => deriveKey(keys, "state digests")),
+  );
   const access = createAccessClient(channels.access, identity);
   const offered = edition(config.EDITION);
   return {
@@ -40,6 +43,7 @@ export function createApp({
       sign: (claims) => uploadTokens().sign(claims),
       verify: (token, now) => uploadTokens().verify(token, now),
     },
+    digestKey,
     wakes: { extraction: createWake(), purge: createWake(), blobDeletion: createWake() },
     edition: offered,
     settings: {

@@ -1,6 +1,7 @@
 import type { Caller } from "@statehouse/authorization";
 import type { Edition, Logger, Wake } from "@statehouse/runtime";
 import type { RetentionRules } from "../domain/retention.ts";
+import type { DigestKey } from "../domain/state-digest.ts";
 import type { Creator } from "../domain/state-version.ts";
 import type { UploadTokens } from "../domain/upload-token.ts";
 import type { Leases, Reads, Tx } from "../store/nouns.ts";
@@ -38,6 +39,8 @@ export interface App {
   /** Returns the creator of a version with its current grants. Throws `unauthenticated` or `notFound`. */
   authenticateCreator(creator: Creator): Promise<Caller>;
   uploadTokens: UploadTokens;
+  /** The current key of the digests with which versions are compared. */
+  digestKey: () => DigestKey;
   /** Wake the workers of this process that extract versions, purge workspaces and delete blobs. */
   wakes: { extraction: Wake; purge: Wake; blobDeletion: Wake };
   edition: Edition;

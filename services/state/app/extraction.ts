@@ -1,5 +1,5 @@
 import { stateVersionProcessed, workspaceStateChanged } from "../domain/events.ts";
-import type { PackedExtraction } from "../domain/extraction.ts";
+import type { PackedExtraction } from "../domain/packed-extraction.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import {
   backoffMs,
@@ -64,6 +64,7 @@ export const storeExtraction = (
     }
     setExtracted(version, extraction);
     await tx.stateVersions.setInventory(version.id, extraction);
+    if (extraction.digests) await tx.stateVersionDigests.save(version.id, extraction.digests);
     if (!version.outputsGiven) {
       await tx.stateVersionOutputs.saveAll(version.id, extraction.outputs);
     }
@@ -132,6 +133,7 @@ async function recordProcessed(
   const isCurrent = workspaceState.currentVersionId === version.id;
   const changes = isCurrent && workspaceState.resourceCount !== version.resourceCount;
   if (changes) workspaceState.resourceCount = version.resourceCount;
-  await tx.record(stateVersionProcessed(workspaceState, version));
+  const comparison = await tx.stateVersionDigests.compareWithPrevious(version);
+  await tx.record(stateVersionProcessed(workspaceState, version, comparison));
   if (changes) await tx.record(workspaceStateChanged(workspaceState));
 }

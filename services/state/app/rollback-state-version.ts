@@ -88,6 +88,9 @@ async function recordCopy(
 ): Promise<void> {
   await tx.record(stateVersionCreated(workspaceState, copy));
   await tx.record(stateVersionFinalized(workspaceState, copy));
-  if (copy.resourcesProcessed) await tx.record(stateVersionProcessed(workspaceState, copy));
+  if (copy.resourcesProcessed) {
+    const comparison = await tx.stateVersionDigests.compareWithPrevious(copy);
+    await tx.record(stateVersionProcessed(workspaceState, copy, comparison));
+  }
   await tx.record(workspaceStateChanged(workspaceState));
 }

@@ -1,4 +1,5 @@
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
+import type { Comparison } from "./state-digest.ts";
 import type { StateVersion } from "./state-version.ts";
 import { type StateSummary, summaryOf, type WorkspaceState } from "./workspace-state.ts";
 
@@ -20,7 +21,12 @@ export interface StateEvents {
   };
   stateVersionFinalized: OfVersion & { serial: bigint; size: bigint; intermediate: boolean };
   stateVersionDiscarded: OfVersion;
-  stateVersionProcessed: OfVersion & { resourceCount: number };
+  stateVersionProcessed: OfVersion & {
+    resourceCount: number;
+    serial: bigint;
+    lineage: string;
+    comparison: Comparison;
+  };
   stateVersionSoftDeleted: OfVersion;
   stateVersionRestored: OfVersion;
   stateVersionPermanentlyDeleted: OfVersion;
@@ -63,10 +69,17 @@ export const stateVersionDiscarded = (w: WorkspaceState, version: StateVersion):
   ...ofVersion(w, version),
 });
 
-export const stateVersionProcessed = (w: WorkspaceState, version: StateVersion): StateEvent => ({
+export const stateVersionProcessed = (
+  w: WorkspaceState,
+  version: StateVersion,
+  comparison: Comparison,
+): StateEvent => ({
   type: "stateVersionProcessed",
   ...ofVersion(w, version),
   resourceCount: version.resourceCount,
+  serial: version.serial,
+  lineage: version.lineage,
+  comparison,
 });
 
 export const stateVersionSoftDeleted = (w: WorkspaceState, version: StateVersion): StateEvent => ({

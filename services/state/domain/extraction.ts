@@ -72,15 +72,3 @@ export interface Extraction {
    */
   opaque: string | null;
 }
-
-/** An extraction whose large parts are already JSON text from the worker thread. No domain rule uses those parts. */
-export type PackedExtraction = Omit<Extraction, Packed> & Record<Packed, string>;
-type Packed = "resources" | "modules" | "providers" | "instances";
-
-export const packed = (extraction: Extraction): PackedExtraction => ({
-  ...extraction,
-  resources: JSON.stringify(extraction.resources),
-  modules: JSON.stringify(extraction.modules),
-  providers: JSON.stringify(extraction.providers),
-  instances: JSON.stringify(extraction.instances),
-});

@@ -18,6 +18,7 @@ import { organizationBilling } from "./organization-billing.ts";
 import { retention } from "./retention.ts";
 import { scans } from "./scan.ts";
 import { stateVersions } from "./state-version.ts";
+import { stateVersionDigests } from "./state-version-digest.ts";
 import { stateVersionOutputs } from "./state-version-output.ts";
 import { workspaceResources } from "./workspace-resource.ts";
 import { workspaceStates } from "./workspace-state.ts";
@@ -35,6 +36,7 @@ const nouns = {
   workspaceStates,
   stateVersions,
   stateVersionOutputs,
+  stateVersionDigests,
   workspaceResources,
   blobs,
   blobDeletions,

@@ -24,10 +24,11 @@ import {
 import * as events from "@statehouse/proto/statehouse/state/v1/events";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateEvent } from "../domain/events.ts";
-import type { PackedExtraction } from "../domain/extraction.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { PackedExtraction } from "../domain/packed-extraction.ts";
 import { type Creator, StateVersion, type StateVersionView } from "../domain/state-version.ts";
 import { shareBlobs } from "./blob.ts";
+import { copyDigests, deleteDigests, differenceFields } from "./state-version-digest.ts";
 import { copyOutputs, deleteOutputs } from "./state-version-output.ts";
 import {
   listedVersionColumns,
@@ -180,6 +181,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         [sourceId, copy.id],
       );
       await copyOutputs(em, sealer, sourceId, copy.id);
+      await copyDigests(em, sourceId, copy.id);
       const keys = [copy.blobKey, copy.jsonBlobKey].filter((key) => key !== null);
       await shareBlobs(em, keys);
     },
@@ -204,6 +206,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     /** Permanently deletes contents, outputs and resources of locked versions; the rows remain. */
     async markContentsDeleted(ids: readonly StateVersionId[]): Promise<void> {
       await deleteOutputs(em, ids);
+      await deleteDigests(em, ids);
       await queryIn(
         em,
         // index: state_versions_pkey
@@ -362,8 +365,11 @@ export const stateVersions = {
       published(events.StateVersionFinalizedSchema, event.workspaceId, event),
     stateVersionDiscarded: ({ type, ...event }) =>
       published(events.StateVersionDiscardedSchema, event.workspaceId, event),
-    stateVersionProcessed: ({ type, ...event }) =>
-      published(events.StateVersionProcessedSchema, event.workspaceId, event),
+    stateVersionProcessed: ({ type, comparison, ...event }) =>
+      published(events.StateVersionProcessedSchema, event.workspaceId, {
+        ...event,
+        ...differenceFields(comparison),
+      }),
     stateVersionSoftDeleted: ({ type, ...event }) =>
       published(events.StateVersionSoftDeletedSchema, event.workspaceId, event),
     stateVersionRestored: ({ type, ...event }) =>

@@ -1,4 +1,5 @@
-import { type Extraction, type PackedExtraction, packed } from "../domain/extraction.ts";
+import type { Extraction } from "../domain/extraction.ts";
+import { type PackedExtraction, packed } from "../domain/packed-extraction.ts";
 import { StateFileParser } from "../domain/state-file-parser.ts";
 import { outputsFrom } from "../domain/state-version-output.ts";
 
@@ -10,19 +11,25 @@ export function extractStateFile(text: string, size = 64 * 1024): Extraction {
   return parser.end();
 }
 
+/** A key of digests. */
+export const digestKey = { id: "k1", key: Buffer.alloc(32, 1).toString("base64") };
+
 /** Extracts a state that has three resources and these outputs. */
 export const extractionOf = (outputs: unknown): PackedExtraction =>
-  packed({
-    serial: 1n,
-    lineage: "a",
-    formatVersion: 4,
-    engineVersion: "1.11.0",
-    resources: [{ name: "r", type: "terraform_data", count: 3, module: "root", provider: "p" }],
-    modules: { root: { terraform_data: 3 } },
-    providers: { p: { terraform_data: 3 } },
-    resourceCount: 3,
-    billableCount: 0,
-    instances: [],
-    outputs: outputsFrom(outputs) ?? [],
-    opaque: null,
-  });
+  packed(
+    {
+      serial: 1n,
+      lineage: "a",
+      formatVersion: 4,
+      engineVersion: "1.11.0",
+      resources: [{ name: "r", type: "terraform_data", count: 3, module: "root", provider: "p" }],
+      modules: { root: { terraform_data: 3 } },
+      providers: { p: { terraform_data: 3 } },
+      resourceCount: 3,
+      billableCount: 0,
+      instances: [],
+      outputs: outputsFrom(outputs) ?? [],
+      opaque: null,
+    },
+    digestKey,
+  );

@@ -4,8 +4,8 @@ import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claimExtraction, failExtraction, storeExtraction } from "../app/extraction.ts";
 import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
-import { packed } from "../domain/extraction.ts";
-import { extractStateFile } from "./extract.ts";
+import { packed } from "../domain/packed-extraction.ts";
+import { digestKey, extractStateFile } from "./extract.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 let state: RunningState;
@@ -43,7 +43,7 @@ async function written(
 async function extract(owned: RunningState, content: string): Promise<void> {
   const claim = await claimExtraction(owned.app);
   if (!claim) throw new Error("nothing waits");
-  await storeExtraction(owned.app, claim, packed(extractStateFile(content)));
+  await storeExtraction(owned.app, claim, packed(extractStateFile(content), digestKey));
 }
 
 async function resourcesOf(owned: RunningState, workspaceId: string) {

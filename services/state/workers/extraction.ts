@@ -9,7 +9,8 @@ import {
   renewExtraction,
   storeExtraction,
 } from "../app/extraction.ts";
-import { type PackedExtraction, StateFileError, StateReadingError } from "../domain/extraction.ts";
+import { StateFileError, StateReadingError } from "../domain/extraction.ts";
+import type { PackedExtraction } from "../domain/packed-extraction.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
 import type { ExtractionClaim } from "../store/extraction.ts";
 import { StateReader } from "./state-reader.ts";
@@ -30,7 +31,7 @@ const BYTES_PER_MS = 5_000;
 export function startExtraction(options: ExtractionOptions): AsyncDisposable {
   const { app, store, logger, intervalMs = INTERVAL_MS } = options;
   const stopping = new AbortController();
-  const reader = new StateReader();
+  const reader = new StateReader(app.digestKey);
 
   const extract = async (claim: ExtractionClaim): Promise<PackedExtraction> => {
     using lease = holdLease(app, claim, logger);

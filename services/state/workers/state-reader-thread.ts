@@ -1,5 +1,7 @@
 import { parentPort } from "node:worker_threads";
-import { packed, StateFileError } from "../domain/extraction.ts";
+import { StateFileError } from "../domain/extraction.ts";
+import { packed } from "../domain/packed-extraction.ts";
+import type { DigestKey } from "../domain/state-digest.ts";
 import { StateFileParser } from "../domain/state-file-parser.ts";
 import type { ReaderAnswer, ReaderMessage } from "./state-reader.ts";
 
@@ -8,15 +10,15 @@ let parser = new StateFileParser();
 let fault: string | undefined;
 
 parentPort?.on("message", (message: ReaderMessage) => {
-  if (message === "end") return answer(end());
+  if ("digestKey" in message) return answer(end(message.digestKey));
   attempt(() => parser.write(message));
   answer("taken");
 });
 
 const answer = (text: ReaderAnswer) => parentPort?.postMessage(text);
 
-function end(): ReaderAnswer {
-  const extraction = attempt(() => packed(parser.end()));
+function end(digestKey: DigestKey): ReaderAnswer {
+  const extraction = attempt(() => packed(parser.end(), digestKey));
   const ended: ReaderAnswer =
     fault === undefined && extraction ? { extraction } : { fault: fault ?? "" };
   parser = new StateFileParser();

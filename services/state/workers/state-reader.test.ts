@@ -7,6 +7,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { StateFileError } from "../domain/extraction.ts";
 import { StateReader } from "./state-reader.ts";
 
+const digestKey = () => ({ id: "k1", key: Buffer.alloc(32, 1).toString("base64") });
+
 const never = new AbortController().signal;
 
 const CHUNK = 64 * 1024;
@@ -34,7 +36,7 @@ const stateOf = (resources: number, textLength = 500): string =>
   });
 
 describe("the state reader", () => {
-  const reader = new StateReader();
+  const reader = new StateReader(digestKey);
   afterAll(() => reader[Symbol.asyncDispose]());
 
   it("reads states one after the other", async () => {
@@ -77,7 +79,7 @@ describe("the state reader", () => {
 
   it("needs memory for the extraction, not for the state", { timeout: 60_000 }, async () => {
     proves("Extraction/states of any size, beside an event loop that stays free");
-    await using small = new StateReader({ heapMiB: 48 });
+    await using small = new StateReader(digestKey, { heapMiB: 48 });
     const large = stateOf(2000, 50_000);
     expect(large.length).toBeGreaterThan(2 * 48_000_000);
     expect((await small.read(bytesOf(large), never)).resourceCount).toBe(2000);
@@ -87,7 +89,7 @@ describe("the state reader", () => {
     timeout: 60_000,
   }, async () => {
     proves("Extraction/a poisonous file ends as processed, with a reason");
-    await using small = new StateReader({ heapMiB: 16 });
+    await using small = new StateReader(digestKey, { heapMiB: 16 });
     const content = `[${"1.5,".repeat(4_000_000)}1]`;
     const greedy = bytesOf(`{"version":4,"resources":[{"instances":${content}}]}`);
     await expect(small.read(greedy, never)).rejects.toThrow(StateFileError);

@@ -1,9 +1,11 @@
 import { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
-import { type PackedExtraction, StateFileError, StateReadingError } from "../domain/extraction.ts";
+import { StateFileError, StateReadingError } from "../domain/extraction.ts";
+import type { PackedExtraction } from "../domain/packed-extraction.ts";
+import type { DigestKey } from "../domain/state-digest.ts";
 
-/** A message to the thread: bytes of a state, or the end of the state. */
-export type ReaderMessage = Uint8Array | "end";
+/** A message to the thread: bytes of a state, or its end with the key of its digests. */
+export type ReaderMessage = Uint8Array | { digestKey: DigestKey };
 /**
  * A message from the thread. `taken` follows bytes: the thread accepts more. The others follow the end of the state.
  */
@@ -20,9 +22,11 @@ const HEAP_MIB = 1024;
 /** Extracts states in a worker thread, one at a time, so that a large state never blocks the event loop. */
 export class StateReader implements AsyncDisposable {
   readonly #heapMiB: number;
+  readonly #digestKey: () => DigestKey;
   #worker: Worker | undefined;
 
-  constructor({ heapMiB = HEAP_MIB }: StateReaderLimits = {}) {
+  constructor(digestKey: () => DigestKey, { heapMiB = HEAP_MIB }: StateReaderLimits = {}) {
+    this.#digestKey = digestKey;
     this.#heapMiB = heapMiB;
   }
 
@@ -35,7 +39,7 @@ export class StateReader implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<PackedExtraction> {
     signal.throwIfAborted();
-    const conversation = converse(this.#thread(), signal);
+    const conversation = converse(this.#thread(), this.#digestKey, signal);
     try {
       const [answer] = await Promise.all([conversation.answer, fill(conversation.state)]);
       if ("fault" in answer) throw new StateFileError(answer.fault);
@@ -79,7 +83,7 @@ export class StateReader implements AsyncDisposable {
 }
 
 /** Transfers one state to the thread: returns a stream for its bytes, sent one chunk at a time, and the result. */
-function converse(worker: Worker, signal: AbortSignal) {
+function converse(worker: Worker, digestKey: () => DigestKey, signal: AbortSignal) {
   const answered = Promise.withResolvers<Exclude<ReaderAnswer, "taken">>();
   let isOver = false;
   let taken: (() => void) | undefined;
@@ -92,7 +96,7 @@ function converse(worker: Worker, signal: AbortSignal) {
       worker.postMessage(bytes, [bytes.buffer]);
     },
     final(done) {
-      worker.postMessage("end" satisfies ReaderMessage);
+      worker.postMessage({ digestKey: digestKey() } satisfies ReaderMessage);
       done();
     },
   });

@@ -33,6 +33,9 @@ const rows = `
       created_at, updated_at, modified_by)
     select 'ws-' || r / 5, 'wsr-' || r, 'a.r' || r, 'r' || r, 'root', 'p', 'a', 'd', now(), now(), 'sv-1'
     from generate_series(0, 99999) r;
+  insert into state_version_digests
+    select 'sv-' || v, 'k', '{"a.b":"d"}', '{"o":["d",false]}' from generate_series(0, 99999) v
+    where v <> 29;
   insert into organization_billings select 'org-' || o, true, 1 from generate_series(1, 20000) o;
   insert into blobs select 'blob-' || v, 'ws-' || v / 5, 1, 's', 1, now()
     from generate_series(0, 99999) v;
@@ -127,6 +130,9 @@ beforeAll(async () => {
       modules: "{}",
       providers: "{}",
     });
+    await tx.stateVersionDigests.save("sv-29", { keyId: "k", resources: "{}", outputs: "{}" });
+    const compared = madeVersion({ id: "sv-29", workspaceId: "ws-5", position: 4n });
+    await tx.stateVersionDigests.compareWithPrevious(compared);
     await tx.stateVersions.markContentsDeleted(["sv-29"]);
     await tx.workspaceResources.replace(
       { id: "sv-29", workspaceId: "ws-5", createdAt: now },

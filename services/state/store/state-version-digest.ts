@@ -1,0 +1,183 @@
+import { type EntityManager, queryIn } from "@statehouse/postgres";
+import type { StateVersionId } from "../domain/ids.ts";
+import type {
+  Change,
+  Comparison,
+  Incomparable,
+  OutputDifference,
+  StateDifference,
+  StateDigests,
+} from "../domain/state-digest.ts";
+import type { StateVersion } from "../domain/state-version.ts";
+
+/** Deletes the digests of versions whose contents are deleted. */
+export async function deleteDigests(
+  em: EntityManager,
+  versionIds: readonly StateVersionId[],
+): Promise<void> {
+  // index: state_version_digests_pkey
+  await queryIn(em, "delete from state_version_digests where state_version_id = any($1)", [
+    versionIds,
+  ]);
+}
+
+/** Copies the digests of one version to another with the same content. */
+export async function copyDigests(
+  em: EntityManager,
+  from: StateVersionId,
+  to: StateVersionId,
+): Promise<void> {
+  await queryIn(
+    em,
+    // index: state_version_digests_pkey
+    `insert into state_version_digests (state_version_id, key_id, resources, outputs)
+     select $2, key_id, resources, outputs from state_version_digests where state_version_id = $1`,
+    [from, to],
+  );
+}
+
+/** SQL: the entries of two JSON objects that differ. Both are `{}` if the version does not exist. */
+const differing = (column: string) => `
+  select coalesce(new.key, old.key) as name, new.value as new, old.value as old,
+    case when old.key is null then 'added' when new.key is null then 'removed' else 'changed' end
+      as change
+  from jsonb_each((select ${column} from state_version_digests where state_version_id = $1)) new
+  full join jsonb_each((select ${column} from state_version_digests where state_version_id = $2)) old
+    on old.key = new.key
+  where new.value is distinct from old.value`;
+
+/**
+ * Selects what differs in version $1 from version $2, which can be empty: the number of instances of each change, and
+ * the outputs by name.
+ */
+export const differenceOfVersions = `
+  -- index: state_version_digests_pkey, for both
+  select json_build_object(
+    'resources', (
+      select coalesce(json_object_agg(change, count), '{}')
+      from (select change, count(*) from (${differing("resources")}) one group by change) counted),
+    'outputs', (
+      select coalesce(json_agg(json_build_object('name', name, 'change', change,
+        'sensitive', coalesce(new, old) -> 1) order by name), '[]')
+      from (${differing("outputs")}) one)
+  ) as difference`;
+
+interface DifferenceRow {
+  difference: {
+    resources: Partial<Record<Change, number>>;
+    outputs: (OutputDifference & { change: Change })[];
+  };
+}
+
+interface PreviousRow {
+  id: StateVersionId;
+  resources_processed: boolean;
+  extraction_error: string | null;
+  key_id: string | null;
+}
+
+const rows = (em: EntityManager) => {
+  const differenceOf = async (id: StateVersionId, previousId: string | null) => {
+    const [row] = await queryIn<DifferenceRow>(em, differenceOfVersions, [id, previousId ?? ""]);
+    return toDifference(row);
+  };
+
+  return {
+    async save(id: StateVersionId, { keyId, resources, outputs }: StateDigests): Promise<void> {
+      await queryIn(
+        em,
+        `insert into state_version_digests (state_version_id, key_id, resources, outputs)
+         values ($1, $2, $3, $4)`,
+        [id, keyId, resources, outputs],
+      );
+    },
+
+    /**
+     * Compares a version with the version before it that is not intermediate. The transaction has locked the workspace
+     * and stored the digests of the version.
+     */
+    async compareWithPrevious(version: StateVersion): Promise<Comparison> {
+      await em.flush();
+      const [previous] = await queryIn<PreviousRow>(
+        em,
+        // index: state_versions_position, state_version_digests_pkey
+        `select v.id, v.resources_processed, v.extraction_error, d.key_id
+         from state_versions v left join state_version_digests d on d.state_version_id = v.id
+         where v.workspace_id = $1 and v.position < $2 and not v.intermediate
+           and v.status not in ('pending', 'discarded')
+         order by v.position desc limit 1`,
+        [version.workspaceId, version.position],
+      );
+      const previousVersionId = previous?.id ?? null;
+      const [own] = await queryIn<{ key_id: string }>(
+        em,
+        // index: state_version_digests_pkey
+        "select key_id from state_version_digests where state_version_id = $1",
+        [version.id],
+      );
+      const incomparable = reasonAgainst(own?.key_id, previous);
+      if (incomparable) return { previousVersionId, difference: null, incomparable };
+      const difference = await differenceOf(version.id, previousVersionId);
+      return { previousVersionId, difference, incomparable: null };
+    },
+  };
+};
+
+/** Returns why a version cannot be compared with the previous one; undefined if it can, or if there is none. */
+function reasonAgainst(
+  ownKeyId: string | undefined,
+  previous: PreviousRow | undefined,
+): Incomparable | undefined {
+  if (ownKeyId === undefined) return "unreadable";
+  if (!previous) return undefined;
+  if (!previous.resources_processed) return "previous-unprocessed";
+  if (previous.extraction_error !== null) return "previous-unreadable";
+  if (previous.key_id === null) return "previous-not-digested";
+  return previous.key_id === ownKeyId ? undefined : "key-changed";
+}
+
+function toDifference(row: DifferenceRow | undefined): StateDifference {
+  const { resources = {}, outputs = [] } = row?.difference ?? {};
+  const named = (wanted: Change) =>
+    outputs
+      .filter(({ change }) => change === wanted)
+      .map(({ name, sensitive }) => ({ name, sensitive }));
+  const { added = 0, changed = 0, removed = 0 } = resources;
+  return {
+    outputs: { added: named("added"), changed: named("changed"), removed: named("removed") },
+    resources: { added, changed, removed },
+  };
+}
+
+/** Characters of output names in an event. Names come from the state and can be of any length and number. */
+const MAX_NAMES_LENGTH = 64 * 1024;
+/** Characters of an entry without its name. */
+const ENTRY_LENGTH = 30;
+
+/** Returns the fields of an event that describe a comparison. */
+export function differenceFields({ previousVersionId, difference, incomparable }: Comparison) {
+  let length = 0;
+  let outputsTruncated = false;
+  const bounded = (outputs: readonly OutputDifference[] = []) =>
+    outputs.filter(({ name }) => {
+      length += name.length + ENTRY_LENGTH;
+      if (length > MAX_NAMES_LENGTH) outputsTruncated = true;
+      return length <= MAX_NAMES_LENGTH;
+    });
+  const outputs = {
+    outputsAdded: bounded(difference?.outputs.added),
+    outputsChanged: bounded(difference?.outputs.changed),
+    outputsRemoved: bounded(difference?.outputs.removed),
+  };
+  return {
+    previousStateVersionId: previousVersionId ?? "",
+    incomparable: incomparable ?? "",
+    ...outputs,
+    outputsTruncated,
+    resourcesAdded: difference?.resources.added ?? 0,
+    resourcesChanged: difference?.resources.changed ?? 0,
+    resourcesRemoved: difference?.resources.removed ?? 0,
+  };
+}
+
+export const stateVersionDigests = { rows };
