@@ -13,7 +13,6 @@ import {
   SignJWT,
 } from "jose";
 import { LRUCache } from "lru-cache";
-import type { CallOrigin } from "./channel.ts";
 
 /**
  * Lifetime of an assertion, in seconds, whatever it claims itself; a replayed assertion expires with the original.
@@ -33,8 +32,8 @@ const GATEWAY = "gateway";
 export interface CallOptions {
   /** Returns the signed assertion for the service `audience`. */
   assertion(audience: string): Promise<string>;
-  /** Where the request came from that causes the call. */
-  readonly origin?: CallOrigin;
+  /** The address of the client of the API whose request causes the call. */
+  readonly clientAddress?: string;
 }
 
 /** A service's name and signing key. Its calls assert the service itself. */

@@ -1,19 +1,11 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 
-/** The token and the address that a request to the API came with. */
-export interface CallOrigin {
-  /** The id of the token, `at-…`. Never the token itself. */
-  tokenId?: string | undefined;
-  /** The address of the client, behind trusted proxies. */
-  address?: string | undefined;
-}
-
 /** The metadata of a call. */
 export interface CallMetadata {
   assertion: string;
   traceparent: string | undefined;
-  /** Where the request came from. Trusted only if the gateway asserts the principal. */
-  origin?: CallOrigin | undefined;
+  /** The address of the client of the API, behind trusted proxies. Trusted only if the gateway asserts the principal. */
+  clientAddress?: string | undefined;
   /** Milliseconds since 1970. */
   deadline: number;
   /** The names in the caller's certificate; undefined if the server does not use TLS. The server sets them. */

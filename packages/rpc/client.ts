@@ -48,7 +48,7 @@ export function createClient<S extends DescService>(
         const metadata = {
           assertion: await as.assertion(channel.audience),
           traceparent: traceparent(),
-          origin: as.origin,
+          clientAddress: as.clientAddress,
           deadline: Date.now() + left,
         };
         const bytes = toBinary(method.input, create(method.input, request));

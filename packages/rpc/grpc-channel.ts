@@ -11,13 +11,7 @@ import { withRetry } from "@statehouse/runtime";
 import type { CallMetadata, Channel } from "./channel.ts";
 import { detailTrailer, errorFromBytes, errorFromStatus } from "./error.ts";
 import type { GrpcTls } from "./grpc-tls.ts";
-import {
-  addressKey,
-  assertionKey,
-  maxMessageBytes,
-  tokenIdKey,
-  traceparentKey,
-} from "./grpc-wire.ts";
+import { assertionKey, clientAddressKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
 import { isIdempotent, methodPath } from "./service.ts";
 
 /** The longest pause between two attempts to connect. */
@@ -127,11 +121,10 @@ const isRefused = (failure: ServiceError): boolean =>
   failure.code === status.UNAVAILABLE &&
   /^Stream refused by server|NGHTTP2_REFUSED_STREAM$/.test(failure.details);
 
-function headersOf({ assertion, traceparent, origin }: CallMetadata): Metadata {
+function headersOf({ assertion, traceparent, clientAddress }: CallMetadata): Metadata {
   const headers = new Metadata();
   headers.set(assertionKey, assertion);
   if (traceparent) headers.set(traceparentKey, traceparent);
-  if (origin?.tokenId) headers.set(tokenIdKey, origin.tokenId);
-  if (origin?.address) headers.set(addressKey, origin.address);
+  if (clientAddress) headers.set(clientAddressKey, clientAddress);
   return headers;
 }

@@ -20,13 +20,7 @@ import { StartError } from "@statehouse/runtime";
 import type { CallMetadata } from "./channel.ts";
 import { codeOf, detailTrailer, errorToBytes } from "./error.ts";
 import { type GrpcTls, namesOf } from "./grpc-tls.ts";
-import {
-  addressKey,
-  assertionKey,
-  maxMessageBytes,
-  tokenIdKey,
-  traceparentKey,
-} from "./grpc-wire.ts";
+import { assertionKey, clientAddressKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
 import type { CallHandler } from "./handler.ts";
 import { methodPath } from "./service.ts";
 
@@ -184,10 +178,7 @@ function metadataOf(
   return {
     assertion: textOf(metadata, assertionKey),
     traceparent: textOf(metadata, traceparentKey) || undefined,
-    origin: {
-      tokenId: textOf(metadata, tokenIdKey) || undefined,
-      address: textOf(metadata, addressKey) || undefined,
-    },
+    clientAddress: textOf(metadata, clientAddressKey) || undefined,
     deadline: Number.isFinite(deadline) ? deadline : Date.now() + DEFAULT_DEADLINE_MS,
     ...(encrypted && { certificateNames: namesOfCaller.get(metadata) ?? [] }),
   };

@@ -1,8 +1,7 @@
 /** Metadata key of the caller's assertion. */
 export const assertionKey = "statehouse-assertion";
-/** Metadata keys of the token's id and the client's address. */
-export const tokenIdKey = "statehouse-token-id";
-export const addressKey = "statehouse-client-address";
+/** Metadata key of the address of the client of the API. */
+export const clientAddressKey = "statehouse-client-address";
 /** Metadata key of the W3C trace context. */
 export const traceparentKey = "traceparent";
 /**

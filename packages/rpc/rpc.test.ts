@@ -126,17 +126,19 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
     expect(seen.at(-1)?.principal).toEqual(user);
   });
 
-  test("transfers who causes the call, and trusts token and address only from the gateway", async () => {
-    const origin = { tokenId: "at-abcdefgh12345678", address: "192.0.2.7" };
-    await client.lockWorkspace({ workspaceId: "ws-1" }, { ...gateway.on(user), origin });
-    expect(actors.at(-1)).toEqual({ type: "user", id: "user-1", ...origin });
-    await client.getPlacement({ workspaceId: "2" }, { assertion: state.assertion, origin });
+  test("transfers who causes the call, and trusts the address only from the gateway", async () => {
+    const of = { ...user, tokenId: "at-abcdefgh12345678" };
+    const clientAddress = "192.0.2.7";
+    await client.lockWorkspace({ workspaceId: "ws-1" }, { ...gateway.on(of), clientAddress });
+    const { type, id, tokenId } = of;
+    expect(actors.at(-1)).toEqual({ type, id, tokenId, address: clientAddress });
+    await client.getPlacement({ workspaceId: "2" }, { assertion: state.assertion, clientAddress });
     expect(actors.at(-1)).toEqual({ type: "service", id: "state" });
-    const forged = { tokenId: "a secret", address: "x; y" };
-    await client.lockWorkspace({ workspaceId: "ws-1" }, { ...gateway.on(user), origin: forged });
-    expect(actors.at(-1)).toEqual({
-      ...{ type: "user", id: "user-1", tokenId: undefined, address: undefined },
-    });
+    await client.lockWorkspace(
+      { workspaceId: "ws-1" },
+      { ...gateway.on(of), clientAddress: "x; y" },
+    );
+    expect(actors.at(-1)).toEqual({ type, id, tokenId, address: undefined });
     expect(currentActor()).toBeUndefined();
   });
 

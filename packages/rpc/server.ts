@@ -99,7 +99,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   ): Promise<Uint8Array> => {
     const principal = await admit(method, metadata);
     const message = fromBinary(method.input, request);
-    const result = await runAs(actorOf(principal, metadata.origin), async () =>
+    const result = await runAs(actorOf(principal, metadata.clientAddress), async () =>
       implementation(message as never, await context(principal, method)),
     );
     return toBinary(method.output, create(method.output, result));

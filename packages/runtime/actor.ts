@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** The kinds of actors. A team or an organization acts with one of its tokens, an operator with a command. */
-export const actorTypes = ["user", "team", "organization", "run", "service", "operator"] as const;
-export type ActorType = (typeof actorTypes)[number];
+export type ActorType = "user" | "team" | "organization" | "run" | "service" | "operator";
 
 /** Who causes the current work, as events and the audit trail record it. It authorizes nothing. */
 export interface Actor {

@@ -1,4 +1,4 @@
-export { type Actor, type ActorType, actorTypes, currentActor, runAs } from "./actor.ts";
+export { type Actor, type ActorType, currentActor, runAs } from "./actor.ts";
 export { bearerToken } from "./bearer-token.ts";
 export { runCommand } from "./command.ts";
 export { ConfigError, describeConfig, isSet, neededWith, readConfig } from "./config.ts";

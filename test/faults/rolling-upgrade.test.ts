@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AckPolicy, jetstream } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
-import { STREAM } from "@statehouse/events";
+import { connectNats, STREAM } from "@statehouse/events";
 import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { expectStatus } from "../stack/state.ts";
@@ -23,7 +22,7 @@ const organizationOf = async (workspaceId: string) => {
 
 test("an event in the outbox of the previous version is published on the subject of its organization", async () => {
   const { stack, rows } = fixture();
-  await using bus = await waitFor(() => openBus(stack.nats.url));
+  await using bus = await waitFor(() => openBus(stack.nats));
   const workspaceId = await newWorkspace(fixture());
   const organizationId = await organizationOf(workspaceId);
   await stack.processes.workspaces.kill();
@@ -44,7 +43,7 @@ test("an event in the outbox of the previous version is published on the subject
 
 test("a consumer of the previous version is continued, and events on the previous subjects are received", async () => {
   const { stack, owner, rows } = fixture();
-  await using bus = await waitFor(() => openBus(stack.nats.url));
+  await using bus = await waitFor(() => openBus(stack.nats));
   const id = await newLockedWorkspace(fixture());
   await eventually(201, () => write(fixture(), id, one()));
   await waitFor(async () => (await rows("state", "select from outbox")).length === 0);
@@ -65,9 +64,9 @@ test("a consumer of the previous version is continued, and events on the previou
     [id],
   );
   // A replica of the previous version still publishes.
-  const connection = await connect({ servers: stack.nats.url });
+  await using nats = connectNats({ ...stack.nats, name: "previous" });
+  const connection = await nats.connection();
   await jetstream(connection).publish(type, JSON.stringify({ workspaceId: id }));
-  await connection.close();
   await stack.processes.workspaces.start();
   await waitFor(
     async () => {

@@ -70,11 +70,11 @@ export function published({
 }
 
 /** The messages for the mail sender, received as the mail sender does. Only one can run. */
-export function mailSender(natsUrl: string): AsyncDisposable & {
+export function mailSender({ url, login }: Parameters<typeof published>[0]): AsyncDisposable & {
   readonly messages: readonly MessageShape<typeof InvitationCreatedSchema>[];
 } {
   const messages: MessageShape<typeof InvitationCreatedSchema>[] = [];
-  const nats = connectNats({ url: natsUrl, name: "mail" });
+  const nats = connectNats({ url, login, name: "mail" });
   const subscription = subscribe({
     nats,
     durable: "mail",

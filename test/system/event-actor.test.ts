@@ -10,7 +10,7 @@ import { newWorkspace, recordedApi, useFixture } from "./fixture.ts";
 const fixture = useFixture();
 let bus: Published;
 beforeAll(() => {
-  bus = published(fixture().stack.nats.url);
+  bus = published(fixture().stack.nats);
 });
 afterAll(() => bus[Symbol.asyncDispose]());
 

@@ -51,7 +51,7 @@ test("an invitation publishes an event with the data for a mail, and nothing els
   const guest = await newUser(stack);
   const email = `${guest.username}@example.com`;
   const { body } = await owner.api.post(path(), invitation(email));
-  await using mail = mailSender(stack.nats.url);
+  await using mail = mailSender(stack.nats);
   const told = await waitFor(async () => mail.messages.find((message) => message.email === email));
   const inside = await organizationId(stack, organization);
   expect(told).toMatchObject({

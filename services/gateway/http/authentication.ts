@@ -66,7 +66,7 @@ export function createAuthentication(
     return {
       principal: known,
       assertion: identity.on(known).assertion,
-      origin: { tokenId: principal.tokenId, address },
+      clientAddress: address,
     };
   };
 }

@@ -1,5 +1,5 @@
 import type { Caller } from "@statehouse/authorization";
-import { type Actor, actorTypes, runAs, runWithDeadline } from "@statehouse/runtime";
+import { type Actor, runAs, runWithDeadline } from "@statehouse/runtime";
 import { Blob } from "../domain/blob.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionFinalized, workspaceStateChanged } from "../domain/events.ts";
@@ -119,7 +119,7 @@ const commitUpload = (
     requireOpen(version, kind, now);
     if (kind === "raw") {
       const change = { workspaceState, version, attempt, now };
-      await runAs(creatorOf(version), () => finalizeVersion(app, tx, change));
+      await runAs(actorOf(creator), () => finalizeVersion(app, tx, change));
     } else attachJson(version, attempt.blobKey, attempt);
     const { blobKey: key, size, sha256 } = attempt;
     const blob = { key, workspaceId, size: BigInt(size), sha256, references: 1, createdAt: now };
@@ -127,10 +127,11 @@ const commitUpload = (
     return "stored";
   });
 
-/** Returns who created the version: an upload URL is a part of that request, and its client sends no other credential. */
-function creatorOf({ createdByType, createdById: id }: StateVersion): Actor {
-  const type = actorTypes.find((known) => known === createdByType) ?? "service";
-  return { type, id };
+/** An upload acts as the version's creator, because the upload URL is part of the response to the creator's request. */
+function actorOf(creator: Caller): Actor {
+  if (creator.kind === "service") return { type: "service", id: creator.name };
+  const { type, id, tokenId } = creator.principal;
+  return { type, id, tokenId };
 }
 
 async function finalizeVersion(

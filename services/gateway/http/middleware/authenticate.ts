@@ -24,10 +24,7 @@ const anonymous: Caller = {
  * Authenticates the bearer token. Throws `unauthenticated`, `rateLimited`, or `forbidden` if the route does not accept
  * this kind of token.
  */
-export const authenticate = (
-  { credentials }: Route,
-  options: AuthenticateOptions,
-): Middleware => {
+export const authenticate = ({ credentials }: Route, options: AuthenticateOptions): Middleware => {
   const { authenticate: authenticateToken, authenticationLimit, proxies } = options;
   if (credentials === "none") {
     return (ctx, next) => {
