@@ -179,7 +179,7 @@ needs("nats-server")("a bus with credentials", () => {
       permissions: {
         publish: [
           `statehouse.${name}.>`,
-          ...["$JS.API.INFO", "$JS.API.STREAM.*.STATEHOUSE"],
+          ...["$JS.API.INFO", "$JS.API.STREAM.*.STATEHOUSE", "$JS.API.STREAM.*.STATEHOUSE_MAIL"],
           ...consumers.flatMap((consumer) => [
             `$JS.API.CONSUMER.*.STATEHOUSE.${consumer}`,
             `$JS.API.CONSUMER.MSG.NEXT.STATEHOUSE.${consumer}`,
