@@ -19,7 +19,7 @@ import { needs, ownNats, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 
 const logger = createLogger({ service: "test", level: "silent" });
-const secret = "ou-abcdefgh12345678";
+const known = "a-secret-of-an-invitation";
 
 needs("nats-server")("the secret of an invitation", () => {
   test("is in the stream of the mail sender only, is deleted when sent, and is in no dead letter", async () => {
@@ -33,19 +33,19 @@ needs("nats-server")("the secret of an invitation", () => {
       await openDatabase({ ...options, url: fresh.url, entities: [], logger }),
     );
     stack.use(startRelay({ database, nats, service: "access", source: "urn:test", logger }));
-    const invite = (organizationMembershipId: string) =>
+    const invite = (secret: string) =>
       database.transaction((em) =>
         recordEvent(em, {
           schema: InvitationCreatedSchema,
           message: create(InvitationCreatedSchema, {
-            ...{ organizationMembershipId, organizationId: "org-1", email: "new@example.com" },
+            ...{ secret, organizationId: "org-1", email: "new@example.com" },
           }),
           subject: "user-1",
           revision: 1,
         }),
       );
-    await invite(secret);
-    await invite("ou-failing");
+    await invite(known);
+    await invite("failing");
     const { streams } = await jetstreamManager(await nats.connection());
     const messages = async (name: string) => (await streams.info(name)).state.messages;
     await waitFor(async () => (await messages(MAIL_STREAM)) === 2);
@@ -63,17 +63,17 @@ needs("nats-server")("the secret of an invitation", () => {
     stack.use(
       subscribe({
         ...{ nats, durable: "mail", filter: "statehouse-mail.>", maxFailures: 1, logger },
-        handlers: on(InvitationCreatedSchema, async ({ organizationMembershipId }) => {
-          if (organizationMembershipId === "ou-failing") throw new Error("no such address");
-          sent.push(organizationMembershipId);
+        handlers: on(InvitationCreatedSchema, async ({ secret }) => {
+          if (secret === "failing") throw new Error("no such address");
+          sent.push(secret);
         }),
         deadLetter: async ({ event }) => void dead.push(event),
       }),
     );
     await waitFor(() => sent.length === 1 && dead.length === 1);
-    expect(sent).toEqual([secret]);
+    expect(sent).toEqual([known]);
     expect(dead).toMatchObject([{ organizationId: "org-1", subject: "user-1", json: "{}" }]);
-    expect(JSON.stringify(dead)).not.toContain("ou-failing");
+    expect(JSON.stringify(dead)).not.toContain("failing");
     await waitFor(async () => (await messages(MAIL_STREAM)) === 0);
   });
 });

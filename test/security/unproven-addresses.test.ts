@@ -3,7 +3,7 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { published } from "../stack/published.ts";
+import { mailSender } from "../stack/published.ts";
 import { expectStatus } from "../stack/state.ts";
 import { type ApiUser, newUser, useFixture } from "../system/fixture.ts";
 
@@ -16,16 +16,14 @@ const setAddress = (user: ApiUser, email: string) =>
 
 /** Invites an address into an organization of `owner`; returns the membership's document and the secret of the mail. */
 async function invite(owner: ApiUser, organization: string, email: string) {
-  await using bus = published(fixture().stack.nats);
+  await using mails = mailSender(fixture().stack.nats);
   const path = `/organizations/${organization}/organization-memberships`;
   const body = document("organization-memberships", { email });
   const invited = await expectStatus(201, owner.api.post(path, body));
   const { id } = invited.body.data;
-  const isOurs = ({ json }: { json: string }) => json.includes(id);
-  const event = await waitFor(
-    async () => bus.about("email", email, "membership.invited.v1").filter(isOurs)[0],
+  const mail = await waitFor(async () =>
+    mails.messages.find((message) => message.organizationMembershipId === id),
   );
-  const mail: { secret?: string } = JSON.parse(event.json);
   return { id: String(id), userId: invited.body.data.relationships.user.data.id, mail };
 }
 

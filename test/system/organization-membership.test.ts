@@ -58,13 +58,14 @@ test("an invitation publishes an event with the data for a mail, and nothing els
     organizationMembershipId: body.data.id,
     organizationId: inside,
     userId: guest.id,
+    secret: expect.stringMatching(/^[\w-]{20,}$/),
   });
   const [event] = await waitFor(() => {
     const found = bus.about("userId", guest.id, "membership.invited.v1");
     return found.length > 0 && found;
   });
   expect(JSON.parse(event?.json ?? "")).toEqual({
-    ...{ organizationId: inside, userId: guest.id },
+    ...{ organizationMembershipId: body.data.id, organizationId: inside, userId: guest.id },
     revision: expect.any(String),
   });
   for (const found of ["/organizations", `/users/${guest.id}/authentication-tokens`]) {

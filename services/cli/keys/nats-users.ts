@@ -2,14 +2,13 @@ import type { Material } from "./material.ts";
 
 /** The names of each service's consumers; the durable name is `<service>-<name>`. */
 export const consumers: Readonly<Record<string, readonly string[]>> = {
-  access: ["grants", "runs"],
-  workspaces: ["workspace-state", "unsettled"],
-  state: ["workspaces"],
+  access: ["grants", "ended-runs", "runs-of-deleted-workspaces"],
+  workspaces: ["workspace-state", "created", "updated", "deleted"],
+  state: ["updated", "deleted"],
 };
 
 const ofConsumer = (durable: string): string[] => [
   `$JS.API.CONSUMER.*.STATEHOUSE.${durable}`,
-  `$JS.API.CONSUMER.DURABLE.CREATE.STATEHOUSE.${durable}`,
   `$JS.API.CONSUMER.MSG.NEXT.STATEHOUSE.${durable}`,
   `$JS.API.CONSUMER.CREATE.STATEHOUSE.${durable}.>`,
   `$JS.ACK.STATEHOUSE.${durable}.>`,
@@ -24,7 +23,10 @@ export function natsUsers({ nats }: Material): string {
         publish: [
           `statehouse.${service}.>`,
           "$JS.API.INFO",
+          // Only access publishes what the mail sender sends; every service creates the streams.
+          ...(service === "access" ? ["statehouse-mail.access.>"] : []),
           "$JS.API.STREAM.*.STATEHOUSE",
+          "$JS.API.STREAM.*.STATEHOUSE_MAIL",
           ...(consumers[service] ?? []).flatMap((name) => ofConsumer(`${service}-${name}`)),
         ],
         subscribe: ["_INBOX.>"],

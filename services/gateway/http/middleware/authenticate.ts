@@ -1,8 +1,7 @@
 import { AppError } from "@statehouse/errors";
-import { runWithDeadline } from "@statehouse/runtime";
+import { type Proxies, runWithDeadline } from "@statehouse/runtime";
 import { type Authenticate, type Caller, credentialTypes } from "../authentication.ts";
 import type { AuthenticationLimit } from "../authentication-limit.ts";
-import type { Proxies } from "../proxies.ts";
 import type { Route } from "../route.ts";
 import type { Middleware } from "./state.ts";
 
