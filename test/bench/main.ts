@@ -5,6 +5,7 @@ import { type Ground, type Section, startBench, startGround } from "./bench.ts";
 import { type Options, readOptions, type SectionName, usage } from "./options.ts";
 import { collection } from "./sections/collection.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
+import { eventSubjects } from "./sections/event-subjects.ts";
 import { extraction } from "./sections/extraction.ts";
 import { grants } from "./sections/grants.ts";
 import { mutualTls } from "./sections/mutual-tls.ts";
@@ -40,6 +41,7 @@ const onTheirOwn = {
   k: versionSizes,
   l: collection,
   m: mutualTls,
+  n: eventSubjects,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

@@ -14,6 +14,7 @@ export const sectionNames = [
   "k",
   "l",
   "m",
+  "n",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
@@ -41,6 +42,7 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   k current version and list among 10, 1,000 and 100,000 versions of a workspace
   l what retention deletes in a second, of many versions of which a tenth is due
   m what mutual TLS costs show, list and state writes of four processes
+  n what the organization in the subject of events costs nats-server
   --seconds  measured seconds for each contender of a to e and m   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
   --versions number of state versions in l`;
