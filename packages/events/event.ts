@@ -10,9 +10,9 @@ import { type as typeOption } from "@statehouse/proto/statehouse/events/v1/optio
 
 /** Who caused an event, in the form of the CloudEvents extension "auth context". Never contains a secret. */
 export interface AuthContext {
-  /** The kind of principal: `user`, `api_key`, `service_account` or `system`. */
+  /** The kind of principal: `user`, `api_key`, `service_account`, `system` or `unknown`. */
   type: string;
-  /** The id of the principal. Its prefix distinguishes principals of one kind. */
+  /** The id of the principal, empty if unknown. Its prefix distinguishes principals of one kind. */
   id: string;
 }
 
@@ -31,7 +31,7 @@ export interface Event {
   revision: number;
   time: Date;
   traceparent: string | undefined;
-  /** Who caused the change; undefined in events of earlier versions. */
+  /** Who caused the change; undefined in events that earlier versions published. */
   auth: AuthContext | undefined;
   /** The message as JSON; `decode` parses it. */
   json: string;
@@ -109,7 +109,8 @@ export function headersOf(event: Event): MsgHdrs {
     datacontenttype: "application/json",
     dataschema: dataSchemaOf(event.type),
     sequence: String(event.revision).padStart(SEQUENCE_DIGITS, "0"),
-    ...(auth && { authtype: auth.type, authid: auth.id }),
+    ...(auth && { authtype: auth.type }),
+    ...(auth?.id && { authid: auth.id }),
     ...(traceparent && { traceparent }),
   };
   const result = headers();

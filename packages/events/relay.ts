@@ -212,7 +212,7 @@ export const eventOf = (row: OutboxRow, source: string): Event => ({
   revision: row.revision,
   time: row.recorded_at,
   traceparent: row.traceparent ?? undefined,
-  auth: row.auth_type === null ? undefined : { type: row.auth_type, id: row.auth_id ?? "" },
+  auth: { type: row.auth_type ?? "unknown", id: row.auth_id ?? "" },
   json: row.message,
 });
 

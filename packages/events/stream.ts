@@ -140,7 +140,7 @@ export async function ensureConsumer(
   };
   try {
     const { config } = await consumers.info(stream, durable);
-    // Versions before 0.2 set several filters, which exclude a single one.
+    // Earlier versions set several filters, which exclude a single one.
     const replaced = config.filter_subjects ? { filter_subjects: [] } : {};
     await consumers.update(stream, durable, { ...changeable, ...replaced });
   } catch (error) {

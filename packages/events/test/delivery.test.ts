@@ -403,7 +403,7 @@ test("an event names its actor, and the service if it works by itself", async ()
     { type: "service_account", id: "service:runner" },
     { type: "system", id: "operator:Zoë" },
     { type: "service_account", id: "service:events" },
-    undefined,
+    { type: "unknown", id: "" },
   ]);
 });
 
