@@ -31,7 +31,12 @@ test("an event in the outbox of the previous version is published on the subject
   await rows(
     "workspaces",
     `insert into outbox (event_id, type, subject, revision, message) values ($1, $2, $3, 1, $4)`,
-    [randomUUID(), type, workspaceId, JSON.stringify({ workspaceId, organizationId })],
+    [
+      randomUUID(),
+      type,
+      workspaceId,
+      JSON.stringify({ workspaceId, organizationId, revision: "1" }),
+    ],
   );
   await stack.processes.workspaces.start();
   const subjects = await waitFor(async () => {
