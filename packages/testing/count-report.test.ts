@@ -15,7 +15,7 @@ function report(states: Record<string, string>, status = "passed"): string {
 }
 
 const count = (text: string | undefined, exitCode: number | null = 0) =>
-  countReport("npm test", { report: text, exitCode });
+  countReport("npm test", { report: text, exitCode, tail: "the end" });
 
 test("tests that passed are counted", () => {
   expect(count(report({ a: "passed", b: "passed" }))).toEqual({
@@ -53,7 +53,7 @@ test.each([
   ["cut off", '{"numPassedTests": 3, "testRes'],
   ["of another kind", "null"],
 ])("a report that is %s is a failure", (_, text) => {
-  expect(count(text)).toEqual({ passed: 0, failed: 1, problems: ["npm test: no report"] });
+  expect(count(text)).toEqual({ passed: 0, failed: 1, problems: ["npm test: no report\nthe end"] });
 });
 
 test("a report without tests is a failure", () => {
@@ -64,10 +64,13 @@ test("a report without tests is a failure", () => {
   });
 });
 
-test.each([1, null])("exit code %s that no test explains is a failure", (exitCode) => {
-  expect(count(report({ a: "passed" }), exitCode)).toEqual({
-    passed: 1,
-    failed: 1,
-    problems: [`npm test: exit code ${exitCode}`],
-  });
-});
+test.each([1, null])(
+  "exit code %s that no test explains is a failure, shown by the output",
+  (exitCode) => {
+    expect(count(report({ a: "passed" }), exitCode)).toEqual({
+      passed: 1,
+      failed: 1,
+      problems: [`npm test: exit code ${exitCode}, and no test failed:\nthe end`],
+    });
+  },
+);
