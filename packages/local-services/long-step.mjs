@@ -58,10 +58,10 @@ function reason(logFile) {
   const lines = readFileSync(logFile, "utf8")
     .split("\n")
     .map((line) => line.trim());
-  const telling = lines.filter(
+  const printed = lines.filter(
     (line) => line !== "" && !/^(npm (warn|notice)|go: downloading)/i.test(line),
   );
   const first =
-    telling.find((line) => /error|cannot|not found|failed|unknown/i.test(line)) ?? telling[0];
+    printed.find((line) => /error|cannot|not found|failed|unknown/i.test(line)) ?? printed[0];
   return first ? `: ${first.replace(/\.$/, "").slice(0, 300)}` : "";
 }

@@ -21,12 +21,12 @@ await orOneSentence(async () => {
     env: { NODE_COMPILE_CACHE: compileCache(), ...process.env },
   });
   /** @type {Map<string, number>} */
-  const heard = new Map();
+  const receivedAt = new Map();
   for (const signal of forwarded) {
     process.on(signal, () => {
       const now = Date.now();
-      const echo = now - (heard.get(signal) ?? 0) < echoMs;
-      heard.set(signal, now);
+      const echo = now - (receivedAt.get(signal) ?? 0) < echoMs;
+      receivedAt.set(signal, now);
       if (!echo && !windows) child.kill(signal);
     });
   }

@@ -86,7 +86,7 @@ export async function openBus({ url, login }: Pick<Stack["nats"], "url" | "login
         return num_pending === 0 && num_ack_pending === 0;
       };
       await waitFor(async () => (await Promise.all(durables.map(idle))).every(Boolean), {
-        what: "the consumers to have heard everything",
+        what: "the consumers to have received everything",
       });
     },
     async endAckWaits(service) {

@@ -33,7 +33,7 @@ export function beginFile(): void {
 }
 
 /** For test files that stop services: from now on every route may return 503 without declaring it. */
-export function servicesMayBeAway(): void {
+export function unavailableServicesAreExpected(): void {
   mayBeAway = true;
 }
 

@@ -8,7 +8,7 @@ import type { Author, Command, CreateChoice, Pick } from "./command.ts";
 import { jsonBytes, nameOf, rawBytes } from "./content.ts";
 import type { Client, Moment } from "./moment.ts";
 import type { Place } from "./place.ts";
-import type { Heard, Shown } from "./possible.ts";
+import type { Received, Shown } from "./possible.ts";
 import {
   type Action,
   act,
@@ -38,7 +38,7 @@ export interface Known {
 export interface Ready {
   says: string;
   start: Moment;
-  send(): Promise<Heard>;
+  send(): Promise<Received>;
 }
 
 /** The retention policy of these tests deletes data older than this number of days. */
@@ -50,9 +50,9 @@ const paths: Record<Action, string> = {
   permanentlyDelete: "permanently_delete_backing_data",
 };
 
-const heard = async (asked: Promise<Answer>, told = true): Promise<Heard> => {
+const received = async (asked: Promise<Answer>, withId = true): Promise<Received> => {
   const { status, body } = await asked;
-  return { status, ...(told && status < 300 ? { id: body.data.id } : {}) };
+  return { status, ...(withId && status < 300 ? { id: body.data.id } : {}) };
 };
 
 /** Turns a command into a step of the model and a request; undefined if the command is not possible now. */
@@ -78,7 +78,7 @@ export function ready(place: Place, known: Known, chosen: Command): Ready | unde
         unlock: [unlock(by), "unlock"] as const,
         forceUnlock: [forceUnlock(), "force-unlock"] as const,
       }[command.do];
-      const send = () => heard(clients[by].api.post(`${at}/actions/${path}`), false);
+      const send = () => received(clients[by].api.post(`${at}/actions/${path}`), false);
       return { says: says(), start, send };
     }
     case "create":
@@ -95,13 +95,13 @@ export function ready(place: Place, known: Known, chosen: Command): Ready | unde
         return { says: says(version.id), start: refused(0), send: () => half(url, content.bytes) };
       }
       const send = () =>
-        bytes === "slow" ? slowly(url, content.bytes) : heard(upload(url, content.bytes), false);
+        bytes === "slow" ? slowly(url, content.bytes) : received(upload(url, content.bytes), false);
       return { says: says(version.id), start: putTo(version.id, kind, content.name), send };
     }
     case "rollBack": {
       const id = pick(command.to)?.id ?? unknownId;
       const send = () =>
-        heard(clients[command.by].api.patch(`${at}/state-versions`, rollbackTo(id)));
+        received(clients[command.by].api.patch(`${at}/state-versions`, rollbackTo(id)));
       return { says: says(id), start: rollBack(command.by, id), send };
     }
     case "softDelete":
@@ -110,16 +110,16 @@ export function ready(place: Place, known: Known, chosen: Command): Ready | unde
       const id = pick(command.of)?.id ?? unknownId;
       const path = `/state-versions/${id}/actions/${paths[command.do]}`;
       const start = hosted ? refused(404) : act(command.do, id);
-      return { says: says(id), start, send: () => heard(clients[command.by].api.post(path)) };
+      return { says: says(id), start, send: () => received(clients[command.by].api.post(path)) };
     }
     case "retain": {
-      const { by, letsGo } = command;
+      const { by, deletesOld } = command;
       const path = `${at}/relationships/data-retention-policy`;
-      const body = letsGo
+      const body = deletesOld
         ? document("data-retention-policy-delete-olders", { "delete-older-than-n-days": DAYS })
         : document("data-retention-policy-dont-deletes", {});
-      const start = hosted ? refused(404) : retain(letsGo);
-      return { says: says(), start, send: () => heard(clients[by].api.post(path, body), false) };
+      const start = hosted ? refused(404) : retain(deletesOld);
+      return { says: says(), start, send: () => received(clients[by].api.post(path, body), false) };
     }
     case "download": {
       const id = pick(command.of)?.id ?? unknownId;
@@ -159,7 +159,7 @@ const address = ({ publicUrl }: Place, id: string, kind: Kind): string =>
   `${publicUrl}/v1/object/${id}${kind === "json" ? "/json" : ""}`;
 
 /** Downloads a content; returns the status and the name of the bytes. */
-export async function fetched(place: Place, id: string, kind: Kind): Promise<Heard> {
+export async function fetched(place: Place, id: string, kind: Kind): Promise<Received> {
   const { status, bytes } = await download(address(place, id, kind), place.clients[0].token);
   return { status, ...(status === 200 ? { bytes: nameOf(md5Of(bytes)) } : {}) };
 }
@@ -168,7 +168,7 @@ export async function fetched(place: Place, id: string, kind: Kind): Promise<Hea
 const PAUSE_MS = 80;
 
 /** Uploads half of the bytes, and the rest after a delay. */
-async function slowly(url: string, bytes: Buffer): Promise<Heard> {
+async function slowly(url: string, bytes: Buffer): Promise<Received> {
   const half = bytes.length >> 1;
   const body = async function* () {
     yield bytes.subarray(0, half);
@@ -185,7 +185,7 @@ async function slowly(url: string, bytes: Buffer): Promise<Heard> {
 }
 
 /** Uploads half of the bytes and then closes the connection. */
-async function half(url: string, bytes: Buffer): Promise<Heard> {
+async function half(url: string, bytes: Buffer): Promise<Received> {
   await using _ = partialUpload(url, bytes, bytes.length >> 1);
   await wait(5);
   return { status: 0 };
@@ -225,6 +225,6 @@ function creation(
       snapshot,
     }),
     send: () =>
-      heard(place.clients[by].api.post(`/workspaces/${workspaceId}/state-versions`, body)),
+      received(place.clients[by].api.post(`/workspaces/${workspaceId}/state-versions`, body)),
   };
 }

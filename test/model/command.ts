@@ -25,7 +25,7 @@ export type Command =
   | { do: "upload"; of: Pick; kind: Kind; bytes: Bytes }
   | { do: "rollBack"; by: Author; to: Pick }
   | { do: Action; by: Client; of: Pick }
-  | { do: "retain"; by: Client; letsGo: boolean }
+  | { do: "retain"; by: Client; deletesOld: boolean }
   | { do: "download"; of: Pick; kind: Kind }
   /** A user of another organization tries every request on a version. */
   | { do: "intrude"; of: Pick };
@@ -114,7 +114,7 @@ const intruding = fc.record({ do: fc.constant("intrude" as const), of: any });
 export const retaining = fc.record({
   do: fc.constant("retain" as const),
   by: client,
-  letsGo: fc.constantFrom(true, true, false),
+  deletesOld: fc.constantFrom(true, true, false),
 });
 
 /** Chooses a command. The weights reflect how often each command is possible. */

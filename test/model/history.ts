@@ -6,9 +6,9 @@ import { fetched, type Known, type Ready, ready } from "./client.ts";
 import { nameOf } from "./content.ts";
 import type { Place } from "./place.ts";
 import {
-  type Heard,
   look,
   outcomes,
+  type Received,
   type Sent,
   type Shown,
   type ShownVersion,
@@ -33,12 +33,12 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   const workspace = await newWorkspaceIn(owner.api, place.organization);
   const where = { id: workspace.id as string, name: workspace.attributes.name as string };
   const urls: Urls = new Map();
-  const told: string[] = [];
+  const log: string[] = [];
   let states: State[] = [empty];
   let shown: Shown = look(empty);
   const fail = (what: string): never => {
     const last = states.map((state) => JSON.stringify(look(state))).join("\n  or ");
-    throw new Error(`${where.id}: ${what}\n${told.join("\n")}\nbefore that it was ${last}`);
+    throw new Error(`${where.id}: ${what}\n${log.join("\n")}\nbefore that it was ${last}`);
   };
   const next = (possible: State[], what: string) => {
     if (possible.length === 0) fail(what);
@@ -47,7 +47,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   for (const [index, step] of history.entries()) {
     const holder = states[0]?.lock?.holder;
     const known: Known = { workspaceId: where.id, holder, shown, urls };
-    const sent = await take(place, known, step, told, disturb);
+    const sent = await take(place, known, step, log, disturb);
     next(outcomes(states, sent), "no order of what was sent explains the answers");
     // Not every document is read after each step, because reading takes as long as a command.
     const isLast = index === history.length - 1;
@@ -55,14 +55,14 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
       lock: isLast || locks(step),
       current: isLast || index % 2 === 0,
     });
-    told.push(`  shows ${JSON.stringify(shown)}`);
+    log.push(`  shows ${JSON.stringify(shown)}`);
     next(thatShow(states, shown), "after these answers it cannot look like this");
   }
   for (const { id } of shown.versions) {
     for (const kind of ["raw", "json"] as const) {
-      const heard = await fetched(place, id, kind);
-      told.push(`download of ${kind} ${id}: ${JSON.stringify(heard)}`);
-      const sent = { start: download(id, kind), heard, disturbed: false };
+      const received = await fetched(place, id, kind);
+      log.push(`download of ${kind} ${id}: ${JSON.stringify(received)}`);
+      const sent = { start: download(id, kind), received, disturbed: false };
       next(outcomes(states, [sent]), "these are not the bytes");
     }
   }
@@ -81,17 +81,17 @@ async function take(
   place: Place,
   known: Known,
   step: Step,
-  told: string[],
+  log: string[],
   disturb: Disturb | undefined,
 ): Promise<Sent[]> {
   if ("pass" in step) {
-    told.push(`pass ${step.pass}`);
+    log.push(`pass ${step.pass}`);
     if (step.pass === "collection") {
       await wait(COLLECTION_MS);
       return [];
     }
     await place.query(times[step.pass], [known.workspaceId]);
-    return [{ start: pass(step.pass), heard: { status: 200 }, disturbed: false }];
+    return [{ start: pass(step.pass), received: { status: 200 }, disturbed: false }];
   }
   const { fault, faultMs = 0 } = step;
   const disturbed = fault !== undefined;
@@ -99,16 +99,16 @@ async function take(
   const act = async ({ says, start, send }: Ready, afterMs: number) => {
     await wait(afterMs);
     place.count.commands++;
-    const heard = disturbed ? await perhaps(send) : await send();
-    told.push(`${says}: ${heard ? JSON.stringify(heard) : "no answer"}`);
-    sent.push({ start, heard, disturbed });
+    const received = disturbed ? await perhaps(send) : await send();
+    log.push(`${says}: ${received ? JSON.stringify(received) : "no answer"}`);
+    sent.push({ start, received, disturbed });
   };
   const all = step.commands.flatMap(({ command, afterMs }) => {
     const prepared = ready(place, known, command);
     return prepared ? [() => act(prepared, afterMs)] : [];
   });
   const during = async () => void (await Promise.all(all.map((run) => run())));
-  told.push(disturbed ? `${fault} after ${faultMs} ms, and` : "and");
+  log.push(disturbed ? `${fault} after ${faultMs} ms, and` : "and");
   if (fault && disturb) await disturb(fault, faultMs, during);
   else await during();
   return sent;
@@ -118,10 +118,10 @@ async function take(
  * Returns the response if it determines the result; undefined after a 5xx or no response, because the result is then
  * unknown.
  */
-async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
+async function perhaps(send: () => Promise<Received>): Promise<Received | undefined> {
   try {
-    const heard = await send();
-    return heard.status >= 500 ? undefined : heard;
+    const received = await send();
+    return received.status >= 500 ? undefined : received;
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@ import { type SettingName, settings } from "./setting.ts";
 const usage = `npm run test:model -- [--hours 1] [--seed 1] [--in faults] [--path 0:1:2]
   tries random histories of clients and faults against the model until the time is over or one fails
   --in    only this fixture: ${Object.keys(settings).join("; ")}
-  --seed  of the first history; the next ones count on; told with every failure
+  --seed  of the first history; the next ones count on; printed with every failure
   --path  of what a failing history was made shorter to: only that is tried again`;
 
 /** How long one fixture is used, in ms; then its users, databases and stores are replaced by new ones. */

@@ -2,7 +2,7 @@ import type { Answer, Moment } from "./moment.ts";
 import { byItself, currentOf, type State, withVersion } from "./state.ts";
 
 /** A response as a client received it. */
-export interface Heard {
+export interface Received {
   status: number;
   id?: string | undefined;
   bytes?: string | undefined;
@@ -11,7 +11,7 @@ export interface Heard {
 /** A command that was sent, and its response; undefined if no response arrived. */
 export interface Sent {
   start: Moment;
-  heard: Heard | undefined;
+  received: Received | undefined;
   /**
    * Whether a fault occurred during the command. Then any part of it may have been executed, and the service may have
    * retried it.
@@ -59,13 +59,13 @@ export function outcomes(states: readonly State[], sent: readonly Sent[]): State
       const go = (next: Stage, now: State) =>
         open.push({ state: now, stages: at.with(index, next) });
       if (command.disturbed) {
-        if (!command.heard) go({ moment: undefined, retries }, state);
+        if (!command.received) go({ moment: undefined, retries }, state);
         if (retries < RETRIES) go({ moment: command.start, retries: retries + 1 }, state);
       }
       const progress = moment.run(state);
       if ("next" in progress) go({ moment: progress.next, retries }, progress.state);
       else {
-        const fitting = fitted(progress.state, progress.answer, command.heard);
+        const fitting = fitted(progress.state, progress.answer, command.received);
         if (fitting) go({ moment: undefined, retries }, fitting);
       }
     }
@@ -77,12 +77,12 @@ export function outcomes(states: readonly State[], sent: readonly Sent[]): State
  * Returns the state if the actual response agrees with the model's, with the id of the version added; otherwise
  * undefined.
  */
-function fitted(state: State, answer: Answer, heard: Heard | undefined): State | undefined {
-  if (!heard) return state;
-  if (answer.status !== heard.status || answer.bytes !== heard.bytes) return undefined;
-  return answer.version === undefined || heard.id === undefined
+function fitted(state: State, answer: Answer, received: Received | undefined): State | undefined {
+  if (!received) return state;
+  if (answer.status !== received.status || answer.bytes !== received.bytes) return undefined;
+  return answer.version === undefined || received.id === undefined
     ? state
-    : identify(state, answer.version, heard.id);
+    : identify(state, answer.version, received.id);
 }
 
 function identify(state: State, index: number, id: string): State | undefined {

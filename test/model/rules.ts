@@ -205,8 +205,8 @@ export const refused = (status: number): Moment =>
   moment(`refused ${status}`, (state) => answered(state, status));
 
 /** Sets a retention policy: one that deletes old data, or one that keeps everything. */
-export const retain = (letsGo: boolean): Moment =>
-  moment("retain", (state) => answered({ ...state, letsGo }, 200));
+export const retain = (deletesOld: boolean): Moment =>
+  moment("retain", (state) => answered({ ...state, deletesOld }, 200));
 
 /** How much time passes: the upload window of pending versions, the restoration period, or years. */
 export type Time = "window" | "days" | "years";

@@ -41,12 +41,18 @@ export interface State {
   /** Writes under this lock epoch or an earlier one are refused. */
   sealed: number;
   /** Whether a retention policy deletes old data. */
-  letsGo: boolean;
+  deletesOld: boolean;
   /** The versions in the order of their creation. */
   versions: readonly Version[];
 }
 
-export const empty: State = { lock: null, lastEpoch: 0, sealed: 0, letsGo: false, versions: [] };
+export const empty: State = {
+  lock: null,
+  lastEpoch: 0,
+  sealed: 0,
+  deletesOld: false,
+  versions: [],
+};
 
 /** Returns the state with changes to the version at this position. */
 export const withVersion = (state: State, index: number, change: Partial<Version>): State => ({
@@ -102,7 +108,7 @@ export const byItself = (state: State): State[] =>
       return [withVersion(state, index, discarded)];
     }
     const expired = version.status === "backing_data_soft_deleted" && version.due;
-    return expired || isLetGo(state, version, index)
+    return expired || isDeletedByRetention(state, version, index)
       ? [withVersion(state, index, deletedForGood)]
       : [];
   });
@@ -111,8 +117,8 @@ export const byItself = (state: State): State[] =>
  * Returns whether retention may delete the version: it is old and older than the current version, and no later rollback
  * shares its bytes.
  */
-function isLetGo(state: State, version: Version, index: number): boolean {
-  if (!state.letsGo || !version.old || index >= currentOf(state)) return false;
+function isDeletedByRetention(state: State, version: Version, index: number): boolean {
+  if (!state.deletesOld || !version.old || index >= currentOf(state)) return false;
   if (version.status !== "finalized" && version.status !== "backing_data_soft_deleted")
     return false;
   const root = version.root ?? version.id;

@@ -26,7 +26,7 @@ export interface Api {
 export type Listener = (method: string, url: string, answer: Answer) => void;
 
 /** Creates a client of the API at `url`. Without a token its calls are unauthenticated. */
-export function api(url: string, token?: string, heard: Listener = () => {}): Api {
+export function api(url: string, token?: string, listener: Listener = () => {}): Api {
   const send: Api["send"] = async (method, path, body, headers = {}) => {
     const target = path.startsWith("http") ? path : `${url}/api/v2${path}`;
     const response = await fetch(target, {
@@ -42,7 +42,7 @@ export function api(url: string, token?: string, heard: Listener = () => {}): Ap
         : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const answer = await answerOf(response);
-    heard(method, target, answer);
+    listener(method, target, answer);
     return answer;
   };
   return {

@@ -5,7 +5,7 @@ import { newId } from "@statehouse/postgres/ids";
 import { serviceNames } from "@statehouse/standalone/environments";
 import { childEnvironment, needs, newServiceKeys, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
-import { servicesMayBeAway } from "../golden/route-coverage.ts";
+import { unavailableServicesAreExpected } from "../golden/route-coverage.ts";
 import { halfSent } from "../stack/half-sent.ts";
 import { document, upload } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -21,7 +21,7 @@ import { namesOf, newLockedWorkspace, newWorkspace, recordedApi, useStack } from
 import { smoke } from "./smoke.ts";
 import { uploadDuringStop } from "./upload-during-stop.ts";
 
-servicesMayBeAway();
+unavailableServicesAreExpected();
 
 const run = promisify(execFile);
 

@@ -85,8 +85,8 @@ test("one request is one trace: HTTP, calls, SQL, object store and events", asyn
   ]);
 
   const events = await waitFor(() => {
-    const told = bus.about("stateVersionId", stateVersionId, "created.v1", "finalized.v1");
-    return told.length === 2 && told;
+    const events = bus.about("stateVersionId", stateVersionId, "created.v1", "finalized.v1");
+    return events.length === 2 && events;
   });
   for (const event of events) expect(event.traceparent?.split("-")[1]).toBe(traceId);
 });

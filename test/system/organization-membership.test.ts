@@ -52,9 +52,11 @@ test("an invitation publishes an event with the data for a mail, and nothing els
   const email = `${guest.username}@example.com`;
   const { body } = await owner.api.post(path(), invitation(email));
   await using mail = mailSender(stack.nats);
-  const told = await waitFor(async () => mail.messages.find((message) => message.email === email));
+  const invited = await waitFor(async () =>
+    mail.messages.find((message) => message.email === email),
+  );
   const inside = await organizationId(stack, organization);
-  expect(told).toMatchObject({
+  expect(invited).toMatchObject({
     organizationMembershipId: body.data.id,
     organizationId: inside,
     userId: guest.id,

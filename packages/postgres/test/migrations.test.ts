@@ -23,8 +23,8 @@ test("a failed migration changes nothing, and the error names it", async () => {
   const options = { url: database.url, contextName: "cups" };
   const failing = migrate({ ...options, migrations: [first, broken] });
   await expect(failing).rejects.toThrow("Migration 0002_broken of cups failed: division by zero");
-  const mended = { ...broken, up: "create table pots (id text)" };
-  expect(await migrate({ ...options, migrations: [first, mended] })).toEqual(["0002_broken"]);
+  const repaired = { ...broken, up: "create table pots (id text)" };
+  expect(await migrate({ ...options, migrations: [first, repaired] })).toEqual(["0002_broken"]);
 });
 
 test("a migration releases its place in the lock queue of a table in use and succeeds later", async () => {

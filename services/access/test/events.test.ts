@@ -21,14 +21,14 @@ const types = [
 test("each change publishes one event, in order, with growing revisions and without secrets", async () => {
   proves("Access events/every change of access is published");
   await using access = await runAccess();
-  const heard: Event[] = [];
+  const received: Event[] = [];
   await using nats = connectNats({ url: sharedNats().url, name: "test" });
   await using _ = subscribe({
     nats,
     durable: `test-${randomUUID()}`,
     filter: "statehouse.access.>",
     handlers: Object.fromEntries(
-      types.map((type) => [type, async (event) => void heard.push(event)]),
+      types.map((type) => [type, async (event) => void received.push(event)]),
     ),
     deadLetter: async () => {},
     logger: createLogger({ service: "test", level: "silent" }),
@@ -37,14 +37,14 @@ test("each change publishes one event, in order, with growing revisions and with
   const [creator, member] = [await access.person(), await access.person()];
   const organizationId = newId("org");
   await access.organizations.provisionOrganization({ organizationId, creatorUserId: creator.id });
-  const { team } = await access.teams.createTeam({ organizationId, settings: { name: "heard" } });
+  const { team } = await access.teams.createTeam({ organizationId, settings: { name: "events" } });
   const teamId = team?.id ?? "";
   await access.teams.addTeamMember({ teamId, userId: member.id });
-  access.placeProject("prj-heard", organizationId);
+  access.placeProject("prj-events", organizationId);
   await access.teamAccess.createTeamAccess({
     teamId,
     targetType: "project",
-    targetId: "prj-heard",
+    targetId: "prj-events",
     access: "read",
   });
   await access.teams.removeTeamMember({ teamId, userId: member.id });
@@ -52,7 +52,7 @@ test("each change publishes one event, in order, with growing revisions and with
   await access.tokens.deleteToken({ id: token?.id ?? "" }, access.as(member.secret));
 
   const ours = () =>
-    heard.filter(({ json }) =>
+    received.filter(({ json }) =>
       [organizationId, creator.id, member.id].some((id) => json.includes(id)),
     );
   // Events of other test files may be recorded before these events.

@@ -280,10 +280,10 @@ describe("soft-deleted data whose period has ended", () => {
     for (const [index, { first, workspaceId }] of made.entries()) {
       const won = restored[index] === "accepted";
       expect(await statusOf(first)).toBe(won ? "finalized" : "backing_data_permanently_deleted");
-      const told = (await state.events(workspaceId)).filter((type) =>
+      const events = (await state.events(workspaceId)).filter((type) =>
         type.endsWith("permanently-deleted"),
       );
-      expect(told).toHaveLength(won ? 0 : 1);
+      expect(events).toHaveLength(won ? 0 : 1);
     }
   });
 });

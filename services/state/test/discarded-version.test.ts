@@ -87,8 +87,8 @@ describe("a version that was discarded", () => {
       expect(listed).toMatchObject({ outputs: [], totalCount: 0 });
       // If the version's window has ended, its URL has expired too.
       await expect(state.put(jsonUrl, "{}")).rejects.toThrow(/discarded|token/);
-      const told = await state.events(workspaceId);
-      expect(told.filter((type) => type === "state-version.discarded")).toHaveLength(1);
+      const types = await state.events(workspaceId);
+      expect(types.filter((type) => type === "state-version.discarded")).toHaveLength(1);
     },
   );
 });

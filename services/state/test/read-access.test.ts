@@ -63,11 +63,11 @@ test.each([
     outputs.listCurrentOutputs({ workspaceId }, as),
     outputs.getStateVersionOutput({ id: listed[0]?.id ?? "" }, as),
   ];
-  const heard = asked.map((answer) =>
+  const received = asked.map((answer) =>
     answer.then(
       () => "accepted",
       ({ kind }: { kind: string }) => kind,
     ),
   );
-  expect(await Promise.all(heard)).toEqual(asked.map(() => expected));
+  expect(await Promise.all(received)).toEqual(asked.map(() => expected));
 });

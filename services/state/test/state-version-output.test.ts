@@ -93,12 +93,12 @@ test("outputs of the create request are available immediately, and extraction ke
   });
   await state.put(internalUploadPath, "x");
   const listed = () => state.outputs.listCurrentOutputs({ workspaceId });
-  const atOnce = await listed();
-  expect(atOnce.outputs).toMatchObject([
+  const first = await listed();
+  expect(first.outputs).toMatchObject([
     { name: "n", type: "number", valueJson: "12345678901234567890.10" },
   ]);
   await storeExtraction(state.app, await claimOf(state, stateVersion?.id ?? ""), extraction);
-  expect(await listed()).toEqual(atOnce);
+  expect(await listed()).toEqual(first);
 });
 
 describe("extraction", () => {
@@ -158,7 +158,10 @@ describe("extraction", () => {
     proves("State version/serial");
     const { versionId } = await finalized();
     const warnings: unknown[] = [];
-    const logger = { ...state.app.logger, warn: (...told: unknown[]) => void warnings.push(told) };
+    const logger = {
+      ...state.app.logger,
+      warn: (...warned: unknown[]) => void warnings.push(warned),
+    };
     const app = { ...state.app, logger: logger as typeof state.app.logger };
     const found = { ...extraction, serial: 7n };
     await storeExtraction(app, await claimOf(state, versionId), found);

@@ -103,7 +103,7 @@ function converse(worker: Worker, digestKey: () => DigestKey, signal: AbortSigna
   // The writer receives the error; an 'error' event without a listener would crash the process.
   state.on("error", () => {});
 
-  const hear = (message: ReaderAnswer) => {
+  const onAnswer = (message: ReaderAnswer) => {
     if (message === "taken") return taken?.();
     isOver = true;
     answered.resolve(message);
@@ -122,7 +122,7 @@ function converse(worker: Worker, digestKey: () => DigestKey, signal: AbortSigna
     );
   };
   const stop = () => fail(signal.reason);
-  worker.on("message", hear);
+  worker.on("message", onAnswer);
   worker.once("error", failed);
   worker.once("exit", ended);
   signal.addEventListener("abort", stop);
@@ -131,7 +131,7 @@ function converse(worker: Worker, digestKey: () => DigestKey, signal: AbortSigna
     answer: answered.promise,
     isOver: () => isOver,
     leave() {
-      worker.off("message", hear);
+      worker.off("message", onAnswer);
       worker.off("error", failed);
       worker.off("exit", ended);
       signal.removeEventListener("abort", stop);

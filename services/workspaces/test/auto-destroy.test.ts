@@ -65,7 +65,7 @@ async function dueIn(id: string): Promise<number | null> {
   return rows[0].at && (rows[0].at.getTime() - start) / HOUR;
 }
 
-const told = async (): Promise<string[]> =>
+const publishedSubjects = async (): Promise<string[]> =>
   (await client.query("select subject from outbox order by id")).rows.map(({ subject }) => subject);
 
 test("a due destroy run is published, and a future one is not", async () => {
@@ -74,7 +74,7 @@ test("a due destroy run is published, and a future one is not", async () => {
   expect(await publishDueAutoDestroys(app())).toBe(0);
   time = start + HOUR;
   expect(await publishDueAutoDestroys(app())).toBe(1);
-  expect(await told()).toEqual([late]);
+  expect(await publishedSubjects()).toEqual([late]);
   const { rows } = await client.query("select type, message from outbox");
   expect(rows[0].type).toBe("statehouse.workspaces.workspace.auto-destroy-due.v1");
   expect(JSON.parse(rows[0].message)).toMatchObject({
@@ -86,7 +86,7 @@ test("a due destroy run is published, and a future one is not", async () => {
   expect([await dueIn(late), await dueIn(soon)]).toEqual([null, 2]);
   time = start + 2 * HOUR;
   await publishDueAutoDestroys(app());
-  expect(await told()).toEqual([late, soon]);
+  expect(await publishedSubjects()).toEqual([late, soon]);
 });
 
 test("concurrent replicas publish each due destroy run once", async () => {
@@ -99,7 +99,7 @@ test("concurrent replicas publish each due destroy run once", async () => {
   };
   await Promise.all(Array.from({ length: 5 }, look));
   await look();
-  expect((await told()).toSorted()).toEqual(ids.toSorted());
+  expect((await publishedSubjects()).toSorted()).toEqual(ids.toSorted());
 });
 
 const run = (workspaceId: `ws-${string}`, more: object = {}) =>

@@ -42,13 +42,13 @@ test("state receives the retention of each workspace of a batch, and other calle
     { workspaceIds },
     running.identities.state,
   );
-  const told = Object.fromEntries(
+  const shown = Object.fromEntries(
     retentions.map(({ workspaceId, organizationId, plan, deleteOlderThanNDays }) => [
       workspaceId,
       [organizationId, plan, deleteOlderThanNDays],
     ]),
   );
-  expect(told).toEqual({
+  expect(shown).toEqual({
     [own]: [organizationId, "premium", 7],
     [kept]: [organizationId, "premium", undefined],
     [inherits]: [organizationId, "premium", 30],
@@ -83,10 +83,10 @@ test.each(["request", "answer"] as const)(
       const [own] = await running.sql<{ version: string }>(
         "select retention_version as version from general_settings",
       );
-      const [told] = await running.stateSql<{ version: string }>(
+      const [received] = await running.stateSql<{ version: string }>(
         "select version from retention_version",
       );
-      return [own?.version, told?.version];
+      return [own?.version, received?.version];
     };
     const changes = {
       set: () => running.retention.setDataRetentionPolicy({ target, kind: "dont-delete" }, owner),
@@ -98,8 +98,8 @@ test.each(["request", "answer"] as const)(
       expect(await failureOf(change())).toMatchObject({ kind: "unavailable" });
       found();
       await change();
-      const [own, told] = await versions();
-      expect(told).toBe(own);
+      const [own, received] = await versions();
+      expect(received).toBe(own);
     }
   },
 );

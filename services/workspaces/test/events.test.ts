@@ -8,13 +8,13 @@ import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-wo
 let running: RunningWorkspaces;
 let owner: Person;
 let organizationName: string;
-const heard: Event[] = [];
+const received: Event[] = [];
 const ears = new AsyncDisposableStack();
 
 beforeAll(async () => {
   running = await runWorkspaces();
   const nats = ears.use(connectNats({ url: running.nats.url, name: "test" }));
-  const keep = async (event: Event) => void heard.push(event);
+  const keep = async (event: Event) => void received.push(event);
   const types = [
     "organization.created",
     "project.created",
@@ -42,7 +42,7 @@ afterAll(async () => {
   await running[Symbol.asyncDispose]();
 });
 
-const of = (subject: string) => heard.filter((event) => event.subject === subject);
+const of = (subject: string) => received.filter((event) => event.subject === subject);
 const typesOf = (subject: string) =>
   of(subject).map(({ type }) => type.replace(/^statehouse\.workspaces\.(.*)\.v1$/, "$1"));
 
@@ -103,7 +103,7 @@ test("a refused request publishes no event", async () => {
     owner,
   );
   await waitFor(() => typesOf(project?.id ?? "").length === 1);
-  expect(heard.filter(({ type }) => type.endsWith("project.created.v1"))).toHaveLength(2);
+  expect(received.filter(({ type }) => type.endsWith("project.created.v1"))).toHaveLength(2);
   expect(typesOf(organization?.id ?? "")).toEqual(["organization.created"]);
 });
 

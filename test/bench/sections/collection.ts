@@ -45,7 +45,7 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
     });
     const path = `/organizations/${organization}/relationships/data-retention-policy`;
     await expectStatus(200, owner.api.post(path, policy));
-    const ours = await passOf(client, due);
+    const ours = await scanSeconds(client, due);
     const bytes = await removals(stack, client);
     printTable(
       `(l) deleted in a second, of ${(workspaces * EACH).toLocaleString("en")} versions, a tenth of which is due`,
@@ -134,7 +134,7 @@ async function deletePlainly(client: Client): Promise<number> {
 }
 
 /** Waits until a scan has deleted all due versions; returns the duration in seconds. */
-const passOf = (client: Client, due: number): Promise<number> =>
+const scanSeconds = (client: Client, due: number): Promise<number> =>
   waitFor(
     async () => {
       const { rows } = await client.query<{ seconds: number }>(

@@ -166,16 +166,16 @@ it("logs rows without bytes repeatedly and continues", async () => {
   const short = await attempt(state.lockedWorkspace(), { finish: true });
   await store.delete([lost, short]);
   await store.put(short, Readable.from([Buffer.from("xy")]), { size: 2 }, never);
-  const told = (key: string) => lines.filter((line) => line.includes(key));
+  const linesAbout = (key: string) => lines.filter((line) => line.includes(key));
   const pass = async () => {
     state.pass(state.app.settings.verificationIntervalMs);
     await using _verifier = startVerifier({ app: state.app, store, logger: loud });
-    await waitFor(() => told(lost).length > 0 && told(short).length > 0);
+    await waitFor(() => linesAbout(lost).length > 0 && linesAbout(short).length > 0);
   };
   await pass();
-  expect(told(kept)).toEqual([]);
-  expect(told(lost)[0]).toContain('"found":"none"');
-  expect(told(short)[0]).toContain('"found":2');
+  expect(linesAbout(kept)).toEqual([]);
+  expect(linesAbout(lost)[0]).toContain('"found":"none"');
+  expect(linesAbout(short)[0]).toContain('"found":2');
   lines.length = 0;
   await pass();
   const [row] = await state.database.query<{ status: string }>(
