@@ -13,7 +13,10 @@ export interface ExtractionClaim {
 
 /** Leases for versions whose states must be extracted. */
 const leases = (database: Database) => ({
-  /** Claims the version that has waited longest for extraction; the lease ends at `leaseUntil`. */
+  /**
+   * Claims the version that has waited longest for extraction; the lease ends at `leaseUntil`. Versions of dropped
+   * workspaces wait for their deletion: a claim of one would end without a result, and come back after every lease.
+   */
   async claim(now: Date, leaseUntil: Date): Promise<ExtractionClaim | undefined> {
     const [row] = await database.query<{
       id: StateVersionId;
@@ -22,12 +25,14 @@ const leases = (database: Database) => ({
       size: number;
       extraction_attempts: number;
     }>(
-      // index: state_versions_extraction
+      // index: state_versions_extraction, workspace_states_pkey
       `update state_versions
        set extraction_due_at = $2, extraction_attempts = extraction_attempts + 1
        where id = (
-         select id from state_versions where extraction_due_at <= $1
-         order by extraction_due_at limit 1 for update skip locked)
+         select version.id from state_versions version where version.extraction_due_at <= $1
+           and (select workspace.dropped_at from workspace_states workspace
+             where workspace.workspace_id = version.workspace_id) is null
+         order by version.extraction_due_at limit 1 for update skip locked)
        returning id, workspace_id, blob_key, size, extraction_attempts`,
       [now, leaseUntil],
     );

@@ -242,3 +242,19 @@ describe("a dropped workspace", () => {
     await expect(own.create(id, "z")).rejects.toMatchObject({ kind: "notFound" });
   });
 });
+
+test("the due extraction of a dropped workspace is not claimed", async () => {
+  const [dropped, kept] = [state.lockedWorkspace(), state.lockedWorkspace()];
+  const first = await state.write(dropped, "x");
+  const second = await state.write(kept, "y");
+  await state.workspaceState.dropWorkspace({ workspaceId: dropped });
+  const now = new Date(Date.now() + 1000);
+  const claimed: string[] = [];
+  for (;;) {
+    const claim = await state.app.leases.extractions.claim(now, new Date(now.getTime() + 60_000));
+    if (!claim) break;
+    claimed.push(claim.versionId);
+  }
+  expect(claimed).toContain(second);
+  expect(claimed).not.toContain(first);
+});
