@@ -30,6 +30,8 @@ export interface MinioOptions {
   tls?: { certificate: string; privateKey: string; authority: string };
   /** Also accepts bucket addresses of the form `<bucket>.<domain>`, in addition to the path form. */
   domain?: string;
+  /** Additional environment variables of the server. */
+  environment?: Readonly<Record<string, string>>;
   /** Maximum size of each file in bytes; a larger write fails like a write to a full disk. */
   largestFile?: number;
 }
@@ -64,6 +66,7 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
         MINIO_BROWSER: "off",
         MINIO_UPDATE: "off",
         ...(domain === undefined ? {} : { MINIO_DOMAIN: domain }),
+        ...options.environment,
       },
       logFile: path.join(options.dataDirectory, "minio.log"),
       stopSignal: "SIGTERM",

@@ -45,8 +45,15 @@ test("the help names each variable with its default and its description", () => 
 test("settings that another setting requires are reported with all other problems", () => {
   const stores = z.object({
     STORE: z.enum(["directory", "s3"]).default("directory"),
-    DIRECTORY: z.string().optional().meta(neededWith("STORE", "directory")).describe("Where."),
-    BUCKET: z.string().optional().meta(neededWith("STORE", "s3")),
+    DIRECTORY: z
+      .string()
+      .optional()
+      .meta(neededWith({ STORE: "directory" }))
+      .describe("Where."),
+    BUCKET: z
+      .string()
+      .optional()
+      .meta(neededWith({ STORE: "s3" })),
     PORT: z.coerce.number().int(),
   });
   const problems = (env: Record<string, string>) => {

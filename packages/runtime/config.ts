@@ -163,8 +163,8 @@ const isSame = (
   other: ReadonlyMap<string, string | undefined>,
 ): boolean => [...one].every(([name, text]) => other.get(name) === text);
 
-/** Marks an optional setting as required if another setting has a certain value. */
-export const neededWith = (setting: string, value: string) => ({ neededWith: { setting, value } });
+/** Marks an optional setting as required if other settings have certain values. */
+export const neededWith = (others: Readonly<Record<string, string>>) => ({ neededWith: others });
 
 /** Name and line of each missing setting that the value of another one requires. */
 function missingWith(
@@ -176,10 +176,13 @@ function missingWith(
       | ReturnType<typeof neededWith>["neededWith"]
       | undefined;
     if (!needed || name in input) return [];
-    const { setting, value } = needed;
-    const other = schema.shape[setting] as z.ZodType | undefined;
-    const given = other?.safeParse(input[setting]).data;
-    return given === value ? [[name, `${name}: is required with ${setting}=${value}`]] : [];
+    const conditions = Object.entries(needed);
+    const isNeeded = conditions.every(([setting, value]) => {
+      const other = schema.shape[setting] as z.ZodType | undefined;
+      return other?.safeParse(input[setting]).data === value;
+    });
+    const reason = conditions.map(([setting, value]) => `${setting}=${value}`).join(" and ");
+    return isNeeded ? [[name, `${name}: is required with ${reason}`]] : [];
   });
 }
 

@@ -149,7 +149,10 @@ export const natsSettings = {
     .describe("Tags, separated by commas, of the NATS servers on which the streams are."),
 };
 
-const neededForTls = z.string().optional().meta(neededWith("GRPC_TLS", "on"));
+const neededForTls = z
+  .string()
+  .optional()
+  .meta(neededWith({ GRPC_TLS: "on" }));
 
 /** The settings of mutual TLS between the services. */
 export const grpcTlsSettings = {

@@ -12,8 +12,11 @@ import {
 } from "@statehouse/runtime";
 import { z } from "zod";
 
-const neededForS3 = z.string().optional().meta(neededWith("BLOB_STORE", "s3"));
-const keyForS3 = optionalRenewable().meta(neededWith("BLOB_STORE", "s3"));
+const neededForS3 = z
+  .string()
+  .optional()
+  .meta(neededWith({ BLOB_STORE: "s3" }));
+const keyForS3 = optionalRenewable().meta(neededWith({ BLOB_STORE: "s3", S3_CREDENTIALS: "keys" }));
 
 /** The environment variables of the state service. */
 export const configSchema = z.object({
@@ -81,7 +84,7 @@ export const configSchema = z.object({
   BLOB_DIRECTORY: z
     .string()
     .optional()
-    .meta(neededWith("BLOB_STORE", "directory"))
+    .meta(neededWith({ BLOB_STORE: "directory" }))
     .describe("The directory, with BLOB_STORE=directory."),
   BLOB_MOVING_FROM: z
     .string()
@@ -92,12 +95,28 @@ export const configSchema = z.object({
   S3_ENDPOINT: z
     .url()
     .optional()
-    .meta(neededWith("BLOB_STORE", "s3"))
+    .meta(neededWith({ BLOB_STORE: "s3" }))
     .describe("Address of the S3 service, with BLOB_STORE=s3."),
   S3_BUCKET: neededForS3.describe("Name of the bucket."),
   S3_REGION: z.string().default("us-east-1").describe("Region of the bucket."),
-  S3_ACCESS_KEY: keyForS3.describe("Access key for the bucket."),
-  S3_SECRET_KEY: keyForS3.describe("Secret key for the bucket."),
+  S3_CREDENTIALS: z
+    .enum(["keys", "aws"])
+    .default("keys")
+    .describe(
+      "Credentials for the bucket: keys (S3_ACCESS_KEY, S3_SECRET_KEY), or aws, those that Amazon's SDK finds: AWS_* variables, web identity, files, container or instance role.",
+    ),
+  S3_ACCESS_KEY: keyForS3.describe("Access key for the bucket, with S3_CREDENTIALS=keys."),
+  S3_SECRET_KEY: keyForS3.describe("Secret key for the bucket, with S3_CREDENTIALS=keys."),
+  S3_ENCRYPTION: z
+    .enum(["none", "AES256", "aws:kms"])
+    .default("none")
+    .describe(
+      "Server-side encryption that each upload requests; none leaves it to the settings of the bucket.",
+    ),
+  S3_KMS_KEY_ID: z
+    .string()
+    .optional()
+    .describe("Key of S3_ENCRYPTION=aws:kms; without it the default key of the service."),
   S3_ADDRESSING: z
     .enum(["path", "virtual-host"])
     .default("path")

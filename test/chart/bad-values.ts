@@ -24,12 +24,12 @@ export const badValues: readonly [name: string, values: Values, message: string]
   [
     "no key for S3",
     { settingsFrom: { S3_ACCESS_KEY: null } },
-    "state.settingsFrom.S3_ACCESS_KEY.existingSecret: is required with BLOB_STORE=s3; set the name and the key of a Secret.",
+    "state.settingsFrom.S3_ACCESS_KEY.existingSecret: is required with BLOB_STORE=s3 and S3_CREDENTIALS=keys; set the name and the key of a Secret.",
   ],
   [
     "no secret key for S3",
     { settingsFrom: { S3_SECRET_KEY: null } },
-    "state.settingsFrom.S3_SECRET_KEY.existingSecret: is required with BLOB_STORE=s3",
+    "state.settingsFrom.S3_SECRET_KEY.existingSecret: is required with BLOB_STORE=s3 and S3_CREDENTIALS=keys",
   ],
   ...["access", "workspaces", "state"].map((service): [string, Values, string] => [
     `no database of ${service}`,

@@ -23,7 +23,7 @@ export interface Declaration {
   secret?: true;
   /** The value is the path of a file. */
   file?: true;
-  neededWith?: { setting: string; value: string };
+  neededWith?: Readonly<Record<string, string>>;
 }
 
 const secrets = new Set([
@@ -40,7 +40,7 @@ const secrets = new Set([
   "S3_SECRET_KEY",
 ]);
 
-const publicNames = new Set(["ASSERTION_PUBLIC_KEYS"]);
+const publicNames = new Set(["ASSERTION_PUBLIC_KEYS", "S3_CREDENTIALS", "S3_KMS_KEY_ID"]);
 
 const LOOKS_SECRET = /KEY|PASSWORD|SECRET|SEED|CREDENTIAL|DATABASE_URL|TOKEN$/;
 

@@ -43,11 +43,17 @@ settings.{{ .name }}: is required{{ .reason }}; set it. {{ .declared.description
 {{ include "statehouse.remedy" $arguments }}
 {{- end }}
 {{- with $declaration.neededWith }}
-{{- if and (eq (include "statehouse.setting" (dict "root" $root "service" $service "setting" .setting)) .value) (not $given) }}
+{{- $needed := not $given }}
+{{- $conditions := list }}
+{{- range $setting, $value := . }}
+{{- if ne (include "statehouse.setting" (dict "root" $root "service" $service "setting" $setting)) $value }}{{ $needed = false }}{{ end }}
+{{- $conditions = append $conditions (printf "%s=%s" $setting $value) }}
+{{- end }}
+{{- if $needed }}
 {{- if eq $name "BLOB_DIRECTORY" }}
 state.directory.existingClaim: is required with settings.BLOB_STORE=directory; name a PersistentVolumeClaim, or set BLOB_STORE to s3.
 {{- else }}
-{{ include "statehouse.remedy" (merge (dict "reason" (printf " with %s=%s" .setting .value)) $arguments) }}
+{{ include "statehouse.remedy" (merge (dict "reason" (printf " with %s" (join " and " $conditions))) $arguments) }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -18,8 +18,11 @@ export const contentSettings = configSchema.pick({
   S3_ENDPOINT: true,
   S3_BUCKET: true,
   S3_REGION: true,
+  S3_CREDENTIALS: true,
   S3_ACCESS_KEY: true,
   S3_SECRET_KEY: true,
+  S3_ENCRYPTION: true,
+  S3_KMS_KEY_ID: true,
   S3_ADDRESSING: true,
   S3_CA_FILE: true,
 });

@@ -5,7 +5,7 @@ import { ConfigError, type Logger, StartError } from "@statehouse/runtime";
 import type { BlobStore } from "./blob-store.ts";
 import { openDirectoryStore } from "./directory-store.ts";
 import { movingStore } from "./moving-store.ts";
-import { connectS3, type S3Settings } from "./s3-connection.ts";
+import { connectS3, type S3Encryption, type S3Settings } from "./s3-connection.ts";
 import { s3Problem } from "./s3-problem.ts";
 import { S3Store } from "./s3-store.ts";
 import { tracedStore } from "./traced-store.ts";
@@ -18,8 +18,11 @@ export interface BlobStoreConfig {
   S3_ENDPOINT?: string | undefined;
   S3_BUCKET?: string | undefined;
   S3_REGION: string;
+  S3_CREDENTIALS: "keys" | "aws";
   S3_ACCESS_KEY?: (() => string) | undefined;
   S3_SECRET_KEY?: (() => string) | undefined;
+  S3_ENCRYPTION: "none" | S3Encryption["algorithm"];
+  S3_KMS_KEY_ID?: string | undefined;
   S3_ADDRESSING: "path" | "virtual-host";
   S3_CA_FILE?: string | undefined;
 }
@@ -106,22 +109,36 @@ function placeOf(config: BlobStoreConfig): { folder: string } | S3Settings {
     complain(missing);
     return { folder };
   }
-  const [accessKey, secretKey] = [needed("S3_ACCESS_KEY"), needed("S3_SECRET_KEY")];
+  const keys =
+    config.S3_CREDENTIALS === "keys"
+      ? { accessKey: needed("S3_ACCESS_KEY"), secretKey: needed("S3_SECRET_KEY") }
+      : undefined;
   const settings = {
     endpoint: needed("S3_ENDPOINT") ?? "",
     bucket: needed("S3_BUCKET") ?? "",
     get accessKey() {
-      return accessKey?.() ?? "";
+      return keys?.accessKey?.();
     },
     get secretKey() {
-      return secretKey?.() ?? "";
+      return keys?.secretKey?.();
     },
+    encryption: encryptionOf(config, missing),
     region: config.S3_REGION,
     addressing: config.S3_ADDRESSING,
     authorities: config.S3_CA_FILE ? authoritiesIn(config.S3_CA_FILE) : undefined,
   };
   complain(missing);
   return settings;
+}
+
+function encryptionOf(
+  { S3_ENCRYPTION: algorithm, S3_KMS_KEY_ID: keyId }: BlobStoreConfig,
+  problems: string[],
+): S3Encryption | undefined {
+  if (keyId !== undefined && algorithm !== "aws:kms") {
+    problems.push("S3_KMS_KEY_ID: requires S3_ENCRYPTION=aws:kms");
+  }
+  return algorithm === "none" ? undefined : { algorithm, keyId };
 }
 
 function complain(missing: readonly string[]): void {

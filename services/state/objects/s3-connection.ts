@@ -1,15 +1,29 @@
 import { Agent } from "node:https";
 import { rootCertificates } from "node:tls";
-import { Client } from "minio";
+import { Client, type ClientOptions } from "minio";
+import { presignSignatureV4 } from "minio/dist/esm/signing.mjs";
+import { credentialSource, sourcedCredentials } from "./s3-credentials.ts";
 import { S3Transfer } from "./s3-transfer.ts";
+
+/** Server-side encryption that every upload requests. */
+export interface S3Encryption {
+  algorithm: "AES256" | "aws:kms";
+  /** Only for aws:kms; undefined selects the default key of the service. */
+  keyId?: string | undefined;
+}
 
 export interface S3Settings {
   /** `http://host:port` or `https://host`. */
   endpoint: string;
   bucket: string;
-  /** Both keys are read again for every request: getters return keys that are rotated meanwhile. */
-  accessKey: string;
-  secretKey: string;
+  /**
+   * Both or none. They are read again for every request: getters return keys that are rotated meanwhile. Without keys,
+   * the credentials are those that the AWS SDK finds.
+   */
+  readonly accessKey?: string | undefined;
+  readonly secretKey?: string | undefined;
+  /** Undefined leaves encryption to the settings of the bucket. */
+  encryption?: S3Encryption | undefined;
   region: string;
   /**
    * `path` requests endpoint/bucket/key, `virtual-host` requests bucket.endpoint/key. Amazon always gets
@@ -29,43 +43,62 @@ export interface S3Settings {
 export interface S3Connection extends AsyncDisposable {
   readonly client: Client;
   readonly transfer: S3Transfer;
+  /** Returns a URL for one upload, and the headers that the upload must have. */
+  presignPut(
+    key: string,
+    lifetimeS: number,
+  ): Promise<{ url: string; headers: Record<string, string> }>;
 }
 
 /** Creates the clients; opens no connection yet. */
 export function connectS3(settings: S3Settings): S3Connection {
-  const { endpoint, region, addressing, silenceMs } = settings;
+  const { endpoint, bucket, region, addressing, silenceMs } = settings;
+  const source = credentialSource(settings);
   const { hostname, port, protocol } = new URL(endpoint);
   const useSSL = protocol === "https:";
   const authorities = settings.authorities && [...rootCertificates, settings.authorities];
   const agent = useSSL && authorities ? new Agent({ keepAlive: true, ca: authorities }) : undefined;
-  const connect = (accessKey: string, secretKey: string) => ({
-    accessKey,
-    secretKey,
-    client: new Client({
-      endPoint: hostname,
-      ...(port === "" ? {} : { port: Number(port) }),
-      useSSL,
-      accessKey,
-      secretKey,
-      region,
-      pathStyle: addressing !== "virtual-host",
-      ...(agent ? { transportAgent: agent } : {}),
-    }),
-  });
-  let current = connect(settings.accessKey, settings.secretKey);
+  const options: ClientOptions = {
+    endPoint: hostname,
+    ...(port === "" ? {} : { port: Number(port) }),
+    useSSL,
+    region,
+    pathStyle: addressing !== "virtual-host",
+    ...(agent ? { transportAgent: agent } : {}),
+  };
+  Object.assign(options, sourcedCredentials(source));
+  const client = new Client(options);
+  const encryption = encryptionHeaders(settings.encryption);
   const transfer = new S3Transfer({ authorities: authorities || undefined, silenceMs });
   return {
-    get client() {
-      const { accessKey, secretKey } = settings;
-      if (accessKey !== current.accessKey || secretKey !== current.secretKey) {
-        current = connect(accessKey, secretKey);
-      }
-      return current.client;
-    },
+    client,
     transfer,
+    async presignPut(key, lifetimeS) {
+      const url = await client.presignedPutObject(bucket, key, lifetimeS);
+      if (!encryption) return { url, headers: {} };
+      const { host, pathname: path, protocol } = new URL(url);
+      const { accessKey, secretKey, sessionToken } = await source();
+      // Signed again, because the client signs no headers and S3 refuses unsigned ones that request encryption.
+      const signed = { method: "PUT", protocol, path, headers: { host, ...encryption } };
+      const now = new Date();
+      return {
+        url: presignSignatureV4(signed, accessKey, secretKey, sessionToken, region, now, lifetimeS),
+        headers: encryption,
+      };
+    },
     async [Symbol.asyncDispose]() {
       agent?.destroy();
       await transfer[Symbol.asyncDispose]();
     },
   };
 }
+
+const encryptionHeaders = (
+  encryption: S3Encryption | undefined,
+): Record<string, string> | undefined =>
+  encryption && {
+    "x-amz-server-side-encryption": encryption.algorithm,
+    ...(encryption.keyId === undefined
+      ? {}
+      : { "x-amz-server-side-encryption-aws-kms-key-id": encryption.keyId }),
+  };

@@ -52,9 +52,10 @@ export async function prepareS3(
   });
   const key = `probe-${randomBytes(8).toString("hex")}`;
   const put = async (headers: Record<string, string>) => {
-    const url = await client.presignedPutObject(bucket, key, URL_LIFETIME_S);
+    const target = await connection.presignPut(key, URL_LIFETIME_S);
     const body = Readable.from([Buffer.from("probe")]);
-    await transfer.send(url, body, { "content-length": "5", ...headers }, never);
+    const sent = { ...target.headers, "content-length": "5", ...headers };
+    await transfer.send(target.url, body, sent, never);
   };
   const checksMd5 = await step("write objects", async () => {
     const refused = await refusesWrongMd5(() => put(contentMd5("0".repeat(32))));

@@ -11,6 +11,14 @@ export type S3Step =
 
 const wrongKeys = ["InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidTokenId", "InvalidToken"];
 const denied = ["AccessDenied", "AllAccessDisabled", "AccountProblem", "Forbidden"];
+const refusedEncryption = [
+  "NotImplemented",
+  "InvalidArgument",
+  "InvalidEncryptionAlgorithmError",
+  "KMSNotConfigured",
+  "KMS.NotFoundException",
+  "kms:KeyNotFound",
+];
 const elsewhere = [
   "AuthorizationHeaderMalformed",
   "PermanentRedirect",
@@ -38,17 +46,27 @@ const unreachable = [
 /** Returns why the store cannot be used, as one sentence that names the setting to check. */
 export function s3Problem(
   error: unknown,
-  { endpoint, bucket, region, addressing }: S3Settings,
+  { endpoint, bucket, region, addressing, accessKey, encryption }: S3Settings,
   step: S3Step,
 ): string {
   const cause = rootOf(error);
   // Errors that the minio client itself creates have a name but no code.
   const code = textOf(cause, "code") || textOf(cause, "name");
   const is = (codes: readonly string[]) => codes.includes(code);
-  if (is(wrongKeys))
-    return `${endpoint} refuses S3_ACCESS_KEY and S3_SECRET_KEY: one of them is wrong.`;
+  if (code === "CredentialsProviderError") {
+    return `No credentials for ${endpoint} were found (S3_CREDENTIALS=aws): ${textOf(cause, "message")}`;
+  }
+  if (is(wrongKeys)) {
+    return accessKey === undefined
+      ? `${endpoint} refuses the credentials that were found (S3_CREDENTIALS=aws): ${code}.`
+      : `${endpoint} refuses S3_ACCESS_KEY and S3_SECRET_KEY: one of them is wrong.`;
+  }
   if (is(denied)) {
-    return `${endpoint} does not allow S3_ACCESS_KEY to ${step}; this is required in ${bucket}.`;
+    const key = accessKey === undefined ? "the credentials" : "S3_ACCESS_KEY";
+    return `${endpoint} does not allow ${key} to ${step}; this is required in ${bucket}.`;
+  }
+  if (encryption && step === "write objects" && is(refusedEncryption)) {
+    return `${endpoint} cannot encrypt as S3_ENCRYPTION=${encryption.algorithm} requires (${code}).`;
   }
   if (code === "NoSuchBucket") return `There is no bucket ${bucket} at ${endpoint} (S3_BUCKET).`;
   if (is(["InvalidBucketName", "InvalidBucketNameError"])) {

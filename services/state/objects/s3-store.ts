@@ -63,10 +63,14 @@ export class S3Store implements BlobStore {
       bodyError ??= error;
     });
     try {
-      const { client, transfer } = this.#connection;
-      const url = await client.presignedPutObject(this.#bucket, key, URL_LIFETIME_S);
-      const headers = { "content-length": String(size), ...(md5 ? contentMd5(md5) : {}) };
-      await transfer.send(url, meter.measure(body), headers, signal);
+      const { transfer } = this.#connection;
+      const target = await this.#connection.presignPut(key, URL_LIFETIME_S);
+      const headers = {
+        ...target.headers,
+        "content-length": String(size),
+        ...(md5 ? contentMd5(md5) : {}),
+      };
+      await transfer.send(target.url, meter.measure(body), headers, signal);
       return meter.digests;
     } catch (error) {
       signal.throwIfAborted();

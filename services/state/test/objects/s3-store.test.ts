@@ -21,6 +21,8 @@ const silent = createLogger({ service: "test", level: "silent" });
 const never = new AbortController().signal;
 const DOMAIN = "statehouse.test";
 
+type Bucket = Awaited<ReturnType<typeof ownMinio>> & { bucket: string };
+
 /** Returns the store, and the same store behind a proxy. */
 async function tested(stack: AsyncDisposableStack, settings: S3Settings): Promise<TestedStore> {
   const store = new S3Store(settings, silent);
@@ -68,7 +70,7 @@ needs("minio")("a blob store in MinIO that is addressed by the bucket's own name
 });
 
 needs("minio")("a blob store in a bucket with versioning", () => {
-  let settings: S3Settings;
+  let settings: Bucket;
   conformance(async (stack) => {
     settings = { ...stack.use(await ownMinio()), bucket: "statehouse" };
     await minioClient(settings).makeBucket(settings.bucket);
@@ -178,7 +180,7 @@ const putOne = (store: S3Store, key: string) =>
   store.put(key, Readable.from([Buffer.from("x")]), { size: 1 }, never);
 
 /** Returns every version of every key, including deleted ones. */
-async function versionsUnder(settings: S3Settings, prefix: string): Promise<string[]> {
+async function versionsUnder(settings: Bucket, prefix: string): Promise<string[]> {
   const found: string[] = [];
   const listing = minioClient(settings).listObjects(settings.bucket, prefix, true, {
     IncludeVersion: true,
