@@ -15,7 +15,7 @@ export interface ChangelogEntry {
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
   { date: "2026-11-22", text: "Those who manage access to a workspace can read what a user or team may do to it, and which grants allow it: GET /workspaces/:workspace_id/effective-permissions." },
-  { date: "2026-11-22", text: "Workspaces can be listed by `filter[locked]` and show `locked-since`." },
+  { date: "2026-11-22", text: "Workspaces can be listed by `filter[locked]`, show `locked-since`, and those who may force-unlock see in `locked-stale` that the holder lost its rights." },
   { date: "2026-11-22", text: "Responses to GET have an ETag, and requests with If-None-Match get 304; bodies above 1 KiB are compressed if the client accepts gzip. Installations can limit the requests of a token: 429 with Retry-After and X-RateLimit headers." },
   { date: "2026-11-22", text: "State versions show at most 20,000 `resources`, in lists and includes 100; `resource-count` is the number of all if some are omitted." },
   { date: "2026-11-22", text: "Names of organizations and teams that differ only by case are one name, and a team's name cannot look like `owners`." },

@@ -18,8 +18,8 @@ import { targetOf } from "./caller.ts";
 /** An object with the actions that the caller may perform on it. */
 export type WithAllowedActions<View> = View & { allowedActions: Action[] };
 
-/** The values of a workspace's document. */
-export type WorkspaceDocument = WithAllowedActions<WorkspaceView> & {
+/** A workspace with the caller's allowed actions. */
+export type WorkspaceWithActions = WithAllowedActions<WorkspaceView> & {
   /**
    * The release that the workspace's engine version (an exact version, a constraint or `latest`) selects; null if no
    * known release matches.
@@ -73,7 +73,7 @@ export const withProjectActions =
  */
 export const withWorkspaceActions = (app: App, caller: Caller) => {
   const known = new Map<string, Action[]>();
-  return (workspace: WorkspaceView): WorkspaceDocument => {
+  return (workspace: WorkspaceView): WorkspaceWithActions => {
     const { id, organizationId, projectId, allowForceDelete } = workspace;
     const alone = grantsOf(caller).organizations.get(organizationId)?.workspaces.has(id);
     const key = alone ? id : projectId;
@@ -89,7 +89,7 @@ export const withWorkspaceActions = (app: App, caller: Caller) => {
 };
 
 /** Adds the actions of a run of another workspace that may read this workspace's state: it may do nothing else. */
-export const withConsumerActions = (app: App, workspace: WorkspaceView): WorkspaceDocument => ({
+export const withConsumerActions = (app: App, workspace: WorkspaceView): WorkspaceWithActions => ({
   ...workspace,
   resolvedEngineVersion: app.resolveEngineVersion(workspace.engineVersion),
   allowedActions: ["workspace:read", "state:read", "state:read-outputs"],

@@ -1,3 +1,4 @@
+import type { Grants } from "@statehouse/authorization";
 import type { Holder, OrganizationId, WorkspaceId } from "../domain/ids.ts";
 import type { CredentialSettings } from "../domain/organization.ts";
 import type { StateRecord } from "../domain/state-comparison.ts";
@@ -29,6 +30,8 @@ export interface AccessClient {
   dropOrganization(id: OrganizationId): Promise<void>;
   /** Returns the name of a user or team, for error messages; undefined if the id is unknown. */
   nameOf(holder: Holder): Promise<string | undefined>;
+  /** Returns the current grants of a user, team or run; null if it does not exist, or the run has ended. */
+  grantsOf(holder: Holder): Promise<Grants | null>;
 }
 
 /** The calls that the workspaces service makes to the state service. Repeating a call changes nothing. */

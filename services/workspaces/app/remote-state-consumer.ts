@@ -7,10 +7,10 @@ import { touch } from "../domain/revision.ts";
 import { type Workspace, workspaceUpdated } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { ConsumerQuestion } from "../store/remote-state-consumer.ts";
-import { type WorkspaceDocument, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { readScopeOf, targetOf } from "./caller.ts";
 import { getWorkspace } from "./workspace.ts";
+import { type WorkspaceDocument, workspaceDocuments } from "./workspace-document.ts";
 
 /** Returns the consumers of the workspace's state that the caller may read, ordered by name. Throws `notFound`. */
 export async function listRemoteStateConsumers(
@@ -22,7 +22,7 @@ export async function listRemoteStateConsumers(
   const producer = await getWorkspace(app, caller, { id: workspaceId });
   const readable = readScopeOf(caller, "workspace:read");
   const { rows, total } = await app.reads.remoteStateConsumers.list(producer, readable, page);
-  return { workspaces: rows.map(withWorkspaceActions(app, caller)), total };
+  return { workspaces: await workspaceDocuments(app, caller, rows), total };
 }
 
 /** Replaces the set of consumers. Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */

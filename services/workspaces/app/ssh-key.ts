@@ -19,10 +19,10 @@ import {
 import { workspaceUpdated } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { SshKeyView } from "../store/ssh-key.ts";
-import { type WorkspaceDocument, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
+import { type WorkspaceDocument, workspaceDocument } from "./workspace-document.ts";
 
 /** Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */
 export const createSshKey = (
@@ -87,12 +87,12 @@ export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<vo
  * Assigns an SSH key of the workspace's organization to the workspace; null removes the assigned key. Throws `notFound`
  * if the workspace or the key is unknown.
  */
-export const assignSshKey = (
+export async function assignSshKey(
   app: App,
   caller: Caller,
   { workspaceId, sshKeyId }: { workspaceId: WorkspaceId; sshKeyId: SshKeyId | null },
-): Promise<WorkspaceDocument> =>
-  app.transaction(async (tx) => {
+): Promise<WorkspaceDocument> {
+  const view = await app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     authorize(caller, "workspace:update", targetOf(workspace));
     if (sshKeyId) {
@@ -103,8 +103,10 @@ export const assignSshKey = (
     touch(workspace, app.now());
     await tx.workspaces.save(workspace);
     await tx.record(workspaceUpdated(workspace));
-    return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspaceId));
+    return tx.workspaces.view(workspaceId);
   });
+  return workspaceDocument(app, caller, view);
+}
 
 async function apply(app: App, tx: Tx, sshKey: SshKey, wanted: SshKeyInput): Promise<void> {
   const problems = new Problems();

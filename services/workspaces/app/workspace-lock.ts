@@ -19,9 +19,9 @@ import {
 } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { Tx } from "../store/nouns.ts";
-import { type WorkspaceDocument, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { holderOf, targetOf } from "./caller.ts";
+import { type WorkspaceDocument, workspaceDocument } from "./workspace-document.ts";
 
 /** Locks the workspace for `caller`. Throws `notFound`, or the conflict `workspace_locked`. */
 export const lockWorkspace = (
@@ -29,16 +29,17 @@ export const lockWorkspace = (
   caller: Caller,
   { workspaceId, reason }: { workspaceId: WorkspaceId; reason: string },
 ): Promise<WorkspaceDocument> =>
-  withHolderName(app, () =>
-    app.transaction(async (tx) => {
+  withHolderName(app, async () => {
+    const view = await app.transaction(async (tx) => {
       const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       authorize(caller, "workspace:lock", targetOf(workspace));
       const lock = takeLock(workspace, holderOf(caller), reason, app.now());
       touch(workspace, app.now());
       await tx.record(workspaceLocked(workspace, lock));
-      return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspaceId));
-    }),
-  );
+      return tx.workspaces.view(workspaceId);
+    });
+    return workspaceDocument(app, caller, view);
+  });
 
 /**
  * Releases the caller's lock. The lock's epoch is sealed in the state service first, so that no delayed state write of
@@ -88,20 +89,22 @@ interface Release {
   forced: boolean;
 }
 
-const release = (
+async function release(
   app: App,
   caller: Caller,
   { workspaceId, ...sealed }: Release & { workspaceId: WorkspaceId },
-): Promise<WorkspaceDocument> =>
-  app.transaction(async (tx) => {
+): Promise<WorkspaceDocument> {
+  const view = await app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     // Authorized again, because the workspace may have been moved to another project during the call to the state
     // service.
     const action = sealed.forced ? "workspace:force-unlock" : "workspace:lock";
     authorize(caller, action, targetOf(workspace));
     await releaseSealed(app, tx, workspace, sealed);
-    return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspaceId));
+    return tx.workspaces.view(workspaceId);
   });
+  return workspaceDocument(app, caller, view);
+}
 
 /** Releases a lock after its epoch was sealed. Throws a conflict if the workspace now has another lock or none. */
 export async function releaseSealed(

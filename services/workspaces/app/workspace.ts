@@ -29,14 +29,15 @@ import {
 } from "../domain/workspace-settings.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
-import {
-  type WorkspaceDocument,
-  withConsumerActions,
-  withWorkspaceActions,
-} from "./allowed-actions.ts";
+import { withConsumerActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { readScopeOf, targetOf } from "./caller.ts";
 import { checkedTags, checkOverrides, replaceWorkspaceTags } from "./tag-binding.ts";
+import {
+  type WorkspaceDocument,
+  workspaceDocument,
+  workspaceDocuments,
+} from "./workspace-document.ts";
 import { syncPendingPlacement } from "./workspace-placement.ts";
 
 /** The values of a workspace in a request, in addition to its settings. */
@@ -53,12 +54,12 @@ export interface WorkspaceInput {
 }
 
 /** Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */
-export const createWorkspace = (
+export async function createWorkspace(
   app: App,
   caller: Caller,
   { organizationName, validateOnly, ...wanted }: WorkspaceInput & { organizationName: string },
-): Promise<WorkspaceDocument> =>
-  app.transaction(
+): Promise<WorkspaceDocument> {
+  const view = await app.transaction(
     async (tx) => {
       const organization = await tx.organizations.getByName(organizationName);
       const { id: organizationId, defaultProjectId } = organization;
@@ -84,10 +85,12 @@ export const createWorkspace = (
       await tx.workspaces.save(workspace);
       await replaceWorkspaceTags(app, tx, workspace, tags);
       await tx.record(workspaceCreated(workspace));
-      return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspace.id));
+      return tx.workspaces.view(workspace.id);
     },
     { validateOnly },
   );
+  return workspaceDocument(app, caller, view);
+}
 
 /**
  * Returns a workspace, with one SQL statement. Throws `notFound` if it does not exist or the caller may not read it.
@@ -99,9 +102,11 @@ export async function getWorkspace(
 ): Promise<WorkspaceDocument> {
   const workspace = await app.reads.workspaces.find(ref);
   if (!workspace) throw workspaceNotFound();
-  if (await mayShowAsConsumer(app, caller, workspace)) return withConsumerActions(app, workspace);
+  if (await mayShowAsConsumer(app, caller, workspace)) {
+    return { ...withConsumerActions(app, workspace), lockStale: null };
+  }
   authorize(caller, "workspace:read", targetOf(workspace));
-  return withWorkspaceActions(app, caller)(workspace);
+  return workspaceDocument(app, caller, workspace);
 }
 
 /** Returns the workspaces among `ids` that the caller may read. */
@@ -112,9 +117,10 @@ export async function batchGetWorkspaces(
 ): Promise<WorkspaceDocument[]> {
   const grants = grantsOf(caller);
   const workspaces = await app.reads.workspaces.batch(ids);
-  return workspaces
-    .filter((workspace) => allowed(grants, "workspace:read", targetOf(workspace)))
-    .map(withWorkspaceActions(app, caller));
+  const readable = workspaces.filter((workspace) =>
+    allowed(grants, "workspace:read", targetOf(workspace)),
+  );
+  return workspaceDocuments(app, caller, readable);
 }
 
 /**
@@ -130,7 +136,7 @@ export async function listWorkspaces(
   if (!found) throw organizationNotFound();
   refuseUserToken(grantsOf(caller), found.organizationId);
   return {
-    workspaces: found.workspaces.map(withWorkspaceActions(app, caller)),
+    workspaces: await workspaceDocuments(app, caller, found.workspaces),
     total: found.total,
   };
 }
@@ -176,7 +182,7 @@ export async function updateWorkspace(
     { validateOnly },
   );
   if (!validateOnly) await syncPendingPlacement(app, workspace);
-  return withWorkspaceActions(app, caller)(view);
+  return workspaceDocument(app, caller, view);
 }
 
 /**

@@ -1,13 +1,14 @@
 import { isNotFound } from "@statehouse/errors";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
-import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
+import { type CallOptions, type Channel, createClient, grantsFromAccess } from "@statehouse/rpc";
 import type { AccessClient } from "../app/clients.ts";
 
 /** Creates the client for the access service. */
 export function createAccessClient(channel: Channel, identity: CallOptions): AccessClient {
   const organizations = createClient(OrganizationAccessService, channel, identity);
   const names = createClient(PrincipalNameService, channel, identity);
+  const loadGrants = grantsFromAccess(channel, identity);
   return {
     async provisionOrganization({ id: organizationId, ...organization }) {
       await organizations.provisionOrganization({ organizationId, ...organization });
@@ -25,6 +26,14 @@ export function createAccessClient(channel: Channel, identity: CallOptions): Acc
         return (await names.getPrincipalName({ type, id })).name;
       } catch (error) {
         if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    async grantsOf(holder) {
+      try {
+        return await loadGrants({ ...holder, versions: "" });
+      } catch (error) {
+        if (isNotFound(error)) return null;
         throw error;
       }
     },

@@ -6,7 +6,7 @@ import type {
   WorkspaceSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { WorkspacePlacementSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
-import type { WorkspaceDocument } from "../app/allowed-actions.ts";
+import type { WorkspaceDocument } from "../app/workspace-document.ts";
 import { average, type Performance } from "../domain/performance.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";

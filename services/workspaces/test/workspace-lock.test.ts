@@ -238,3 +238,26 @@ test("state can request lock and placement; a user may not call methods for stat
   const nobody = running.locks.getLock({ workspaceId: "ws-none" }, running.identities.state);
   expect(await failureOf(nobody)).toMatchObject({ kind: "notFound" });
 });
+
+describe("whether a lock is stale", () => {
+  test("is shown to those who may force-unlock, by one call for each other holder", async () => {
+    await lock(second);
+    const calls = running.toAccess.calls("GetGrants");
+    expect((await show(second))?.lockStale).toBe(false);
+    expect((await show(reader))?.lockStale).toBeUndefined();
+    const after = running.toAccess.calls("GetGrants");
+    expect((await show(owner))?.lockStale).toBe(false);
+    expect(running.toAccess.calls("GetGrants")).toBe(after + 1);
+    expect(after).toBe(calls);
+  });
+
+  test("is absent without a lock, and while the access service does not answer", async () => {
+    expect((await show(owner))?.lockStale).toBeUndefined();
+    await lock(second);
+    await show(owner);
+    const found = running.toAccess.lose("GetGrants", "request");
+    expect((await show(owner))?.lockStale).toBeUndefined();
+    found();
+    expect((await show(owner))?.lockStale).toBe(false);
+  });
+});
