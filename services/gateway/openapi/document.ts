@@ -8,7 +8,7 @@ import { errorResponse, sharedResponses } from "./errors.ts";
 import { createComponents } from "./resources.ts";
 
 /** An OpenAPI 3.1 document. */
-export interface OpenApiDocument {
+export interface OpenApiDocument extends JsonSchema {
   readonly openapi: "3.1.0";
   readonly info: JsonSchema;
   readonly servers: readonly JsonSchema[];

@@ -1,0 +1,24 @@
+/** A name, or several with `*`, that the product does not serve. */
+export interface NotServed {
+  readonly pattern: string;
+  readonly reason: string;
+}
+
+/** Reads the list: a line with a reason, followed by indented names. Throws if a name has no reason. */
+export function readNotServed(text: string): NotServed[] {
+  const list: NotServed[] = [];
+  let reason = "";
+  for (const line of text.split("\n")) {
+    if (line === "" || line.startsWith("#")) reason = "";
+    else if (!line.startsWith("  ")) reason = line;
+    else if (reason === "") throw new Error(`${line.trim()} has no reason.`);
+    else list.push({ pattern: line.trim(), reason });
+  }
+  return list;
+}
+
+/** Whether the name is one of the pattern. */
+export function matches({ pattern }: NotServed, name: string): boolean {
+  const parts = pattern.split("*").map((part) => part.replaceAll(/[.?+^$()[\]{}|\\/]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`).test(name);
+}
