@@ -8,3 +8,4 @@ export { freePort } from "./port.ts";
 export { type Postgres, startPostgres } from "./postgres.ts";
 export { canBuildPrograms, findCommandLine, findProgram, missingProgram } from "./programs.mjs";
 export { missingReleaseTools } from "./release-tools.mjs";
+export { findSchemathesis, missingSchemathesis } from "./schemathesis.mjs";

@@ -17,6 +17,7 @@ import {
   releasePrograms,
 } from "./programs.mjs";
 import { provideReleaseTools } from "./release-tools.mjs";
+import { provideSchemathesis } from "./schemathesis.mjs";
 
 const forRelease = process.argv.includes("--release");
 const forTests = forRelease || process.argv.includes("--tests");
@@ -43,6 +44,7 @@ await orOneSentence(async () => {
   }
   if (forRelease) for (const name of releasePrograms) await unlessOnCi(() => provideProgram(name));
   if (forRelease) await unlessOnCi(provideReleaseTools);
+  if (forRelease) await unlessOnCi(provideSchemathesis);
 });
 
 /**

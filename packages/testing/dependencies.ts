@@ -19,7 +19,13 @@ export interface MinioAddress {
 }
 
 /** Dependencies that can be missing on a machine. */
-export type Dependency = "go" | "minio" | "nats-server" | "release tools" | "terraform";
+export type Dependency =
+  | "go"
+  | "minio"
+  | "nats-server"
+  | "release tools"
+  | "schemathesis"
+  | "terraform";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -5,9 +5,11 @@ import {
   canBuildPrograms,
   findCommandLine,
   findProgram,
+  findSchemathesis,
   type Minio,
   missingProgram,
   missingReleaseTools,
+  missingSchemathesis,
   type Postgres,
   startMinio,
   startNats,
@@ -76,6 +78,7 @@ export function missingDependencies(): Partial<Record<Dependency, string>> {
   const releaseTools = missingReleaseTools();
   return {
     ...(releaseTools === undefined ? {} : { "release tools": releaseTools }),
+    ...(findSchemathesis() ? {} : { schemathesis: missingSchemathesis }),
     ...(findProgram("nats-server") ? {} : { "nats-server": missingProgram("nats-server") }),
     ...(findProgram("minio") ? {} : { minio: missingProgram("minio") }),
     ...(findCommandLine()

@@ -77,17 +77,26 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
   };
 }
 
-/**
- * The stacks of a worker, by their options. Files with equal options share one stack, which starts at its first use.
- */
-// biome-ignore lint/correctness/noEmptyPattern: Vitest reads the fixtures that this one needs from the pattern.
-const worker = test.extend("stacks", { scope: "worker" }, async ({}, { onCleanup }) => {
-  const stacks = new Map<string, Promise<Stack>>();
-  onCleanup(async () => {
-    for (const stack of stacks.values()) await (await stack)[Symbol.asyncDispose]();
+/** Tests with the stacks of a worker. */
+const extended = () =>
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the fixtures that this one needs from the pattern.
+  test.extend("stacks", { scope: "worker" }, async ({}, { onCleanup }) => {
+    const stacks = new Map<string, Promise<Stack>>();
+    onCleanup(async () => {
+      for (const stack of stacks.values()) await (await stack)[Symbol.asyncDispose]();
+    });
+    return stacks;
   });
-  return stacks;
-});
+let worker: ReturnType<typeof extended> | undefined;
+
+/**
+ * Returns the tests with the stacks of a worker, by their options. Files with equal options share one stack, which
+ * starts at its first use. Created at the first call, because commands import this file without Vitest.
+ */
+function inWorker(): ReturnType<typeof extended> {
+  worker ??= extended();
+  return worker;
+}
 
 /**
  * Provides a fixture for all tests of the file: its own users and organizations, in a stack in one process that all
@@ -95,7 +104,7 @@ const worker = test.extend("stacks", { scope: "worker" }, async ({}, { onCleanup
  */
 export function useFixture(options: SharedStackOptions = {}): () => Fixture {
   let fixture: Fixture | undefined;
-  worker.beforeAll(async ({ stacks }) => {
+  inWorker().beforeAll(async ({ stacks }) => {
     const key = JSON.stringify(options);
     const stack = stacks.get(key) ?? startStack(options);
     stacks.set(key, stack);

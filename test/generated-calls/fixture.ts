@@ -1,0 +1,51 @@
+import { document } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import type { Stack } from "../stack/stack.ts";
+import { newUser, populate } from "../system/fixture.ts";
+import { createObjects } from "../system/object-ids.ts";
+
+/** Ids and names of objects of each kind, by the name of the parameter in paths. */
+export type Pools = Readonly<Record<string, readonly string[]>>;
+
+export const callerNames = ["owner", "member", "nobody"] as const;
+export type CallerName = (typeof callerNames)[number];
+
+export interface CallsFixture {
+  readonly pools: Pools;
+  /** The token of each caller; absent for calls without one. */
+  readonly tokens: Readonly<Record<CallerName, string | undefined>>;
+}
+
+/**
+ * Creates `count` objects of each kind, so that calls still find some after others were deleted. The owner is also an
+ * administrator of the installation; the member's team may write to the workspaces of one project.
+ */
+export async function createCallsFixture(stack: Stack, count: number): Promise<CallsFixture> {
+  const { reader: member } = await populate(stack);
+  const owner = await newUser(stack, { administrator: true });
+  const pools: Record<string, Set<string>> = {};
+  // Several organizations, so that a call which deletes or renames one does not end the others.
+  for (const organization of [unusedName("org"), unusedName("org"), unusedName("org")]) {
+    await owner.api.post(
+      "/organizations",
+      document("organizations", { name: organization, email: "ops@example.com" }),
+    );
+    const writers = await stack.people.newTeam({
+      organizationId: await organizationId(stack, organization),
+      name: unusedName("team"),
+      members: [member],
+    });
+    for (let made = 0; made < count; made++) {
+      const objects = await createObjects({ organization, owner });
+      const { projectId = "" } = objects;
+      await stack.people.grant({ teamId: writers.id, projectId, access: "write" });
+      for (const [name, value] of Object.entries(objects)) {
+        pools[name] = (pools[name] ?? new Set()).add(value);
+      }
+    }
+  }
+  return {
+    pools: Object.fromEntries(Object.entries(pools).map(([name, values]) => [name, [...values]])),
+    tokens: { owner: owner.token, member: member.token, nobody: undefined },
+  };
+}

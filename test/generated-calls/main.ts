@@ -1,0 +1,57 @@
+// Calls every operation of the OpenAPI document with generated requests: `npm run test:calls -- --help`.
+
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { runCommand, StartError } from "@statehouse/runtime";
+import { shareDependencies, startDependencies } from "@statehouse/testing";
+import { startStack } from "../stack/stack.ts";
+import { callerNames, createCallsFixture } from "./fixture.ts";
+import { generatedCalls } from "./schemathesis.ts";
+
+const usage = `npm run test:calls -- [--calls 10000] [--as ${callerNames.join(",")}] [--seed 1]
+  makes at least that many generated calls as each caller, each against a stack of its own, and fails if a response has
+  status 5xx or a status, header, media type or body that the OpenAPI document does not describe
+`;
+
+/** Calls that are derived from the schemas of the operations, at least. */
+const DERIVED = 6_000;
+const OPERATIONS = 140;
+/** Objects of each kind in each of three organizations. */
+const OBJECTS = 6;
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: "string", default: "10000" },
+    as: { type: "string", default: callerNames.join(",") },
+    seed: { type: "string", default: "1" },
+    help: { type: "boolean", short: "h", default: false },
+  },
+});
+
+if (values.help) process.stdout.write(usage);
+else await runCommand("Calling the API", callApi);
+
+async function callApi(print: (line: string) => void): Promise<void> {
+  const wanted = Number(values.calls);
+  await using started = await startDependencies({ fast: true });
+  shareDependencies(started.shared);
+  const failed: string[] = [];
+  for (const name of callerNames.filter((known) => values.as.split(",").includes(known))) {
+    await using stack = await startStack();
+    const { pools, tokens } = await createCallsFixture(stack, OBJECTS);
+    const { failures, calls, statuses, operations, succeeded } = await generatedCalls(stack.url, {
+      token: tokens[name],
+      pools,
+      examples: Math.max(1, Math.ceil((wanted - DERIVED) / OPERATIONS)),
+      phases: ["examples", "coverage", "fuzzing"],
+      seed: Number(values.seed),
+    });
+    const shares = [...statuses].toSorted(([a], [b]) => a - b).map(([s, n]) => `${s} ${n}`);
+    print(
+      `${name}: ${calls} calls of ${operations.size} operations, of which ${succeeded.size} succeeded; responses by status: ${shares.join(", ")}`,
+    );
+    if (failures !== "") print(failures);
+    if (failures !== "" || calls < wanted) failed.push(name);
+  }
+  if (failed.length > 0) throw new StartError(`The calls as ${failed.join(", ")} failed.`);
+}
