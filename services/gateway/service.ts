@@ -92,7 +92,7 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     objects,
     authenticate: createAuthentication(authentication, identity),
     edition: edition(config.EDITION),
-    settings: { remoteOperations: config.REMOTE_OPERATIONS },
+    settings: { remoteOperations: config.REMOTE_OPERATIONS, publicUrl: config.PUBLIC_URL },
     logger,
     proxies,
     authenticationLimit: createAuthenticationLimit({
@@ -102,7 +102,6 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     }),
     requestsPerSecond: config.RATE_LIMIT,
     corsOrigins: config.CORS_ORIGINS,
-    publicUrl: config.PUBLIC_URL,
     maxBodyBytes: config.MAX_BODY_BYTES,
     bodyParser: starting.use(createBodyParser()),
     bodyMemory: createBodyMemory({

@@ -16,23 +16,25 @@ interface StateContent {
   outputs?: Record<string, { value: unknown; type: unknown; sensitive?: boolean }>;
   /** Number of managed resources. */
   resources?: number;
+  engineVersion?: string;
   /** Any text; changes the bytes of the state and nothing else. */
   marker?: string;
 }
 
 export const md5Of = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("hex");
 
-/** Returns a state in version 4 of the engine's format, as engine version 1.11.0 writes it. */
+/** Returns a state in version 4 of the engine's format, as an engine writes it, version 1.11.0 by default. */
 export function stateFile({
   serial = 1,
   lineage = randomUUID(),
   outputs = {},
   resources = 0,
+  engineVersion = "1.11.0",
   marker,
 }: StateContent = {}): StateFile {
   const content = {
     version: 4,
-    terraform_version: "1.11.0",
+    terraform_version: engineVersion,
     serial,
     lineage,
     outputs,

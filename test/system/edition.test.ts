@@ -1,5 +1,6 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
 import { inlineState, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
 
@@ -25,4 +26,59 @@ test("the hosted edition has its own name, attributes and headers", async () => 
     inlineState(stateFile()),
   );
   expect(Number(created.headers.get("x-terraform-snapshot-interval"))).toBeGreaterThan(0);
+});
+
+test("documents of the hosted edition have no relationship data-retention-policy", async () => {
+  proves("Editions/data retention policies");
+  const { owner, organization } = fixture();
+  const workspace = await newWorkspace(fixture());
+  expect(workspace.relationships).not.toHaveProperty("data-retention-policy");
+  const shown = await owner.api.get(`/organizations/${organization}`);
+  expect(shown.body.data.relationships).not.toHaveProperty("data-retention-policy");
+});
+
+test("assessments are disabled when a workspace stops being remote, and refused together with another mode", async () => {
+  proves("Workspace/assessments-enabled");
+  const { owner, organization } = fixture();
+  const made = async () => {
+    const wanted = { "execution-mode": "remote", "assessments-enabled": true };
+    return (await newWorkspace(fixture(), wanted)).id as string;
+  };
+  const enabled = async (id: string, attributes: object = {}) => {
+    const { status, body } = await owner.api.patch(
+      `/workspaces/${id}`,
+      document("workspaces", { ...attributes }),
+    );
+    return status === 200 ? body.data.attributes["assessments-enabled"] : status;
+  };
+  const changed = await made();
+  expect(await enabled(changed)).toBe(true);
+  expect(await enabled(changed, { "execution-mode": "local" })).toBe(false);
+  expect(await enabled(changed, { "execution-mode": "remote" })).toBe(false);
+  const both = { "execution-mode": "local", "assessments-enabled": true };
+  expect(await enabled(changed, both)).toBe(422);
+
+  // The same if the workspace inherits the mode that it has from then on.
+  const inheriting = await made();
+  const inherits = { "setting-overwrites": { "execution-mode": false } };
+  expect(await enabled(inheriting, inherits)).toBe(false);
+  const setDefault = (mode: string) =>
+    owner.api.patch(
+      `/organizations/${organization}`,
+      document("organizations", { "default-execution-mode": mode }),
+    );
+  await setDefault("remote");
+  expect(await enabled(inheriting, { "assessments-enabled": true })).toBe(true);
+  await setDefault("local");
+  const { body } = await owner.api.get(`/workspaces/${inheriting}`);
+  expect(body.data.attributes["assessments-enabled"]).toBe(false);
+});
+
+test("entitlement sets name private-vcs and private-policy-agents", async () => {
+  const { owner, organization } = fixture();
+  const { body } = await owner.api.get(`/organizations/${organization}/entitlement-set`);
+  expect(body.data.attributes).toMatchObject({
+    "private-vcs": false,
+    "private-policy-agents": false,
+  });
 });

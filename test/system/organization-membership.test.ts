@@ -44,6 +44,40 @@ test("an invited user becomes a member on acceptance and can be removed", async 
   expect((await owner.api.delete(one)).status).toBe(404);
 });
 
+test("the included user of an invitation has its address and no username until acceptance, and POST includes the user", async () => {
+  proves("Teams and users/organization memberships: invited by");
+  const { owner, reader, stack } = fixture();
+  const guest = await newUser(stack);
+  const email = `${guest.username}@example.com`;
+  const invited = await owner.api.post(path(), invitation(email));
+  const one = `/organization-memberships/${invited.body.data.id}`;
+  const read = await owner.api.get(`${one}?include=user`);
+  expect(invited.body).toEqual(read.body);
+  expect(read.body.included).toMatchObject([{ id: guest.id, attributes: { email, username: "" } }]);
+  const found = await owner.api.get(`${path()}?filter[email]=${email}&include=user`);
+  expect(found.body.included).toEqual(read.body.included);
+  // Members who may not see addresses see neither.
+  const seen = await reader.api.get(`${one}?include=user`);
+  expect(seen.body.included).toMatchObject([{ attributes: { email: null, username: "" } }]);
+
+  await guest.api.post(`${one}/actions/accept`);
+  const accepted = { email, username: guest.username };
+  const after = await owner.api.get(`${one}?include=user`);
+  expect(after.body.included).toMatchObject([{ attributes: accepted }]);
+  const shown = await reader.api.get(`${one}?include=user`);
+  expect(shown.body.included).toMatchObject([{ attributes: { ...accepted, email: null } }]);
+});
+
+test("the response of accepting an invitation is the same as its later reading", async () => {
+  const { owner, stack, organization } = fixture();
+  const guest = await newUser(stack);
+  const { body } = await owner.api.post(path(), invitation(`${guest.username}@example.com`));
+  const one = `/organization-memberships/${body.data.id}`;
+  const accepted = await guest.api.post(`${one}/actions/accept`);
+  expect(accepted.body.data.relationships.organization.data.id).toBe(organization);
+  expect(accepted.body).toEqual((await guest.api.get(one)).body);
+});
+
 test("an invitation publishes an event with the data for a mail, and nothing else notifies the user", async () => {
   proves("Teams and users/organization memberships: invited by");
   const { owner, stack, organization } = fixture();

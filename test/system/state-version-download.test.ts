@@ -1,7 +1,7 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { download } from "../stack/http.ts";
-import { md5Of, stateFile, writeState } from "../stack/state.ts";
+import { md5Of, processedVersion, stateFile, writeState } from "../stack/state.ts";
 import { newWorkspace, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
@@ -82,5 +82,23 @@ test("states of any bytes are returned unchanged: empty lines, Unicode, 3 MiB", 
     const { body } = await writeState(owner.api, workspace.id, state);
     const url = body.data.attributes["hosted-state-download-url"];
     expect(md5Of((await download(url, owner.token)).bytes)).toBe(state.md5);
+  }
+});
+
+test("the JSON download URL is null for states of an engine below 1.3, even if the JSON form was uploaded", async () => {
+  proves("State version/hosted-json-state-download-url");
+  const { owner } = fixture();
+  const urlFor = async (engineVersion: string) => {
+    const workspace = await newWorkspace(fixture());
+    const { body } = await writeState(owner.api, workspace.id, stateFile({ engineVersion }), {
+      "json-state": json.toString("base64"),
+    });
+    const { attributes } = await processedVersion(owner.api, body.data.id);
+    expect(attributes["engine-version"]).toBe(engineVersion);
+    return attributes["hosted-json-state-download-url"];
+  };
+  for (const old of ["0.15.4", "1.2.9"]) expect(await urlFor(old)).toBeNull();
+  for (const supported of ["1.3.0", "1.11.0", "2.0.0"]) {
+    expect(await urlFor(supported)).toMatch(/\/v1\/object\/.*\/json$/);
   }
 });

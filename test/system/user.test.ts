@@ -2,7 +2,7 @@ import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
-import { newUser, problems, useFixture } from "./fixture.ts";
+import { newUser, problems, recordedApi, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 const administrator = () => newUser(fixture().stack, { administrator: true });
@@ -39,6 +39,37 @@ test("a user can change its own name and address", async () => {
     "/data/attributes/username": "Username has already been taken",
     "/data/attributes/email": "Email is invalid",
   });
+});
+
+test("users have an avatar-url of this installation, which answers with a cacheable image", async () => {
+  const { owner, url, organization } = fixture();
+  const shown = (await owner.api.get("/account/details")).body.data.attributes["avatar-url"];
+  const other = (await owner.api.get(`/users/${fixture().reader.id}`)).body.data.attributes;
+  expect(shown).toMatch(`${url}/avatars/user-`);
+  expect(other["avatar-url"]).not.toBe(shown);
+  const image = async (address: string) => {
+    const answer = await fixture().nobody.get(address);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("image/svg+xml; charset=utf-8");
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+    return String(answer.body);
+  };
+  const svg = await image(shown);
+  expect(svg).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+  expect(await image(shown)).toBe(svg);
+  expect(await image(other["avatar-url"])).not.toBe(svg);
+  // An image shows nothing about its id, not even whether there is such a user.
+  await image(`${url}/avatars/user-0000000000000000`);
+  expect((await fixture().nobody.get(`${url}/avatars/%3Cscript%3E`)).status).toBe(404);
+
+  const token = await owner.api.post(
+    `/organizations/${organization}/authentication-token`,
+    document("authentication-tokens", {}),
+  );
+  const synthetic = recordedApi(url, token.body.data.attributes.token);
+  const account = (await synthetic.get("/account/details")).body.data.attributes;
+  await image(account["avatar-url"]);
 });
 
 describe("administrators", () => {

@@ -1,4 +1,5 @@
 import {
+  allowed,
   type Caller,
   grantsOf,
   requireAdministrator,
@@ -180,7 +181,11 @@ export const setUserAdministrator = (
     user.administrator = administrator;
   });
 
-/** Returns the users among `ids` who share an organization with the caller, including the caller. */
+/**
+ * Returns the users among `ids` who share an organization with the caller, including the caller. The address is empty
+ * unless the caller may manage the memberships of such an organization; the name is empty while all invitations of the
+ * user are pending.
+ */
 export async function batchGetUsers(
   app: App,
   caller: Caller,
@@ -188,10 +193,13 @@ export async function batchGetUsers(
 ): Promise<User[]> {
   const grants = grantsOf(caller);
   if (ids.length === 0) return [];
-  const organizationIds = [...grants.organizations.values()]
+  const shared = [...grants.organizations.values()]
     .filter(({ refused }) => !refused)
     .map(({ organizationId }) => organizationId);
-  return app.reads.users.batchShared(ids, callingUser(caller) ?? "", organizationIds);
+  const managed = shared.filter((organizationId) =>
+    allowed(grants, "organization:manage-membership", { organizationId }),
+  );
+  return app.reads.users.batchShared(ids, callingUser(caller) ?? "", { shared, managed });
 }
 
 const changeUser = (

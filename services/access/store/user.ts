@@ -59,18 +59,20 @@ export const userByName = `-- index: users_username_key
 const sharing = `select from organization_memberships m
     where m.user_id = u.id and m.organization_id = any($3)`;
 
-const { username: _, ...columnsButName } = columns;
+const { username: _, email: __, ...publicColumns } = columns;
 
 /**
  * Selects the users among $1 who are user $2 or belong to one of the organizations $3. The username of a user whose
- * invitation is pending is replaced by the id: an invitation must not reveal whether its address belongs to a user, and
- * to which one.
+ * invitation is pending is empty: an invitation must not reveal whether its address belongs to a user, and to which one.
+ * The address is empty unless the user is $2 or belongs to one of the organizations $4.
  */
 export const batchOfUsers = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key
-  select ${selectList("u", columnsButName)},
-    case when u.id = $2 or exists (${sharing} and m.status = 'active') then u.username else u.id end
-      as username
+  select ${selectList("u", publicColumns)},
+    case when u.id = $2 or exists (${sharing} and m.status = 'active') then u.username else '' end
+      as username,
+    case when u.id = $2 or exists (select from organization_memberships m
+      where m.user_id = u.id and m.organization_id = any($4)) then u.email else '' end as email
   from users u where u.id = any($1) and (u.id = $2 or exists (${sharing}))`;
 
 export interface UserSearch {
@@ -119,13 +121,16 @@ const reads = (database: Database) => ({
     return { rows: rows.map(toUser), total };
   },
 
-  /** Returns the users among `ids` who are `self` or belong to one of the organizations. */
+  /**
+   * Returns the users among `ids` who are `self` or belong to one of the organizations `shared`, with the addresses of
+   * those in `managed`.
+   */
   async batchShared(
     ids: readonly UserId[],
     self: string,
-    organizationIds: readonly string[],
+    { shared, managed }: { shared: readonly string[]; managed: readonly string[] },
   ): Promise<User[]> {
-    const rows = await database.query<UserRow>(batchOfUsers, [ids, self, organizationIds]);
+    const rows = await database.query<UserRow>(batchOfUsers, [ids, self, shared, managed]);
     return rows.map(toUser);
   },
 });

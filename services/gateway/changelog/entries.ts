@@ -14,6 +14,10 @@ export interface ChangelogEntry {
 /** Every change of the public API, newest first. New entries are added at the top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
+  { date: "2026-11-22", text: "`avatar-url` of users is an image of this installation. The user that a membership includes has an `email` for callers who may see it, and an empty `username` until the invitation is accepted; the response of POST organization-memberships includes the user." },
+  { date: "2026-11-22", text: "`hosted-json-state-download-url` is null for states of an engine below 1.3." },
+  { date: "2026-11-22", editions: ["hosted"], text: "Workspaces and organizations have no relationship `data-retention-policy`. `assessments-enabled` becomes false when a workspace stops being `remote`." },
+  { date: "2026-11-22", text: "Entitlement sets show `private-vcs` and `private-policy-agents`." },
   { date: "2026-11-22", text: "Those who manage access to a workspace can read what a user or team may do to it, and which grants allow it: GET /workspaces/:workspace_id/effective-permissions." },
   { date: "2026-11-22", text: "Workspaces can be listed by `filter[locked]`, show `locked-since`, and those who may force-unlock see in `locked-stale` that the holder lost its rights." },
   { date: "2026-11-22", text: "Responses to GET have an ETag, and requests with If-None-Match get 304; bodies above 1 KiB are compressed if the client accepts gzip. Installations can limit the requests of a token: 429 with Retry-After and X-RateLimit headers." },

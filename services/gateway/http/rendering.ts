@@ -111,6 +111,17 @@ export const asset = (contentType: string): Rendering<string> => ({
   render: (text) => text,
 });
 
+/** Renders an image that never changes, without anything that a browser would load or run. */
+export const svg: Rendering<string> = {
+  contentType: "image/svg+xml; charset=utf-8",
+  content: { form: "text" },
+  headers: {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "public, max-age=31536000, immutable",
+  },
+  render: (text) => text,
+};
+
 /** Renders an Atom feed, which contains the address of its HTML page. */
 export const atom = (feed: (address: string) => string): Rendering<unknown> => ({
   contentType: "application/atom+xml; charset=utf-8",

@@ -18,6 +18,8 @@ export type FailureStatus = 400 | 403 | 404 | 409 | 412 | 413 | 422 | 503;
 export interface Settings {
   /** Whether a runner service executes runs. */
   remoteOperations: boolean;
+  /** The base of the installation's addresses. */
+  publicUrl: string;
 }
 
 /** The context of handlers and resources. */
@@ -30,6 +32,8 @@ export interface RequestContext {
   caller: Caller;
   edition: Edition;
   settings: Settings;
+  /** Authenticates the request's token again, after the request has changed the caller's own permissions. */
+  callerNow: () => Promise<Caller>;
 }
 
 /** The values that rendering needs in addition to the handler's result. */
@@ -107,6 +111,8 @@ export interface RouteDeclaration<
   pointers?: Pointers;
   /** Supported includes; nested includes are paths such as `run.created_by`. */
   includes?: readonly string[];
+  /** Those of `includes` that every document of the route contains, even if the query does not name them. */
+  alwaysIncludes?: readonly string[];
   success: readonly [200 | 201, Rendering<Result>] | readonly [204];
   /** Failure statuses in addition to those that every route can return: 401, 405, 500 and 504. */
   failures: readonly FailureStatus[];
@@ -133,6 +139,7 @@ export interface Route {
   readonly validatesOnly: boolean;
   readonly pointers: Pointers | undefined;
   readonly includes: readonly string[];
+  readonly alwaysIncludes: readonly string[];
   readonly query: Queries;
   readonly contentType: string | undefined;
   /** The form of the body of a successful response, for the OpenAPI document. */
@@ -156,7 +163,7 @@ export function route<
   // biome-ignore lint/complexity/noBannedTypes: the type of a route without query parameters
   Q extends Queries = {},
 >(declaration: RouteDeclaration<Path, Body, Result, Q>): Route {
-  const { under = "api", success, includes = [], query = {} } = declaration;
+  const { under = "api", success, includes = [], alwaysIncludes = [], query = {} } = declaration;
   const [status, rendering] = success;
   return {
     method: declaration.method,
@@ -171,6 +178,7 @@ export function route<
     validatesOnly: declaration.validatesOnly ?? false,
     pointers: declaration.pointers,
     includes,
+    alwaysIncludes,
     query,
     contentType: rendering?.contentType,
     content: rendering?.content,

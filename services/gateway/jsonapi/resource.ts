@@ -50,6 +50,10 @@ export interface RelationshipDescription {
   readonly link: boolean;
   /** Whether documents can omit the relationship. */
   readonly optional?: true;
+  /** Whether `data` can be null although documents can omit the relationship. */
+  readonly nullable?: true;
+  /** The editions whose documents have the relationship; all if omitted. */
+  readonly editions?: Readonly<Record<string, unknown>>;
   /** The resources that an include adds; empty if the relationship cannot be included. */
   readonly resources: () => readonly ResourceDescription[];
 }
@@ -73,7 +77,7 @@ export interface ResourceDescription {
 export interface Relationship<Item, Context> {
   readonly description: RelationshipDescription;
   /** Returns undefined if the document omits the relationship. */
-  show(item: Item): RelationshipObject | undefined;
+  show(item: Item, context: Context): RelationshipObject | undefined;
   /** Omitted if the relationship cannot be included. */
   load?(parents: readonly Item[], context: Context): Promise<Loaded<Item, Context>>;
 }
@@ -117,7 +121,7 @@ export function resource<Item, Context>(
       if (relationships.length > 0) {
         const shown: Record<string, RelationshipObject> = {};
         for (const [name, relationship] of relationships) {
-          const member = relationship.show(item);
+          const member = relationship.show(item, context);
           if (!member) continue;
           const found = linkages?.get(name)?.get(item);
           shown[name] = found ? { ...member, data: found } : member;

@@ -136,22 +136,23 @@ function resourceSchema(of: ResourceDescription): JsonSchema {
 }
 
 function relationshipSchema(description: RelationshipDescription): JsonSchema {
-  const { many, data, link, optional } = description;
+  const { many, data, link, optional, nullable, editions = {} } = description;
   const types = [
     ...new Set([...description.types, ...description.resources().map(({ type }) => type)]),
   ];
   const linked = object({ type: { type: "string", enum: types }, id: text });
-  const one = optional ? linked : { anyOf: [linked, { type: "null" }] };
+  const one = optional && !nullable ? linked : { anyOf: [linked, { type: "null" }] };
   const shown = many
     ? { type: "array", ...(types.length > 0 ? { items: linked } : { maxItems: 0 }) }
     : types.length > 0
       ? one
       : { type: "null" };
-  return object(
+  const members = object(
     {
       ...(data === "never" ? {} : { data: shown }),
       ...(link ? { links: object({ related: text }) } : {}),
     },
     data === "included" ? ["data"] : [],
   );
+  return { ...members, ...editions };
 }

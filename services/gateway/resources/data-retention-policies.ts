@@ -1,8 +1,9 @@
 import type { DataRetentionPolicy } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { z } from "zod";
+import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
-import { resource } from "../jsonapi/resource.ts";
+import { type Relationship, resource } from "../jsonapi/resource.ts";
 import type { Shape } from "../jsonapi/shape.ts";
 
 /** The JSON:API type of a policy, by its kind. */
@@ -37,12 +38,22 @@ export const dataRetentionResources = [deleteOlder, dontDelete] as const;
 export const dataRetentionResourceOf = ({ kind }: DataRetentionPolicy) =>
   kind === "delete-older" ? deleteOlder : dontDelete;
 
-/** Declares the relationship to an item's own policy; null if the item inherits a policy. */
-export const ownDataRetentionPolicy = <
+/**
+ * Declares the relationship to an item's own policy; null if the item inherits a policy. Editions without policies omit
+ * it.
+ */
+export function ownDataRetentionPolicy<
   Parent extends { dataRetentionPolicy?: DataRetentionPolicy | undefined },
->() =>
-  toOne<Parent, RequestContext>({
+>(): Relationship<Parent, RequestContext> {
+  const { description, show } = toOne<Parent, RequestContext>({
     types: Object.values(dataRetentionTypes),
     linkage: ({ dataRetentionPolicy: policy }) =>
       policy ? { type: dataRetentionResourceOf(policy).type, id: policy.id } : null,
   });
+  const editions = editionsOf("data-retention-policies");
+  return {
+    description: { ...description, optional: true, nullable: true, editions },
+    show: (item, context) =>
+      context.edition.has("data-retention-policies") ? show(item, context) : undefined,
+  };
+}

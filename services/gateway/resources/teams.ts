@@ -10,7 +10,7 @@ import { type CompiledResource, resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
 import { permissionShape, permissionsFrom } from "./permissions.ts";
 import { timestamp } from "./timestamps.ts";
-import { userResource } from "./users.ts";
+import { memberResource, userResource } from "./users.ts";
 
 // Teams and memberships are in one file because each can include the other.
 
@@ -103,7 +103,7 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
         linkage: ({ userId }) => ({ type: "users", id: userId }),
         targets: [
           target(
-            () => userResource,
+            () => memberResource,
             ({ userId }) => userId,
           ),
         ],

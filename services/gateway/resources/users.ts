@@ -5,6 +5,7 @@ import type { RequestContext } from "../http/route.ts";
 import { related, toOne } from "../jsonapi/relationship.ts";
 import { type Identifier, resource } from "../jsonapi/resource.ts";
 import { optionalText } from "../jsonapi/shape.ts";
+import { avatarPath } from "./avatars.ts";
 
 const own = {
   "can-create-organizations": true,
@@ -23,17 +24,20 @@ const publicShape = {
   username: z.string(),
   "is-service-account": z.boolean(),
   "auth-method": z.string(),
-  "avatar-url": optionalText,
+  "avatar-url": z.string(),
   "v2-only": z.boolean(),
   "is-confirmed": z.boolean(),
   "two-factor": z.object({ enabled: z.boolean(), verified: z.boolean() }),
 } as const;
 
-const publicAttributes = ({ username }: { username: string }) => ({
+const publicAttributes = (
+  { id, username }: { id: string; username: string },
+  { settings }: RequestContext,
+) => ({
   username,
   "is-service-account": false,
   "auth-method": "token",
-  "avatar-url": null,
+  "avatar-url": `${settings.publicUrl}${avatarPath(id)}`,
   "v2-only": true,
   "is-confirmed": true,
   "two-factor": { enabled: false, verified: false },
@@ -48,13 +52,30 @@ const common = {
   links: ({ id }: User) => ({ self: `/api/v2/users/${id}` }),
 };
 
-/** A user as other resources include it: without the e-mail address, which is not public. */
+const loadUsers = async (ids: readonly string[], { client, caller }: RequestContext) =>
+  (await client(UserService).batchGetUsers({ ids: [...ids] }, caller)).users;
+
+/**
+ * A user as other resources include it: without the e-mail address, which is not public. The username of a user whose
+ * invitation is pending is empty.
+ */
 export const userResource = resource<User, RequestContext>({
   ...common,
   shape: publicShape,
   attributes: publicAttributes,
-  loadMany: async (ids, { client, caller }) =>
-    (await client(UserService).batchGetUsers({ ids: [...ids] }, caller)).users,
+  loadMany: loadUsers,
+});
+
+/** A user as memberships include it: with the e-mail address, which is null for callers who may not see it. */
+export const memberResource = resource<User, RequestContext>({
+  ...common,
+  variant: "member",
+  shape: { ...publicShape, email: optionalText },
+  attributes: (user, context) => ({
+    ...publicAttributes(user, context),
+    email: user.email || null,
+  }),
+  loadMany: loadUsers,
 });
 
 /** Placeholder author of states that runs wrote: an account that has no token (ADR 33). */
@@ -68,7 +89,10 @@ export const internalAccountResource = resource<typeof internalAccount, RequestC
   variant: "service-account",
   id: ({ id }) => id,
   shape: publicShape,
-  attributes: (account) => ({ ...publicAttributes(account), "is-service-account": true }),
+  attributes: (account, context) => ({
+    ...publicAttributes(account, context),
+    "is-service-account": true,
+  }),
 });
 
 /** The principal of a token. A team or an organization appears as a synthetic user. */
@@ -99,10 +123,10 @@ export const accountResource = resource<Account, RequestContext>({
     "is-site-admin": z.boolean(),
     permissions: z.object(Object.fromEntries(Object.keys(own).map((name) => [name, z.boolean()]))),
   },
-  attributes: (account) =>
+  attributes: (account, context) =>
     account.kind === "user"
       ? {
-          ...publicAttributes(account.user),
+          ...publicAttributes(account.user, context),
           email: account.user.email,
           "unconfirmed-email": account.user.unconfirmedEmail ?? null,
           "is-admin": account.user.administrator,
@@ -110,7 +134,7 @@ export const accountResource = resource<Account, RequestContext>({
           permissions: own,
         }
       : {
-          ...publicAttributes(account),
+          ...publicAttributes({ ...account, id: identifierOf(account).id }, context),
           "is-service-account": true,
           email: null,
           "unconfirmed-email": null,
@@ -145,8 +169,8 @@ export const administeredUserResource = resource<User, RequestContext>({
     "is-admin": z.boolean(),
     "is-suspended": z.boolean(),
   },
-  attributes: (user) => ({
-    ...publicAttributes(user),
+  attributes: (user, context) => ({
+    ...publicAttributes(user, context),
     email: user.email,
     "is-admin": user.administrator,
     "is-suspended": user.suspended,

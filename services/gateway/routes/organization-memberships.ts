@@ -75,6 +75,8 @@ export const organizationMembershipRoutes: readonly Route[] = [
     summary: "Invite a user into an organization",
     body,
     includes,
+    // Public clients read the invited user from the response.
+    alwaysIncludes: ["user"],
     success: [201, one(organizationMembershipResource)],
     failures: [400, 404, 422],
     credentials: longLivedCredentials,
@@ -132,12 +134,11 @@ export const organizationMembershipRoutes: readonly Route[] = [
     failures: [404, 422],
     credentials: longLivedCredentials,
     body: acceptBody,
-    handle: async ({ client, params, caller, body: { secret } }) =>
-      (
-        await client(OrganizationMembershipService).acceptOrganizationMembership(
-          { id: params.membershipId, secret },
-          caller,
-        )
-      ).organizationMembership,
+    handle: async ({ client, params, caller, callerNow, body: { secret } }) => {
+      const { organizationMembership } = await client(
+        OrganizationMembershipService,
+      ).acceptOrganizationMembership({ id: params.membershipId, secret }, caller);
+      return withOrganizationName({ client, caller: await callerNow() }, organizationMembership);
+    },
   }),
 ];

@@ -3,6 +3,7 @@ import { accountRoutes } from "./account.ts";
 import { adminRoutes } from "./admin.ts";
 import { agentPoolRoutes } from "./agent-pools.ts";
 import { authenticationTokenRoutes } from "./authentication-tokens.ts";
+import { avatarRoutes } from "./avatars.ts";
 import { backingDataRoutes } from "./backing-data.ts";
 import { changelogRoutes } from "./changelog.ts";
 import { dataRetentionPolicyRoutes } from "./data-retention-policies.ts";
@@ -39,6 +40,7 @@ export const routes: readonly Route[] = [
   ...openApiRoutes(() => routes),
   ...docsPageRoutes,
   ...changelogRoutes,
+  ...avatarRoutes,
   ...tokenSettingsPageRoutes,
   ...accountRoutes,
   ...authenticationTokenRoutes,

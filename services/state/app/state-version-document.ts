@@ -16,6 +16,19 @@ export interface StateVersionDocument {
   showsBillableResources: boolean;
 }
 
+/** The first engine version whose JSON form is stable: the specification offers no URL to those of earlier ones. */
+const FIRST_STABLE_JSON = [1, 3] as const;
+
+/** Returns whether the engine that wrote the state has a stable JSON form. True while the engine is unknown. */
+export function hasStableJson({ engineVersion }: Pick<StateVersionView, "engineVersion">): boolean {
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(engineVersion ?? "") ?? [];
+  if (major === undefined) return true;
+  const [firstMajor, firstMinor] = FIRST_STABLE_JSON;
+  return (
+    Number(major) > firstMajor || (Number(major) === firstMajor && Number(minor) >= firstMinor)
+  );
+}
+
 const documentActions = ["state:read", "state:read-outputs", "state:write"] as const;
 
 /** The path of the upload URL of a content. */
@@ -54,7 +67,7 @@ export function documentOf(
     uploadUrl: upload("raw"),
     jsonUploadUrl: upload("json"),
     downloadUrl: download("raw", ""),
-    jsonDownloadUrl: download("json", "/json"),
+    jsonDownloadUrl: hasStableJson(version) ? download("json", "/json") : null,
     showsBillableResources:
       grants !== undefined &&
       version.usageBasedBilling &&

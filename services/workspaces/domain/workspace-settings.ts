@@ -140,10 +140,14 @@ function applyAssessments(
   { assessmentsEnabled }: WorkspaceSettings,
   { inherited, assessments, problems }: ValidationContext,
 ): void {
+  const executionMode = workspace.executionMode ?? inherited.mode;
+  // A workspace that stops being remote loses its assessments, unless the request wants both.
+  if (assessmentsEnabled === undefined && executionMode !== "remote") {
+    workspace.assessmentsEnabled = false;
+  }
   if (assessmentsEnabled === undefined) return;
   workspace.assessmentsEnabled = assessmentsEnabled;
   if (!assessmentsEnabled) return;
-  const { engineVersion, executionMode } = workspace;
-  const conditions = { ...assessments, engineVersion };
-  checkAssessments({ ...conditions, executionMode: executionMode ?? inherited.mode }, problems);
+  const { engineVersion } = workspace;
+  checkAssessments({ ...assessments, engineVersion, executionMode }, problems);
 }

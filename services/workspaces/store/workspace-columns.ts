@@ -131,8 +131,11 @@ const workspaceView = `
   select ${selectList("w", { ...columns, ...reportedColumns })},
     o.name as "organizationName",
     o.allow_force_delete_workspaces as "allowForceDelete",
-    -- No workspace can turn off what the organization enforces.
-    w.assessments_enabled or o.assessments_enforced as "assessmentsEnabled",
+    -- No workspace can turn off what the organization enforces. A workspace whose inherited mode is not remote has no
+    -- assessments, whatever it was given before.
+    o.assessments_enforced or (w.assessments_enabled and
+      coalesce(w.execution_mode, p.default_execution_mode, o.default_execution_mode) = 'remote')
+      as "assessmentsEnabled",
     coalesce(w.execution_mode, p.default_execution_mode, o.default_execution_mode)
       as "executionMode",
     w.execution_mode is not null as "overwritesExecutionMode",

@@ -23,7 +23,9 @@ export const representation: Middleware = async (ctx, next) => {
     Buffer.byteLength(body) > MIN_COMPRESSED_BYTES ? ctx.acceptsEncodings("gzip", "identity") : "";
   if (isCacheable(ctx)) {
     ctx.vary("Authorization, Accept, Accept-Encoding");
-    ctx.set("Cache-Control", "private, no-cache");
+    if (ctx.response.get("Cache-Control") === "no-store") {
+      ctx.set("Cache-Control", "private, no-cache");
+    }
     const tag = entityTag(body, encoding === "gzip" ? "-gzip" : "");
     ctx.set("ETag", tag);
     if (isCurrentTag(ctx.get("If-None-Match"), tag)) {

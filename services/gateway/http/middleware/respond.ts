@@ -7,15 +7,14 @@ import { loaderOf } from "../loader.ts";
 import { readQueries } from "../query.ts";
 import type { Route, Settings } from "../route.ts";
 import { refuse, withPointers } from "../validation.ts";
+import type { AuthenticateOptions } from "./authenticate.ts";
 import type { Middleware } from "./state.ts";
 
-export interface RespondOptions {
+export interface RespondOptions extends Pick<AuthenticateOptions, "authenticate" | "proxies"> {
   client: Clients;
   objects: ObjectUpload;
   edition: Edition;
   settings: Settings;
-  /** The base of the links in documents. */
-  publicUrl: string;
   /** Time limit for handling and rendering a request, in ms. */
   requestTimeoutMs: number;
 }
@@ -24,11 +23,9 @@ const noQuery = new URLSearchParams();
 
 /** Calls the route's handler and renders its result. */
 export const respond =
-  (
-    route: Route,
-    { client, objects, edition, settings, publicUrl, requestTimeoutMs }: RespondOptions,
-  ): Middleware =>
+  (route: Route, options: RespondOptions): Middleware =>
   async (ctx) => {
+    const { authenticate, proxies, client, objects, edition, settings } = options;
     const { caller, body, problems } = ctx.state;
     const query = ctx.querystring ? new URLSearchParams(ctx.querystring) : noQuery;
     const includes = readIncludes(route, query);
@@ -36,16 +33,17 @@ export const respond =
     const runs = loaderOf(
       async (ids) => (await client(RunService).batchGetRuns({ ids }, caller)).runs,
     );
-    const context = { client, objects, runs, caller, edition, settings };
+    const callerNow = () => authenticate(ctx.req.headers.authorization, proxies.clientOf(ctx.req));
+    const context = { client, objects, runs, caller, edition, settings, callerNow };
     const values = readQueries(route.query, query);
     const input = { ...context, params: ctx.params, query: values, body, validateOnly };
-    const url = () => `${publicUrl}${ctx.url}`;
+    const url = () => `${settings.publicUrl}${ctx.url}`;
     const onSecret = () => {
       ctx.state.hasSecret = true;
     };
     const answer = () =>
       withPointers(route.pointers, () =>
-        runWithDeadline(Date.now() + requestTimeoutMs, () =>
+        runWithDeadline(Date.now() + options.requestTimeoutMs, () =>
           route.answer(input, { context, includes, url, onSecret }),
         ),
       );
@@ -58,9 +56,9 @@ export const respond =
 
 /** Reads the parameter `include`. A route without includes ignores it, like any unknown parameter. */
 function readIncludes(route: Route, query: URLSearchParams): IncludeTree | undefined {
-  if (query === noQuery || route.includes.length === 0) return undefined;
-  const include = query.get("include");
-  if (!include) return undefined;
-  const tree = parseInclude(include, route.includes);
+  const { includes, alwaysIncludes } = route;
+  if ((query === noQuery && alwaysIncludes.length === 0) || includes.length === 0) return undefined;
+  const include = [query.get("include") ?? "", ...alwaysIncludes].join(",");
+  const tree = parseInclude(include, includes);
   return tree.size > 0 ? tree : undefined;
 }

@@ -1,0 +1,24 @@
+import { notFound } from "@statehouse/errors";
+import { svg } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { avatarOf } from "../resources/avatars.ts";
+
+/** The form of ids of users, teams and runs, and of names of organizations. */
+const ID = /^[\w-]{1,100}$/;
+
+/** The images to which `avatar-url` of users refers. */
+export const avatarRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/avatars/:userId",
+    under: "root",
+    summary: "Show the image that is computed from an id",
+    success: [200, svg],
+    failures: [404],
+    credentials: "none",
+    handle: ({ params }) => {
+      if (!ID.test(params.userId)) throw notFound("image");
+      return avatarOf(params.userId);
+    },
+  }),
+];
