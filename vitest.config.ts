@@ -91,8 +91,9 @@ export default defineConfig({
     pool: "forks",
     // Node runs the files as they are, as it does in production, worker threads and instrumentation included.
     experimental: { viteModuleRunner: false },
-    // Every stack under test brings processes of its own; more workers only make each other late.
-    maxWorkers: 2,
+    // For two cores: the tests wait for other processes for about a third of the time, and more workers make each other
+    // late.
+    maxWorkers: 3,
     // A retry hides the bug that makes a test fail now and then.
     retry: 0,
     allowOnly: !onCi,
