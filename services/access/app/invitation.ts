@@ -15,9 +15,10 @@ import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
 
 /**
- * Makes all invitations of an address those of the calling user, who wants the address and proves to own it by the
- * secret of one of these invitations. Accepts none of them. Returns the caller's membership in the organization of that
- * invitation. Throws `notFound` without revealing the reason.
+ * Transfers all invitations of an address to the calling user. The address must be the caller's unconfirmed address,
+ * and the secret that of one of these invitations, which proves that the caller owns the address. Accepts none of the
+ * invitations. Returns the caller's membership in the organization of that invitation. Throws `notFound` without
+ * revealing the reason.
  */
 export async function claimInvitations(
   app: App,
@@ -83,8 +84,8 @@ export async function adoptInvitations(
 }
 
 /**
- * Moves an invitation and its teams. If the user already belongs to the organization, the invitation and its teams are
- * removed: they were not meant for a member.
+ * Moves an invitation and its teams. If the user already belongs to the organization, removes both instead: they were
+ * not meant for a member.
  */
 async function moveInvitation(
   tx: Tx,

@@ -32,7 +32,7 @@ import { callingUser, grantsIn, isWithheld, teamViewerIn } from "./caller.ts";
 import { claimInvitations } from "./invitation.ts";
 import { authorizeTeam, refuseWithoutOwner } from "./team.ts";
 
-/** A membership, with the parts of its address and teams that the caller may see. */
+/** A membership, with its address and teams as far as the caller may see them. */
 export interface VisibleMembership {
   membership: OrganizationMembership;
   email: string | undefined;
@@ -149,8 +149,9 @@ export async function batchGetOrganizationMemberships(
 }
 
 /**
- * Accepts an invitation; only the invited user may do so. A repeat changes nothing. With the secret of the invitation's
- * mail, a user who wants the invited address becomes the invited user first. Throws `notFound` for other callers.
+ * Accepts an invitation. Only the invited user may do so; with the secret from the invitation's mail, a user whose
+ * unconfirmed address is the invited one first becomes the invited user. A repeat changes nothing. Throws `notFound`
+ * for other callers.
  */
 export async function acceptOrganizationMembership(
   app: App,

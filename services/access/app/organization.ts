@@ -27,8 +27,8 @@ export interface ProvisionOrganization extends OrganizationSettings {
 
 /**
  * Creates an organization's row with its settings, and its owners team with the creator as a member; returns the team's
- * id. The settings apply from the same commit on, so that at no time a token is accepted that they refuse. A repeat
- * changes neither the team nor its members, even if it names another creator. Throws `notFound` for an unknown creator.
+ * id. One commit stores team and settings, so that a token that the settings refuse is never accepted. A repeat changes
+ * neither the team nor its members, even if it names another creator. Throws `notFound` for an unknown creator.
  */
 export const provisionOrganization = (
   app: App,

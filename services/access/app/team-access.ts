@@ -259,7 +259,7 @@ async function changeTeamAccess<Result>(
   return app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(known.organizationId);
     const teamAccess = await tx.teamAccess.getForUpdate(id);
-    // Answers `notFound` instead of `forbidden`: a caller that may read the target does not necessarily see the grants
+    // Throws `notFound` instead of `forbidden`: a caller that may read the target does not necessarily see the grants
     // on it.
     authorizeOrNotFound(caller, actions[targetType].manage, place, "team access");
     return change(tx, teamAccess, touch(organization, app.now()));

@@ -97,7 +97,7 @@ export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
 }
 
 /**
- * Changes the calling user's name, and records the address that the user wants. The response does not depend on whether
+ * Changes the calling user's name, and stores a new address as unconfirmed. The response does not depend on whether
  * another user has the address. Throws `invalid`.
  */
 export const updateCurrentUser = (
@@ -120,7 +120,7 @@ export const updateCurrentUser = (
   });
 
 /**
- * Sets a user's address, which counts as proven; the invitations that were sent to it become the user's. Throws
+ * Sets a user's address as confirmed, and transfers the invitations that were sent to it to the user. Throws
  * `notFound`, and `invalid` if the address is invalid or taken.
  */
 export const setUserEmail = (
@@ -241,7 +241,7 @@ async function refuseProblems(
   checkUser(input, problems);
   const taken = await tx.users.taken(
     isUsername(input.username) ? input.username : null,
-    // An address that a user only wants is not compared with those of others: the response would reveal them.
+    // An unconfirmed address is not compared with the addresses of others, because the response would reveal them.
     self === undefined && isEmail(input.email) ? input.email : null,
     self?.id,
   );

@@ -8,12 +8,12 @@ type MembershipStatus = "active" | "invited";
 export class OrganizationMembership {
   declare readonly id: OrganizationMembershipId;
   declare readonly organizationId: OrganizationId;
-  /** Changes only if a user proves to own the address of the invited placeholder user. */
+  /** Changes only if another user proves to be the owner of the invited placeholder user's address. */
   declare userId: UserId;
   declare status: MembershipStatus;
   /**
-   * The hash of the secret that only the invitation's mail contains. Null if the user was not invited, or by an earlier
-   * release.
+   * The hash of the secret that only the invitation's mail contains. Null if the user was not invited, or was invited
+   * under an earlier release.
    */
   declare secretHash: string | null;
   declare readonly createdAt: Date;

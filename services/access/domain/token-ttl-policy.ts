@@ -28,9 +28,9 @@ export const DEFAULT_MAX_TTL_MS = 63_072_000_000n;
  * Minimum of a maximum lifetime, in ms. Tokens with a shorter lifetime would expire before they could be used to raise
  * the maximum.
  */
-const LEAST_MS = 1000n;
+const MIN_MS = 1000n;
 /** Ten thousand years, in ms. */
-const MOST_MS = 315_360_000_000_000n;
+const MAX_MS = 315_360_000_000_000n;
 
 /** Returns the policy that applies to a type of token until the organization sets another one. */
 export const defaultTokenTtlPolicy = (
@@ -72,10 +72,10 @@ export function applyTokenTtlPolicies(
     } else if (given.has(policy)) {
       problems.add(`${at}.tokenType`, `Token type '${tokenType}' is listed twice; expected once.`);
     }
-    if (maxTtlMs < LEAST_MS || maxTtlMs > MOST_MS) {
+    if (maxTtlMs < MIN_MS || maxTtlMs > MAX_MS) {
       problems.add(
         `${at}.maxTtlMs`,
-        `Max ttl ms ${maxTtlMs} is out of range; expected ${LEAST_MS} to ${MOST_MS}.`,
+        `Max ttl ms ${maxTtlMs} is out of range; expected ${MIN_MS} to ${MAX_MS}.`,
       );
     }
     if (!policy) continue;

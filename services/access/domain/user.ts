@@ -8,11 +8,11 @@ export class User {
   /** Unique, ignoring case. */
   declare username: string;
   /**
-   * Unique, ignoring case. An administrator has set it, or the user has proven to own it by accepting an invitation that
-   * was sent to it.
+   * Unique, ignoring case. An administrator has set it, or the user has proved to own it by accepting an invitation
+   * that was sent to it.
    */
   declare email: string;
-  /** The address that the user wants and has not proven to own. No search, check or invitation considers it. */
+  /** The address that the user entered but has not yet proved to own. No search, check or invitation uses it. */
   declare unconfirmedEmail: string | null;
   declare administrator: boolean;
   declare suspended: boolean;
@@ -92,7 +92,9 @@ export function newPlaceholderUser(email: string, createdAt: Date): User {
 export const isSameEmail = (one: string, other: string): boolean =>
   one.toLowerCase() === other.toLowerCase();
 
-/** Records the address that a user wants to have. It becomes the user's address once it is proven. */
+/**
+ * Stores an address that the user entered as unconfirmed. It becomes the user's address when the user proves to own it.
+ */
 export function requestEmail(user: User, email: string): void {
   if (isSameEmail(user.email, email)) {
     user.email = email;
@@ -100,7 +102,7 @@ export function requestEmail(user: User, email: string): void {
   } else user.unconfirmedEmail = email;
 }
 
-/** Sets an address that is proven. */
+/** Sets the address of a user who has proved to own it. */
 export function confirmEmail(user: User, email: string): void {
   user.email = email;
   user.unconfirmedEmail = null;

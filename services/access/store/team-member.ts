@@ -46,7 +46,7 @@ const rows = (em: EntityManager) => ({
     return em.find(entity, { teamId }, { orderBy: { userId: "asc" } });
   },
 
-  /** Returns the number of members, without those whose invitation is pending: they do not count as owners. */
+  /** Returns the number of members who have accepted their membership. Others are not counted as owners. */
   async countActive(teamId: TeamId): Promise<number> {
     const [row] = await queryIn<{ count: number }>(em, countOfActiveMembers, [teamId]);
     return row?.count ?? 0;

@@ -140,8 +140,8 @@ export const userByEmail = `-- index: users_email_key
   select id from users where lower(email) = lower($1)`;
 
 /**
- * Selects whether a user other than $3 has the name $1, and whether one has the address $2. A null name or address
- * counts as free.
+ * Selects whether a user other than $3 has the name $1, and whether one has the address $2. For a null name or address
+ * the result is false.
  */
 export const namesTaken = `-- index: users_username_key, users_email_key
   select exists (select from users where lower(username) = lower($1) and id <> $3) as username,
@@ -169,7 +169,8 @@ const rows = (em: EntityManager) => ({
   },
 
   async findByEmailForUpdate(email: string): Promise<User | undefined> {
-    // Repeated once: a placeholder is deleted while its address becomes that of another user.
+    // A second attempt is needed if the user that was found is a placeholder whose address has just been transferred to
+    // another user.
     for (let attempt = 0; attempt < 2; attempt++) {
       const id = await this.findIdByEmail(email);
       if (id === undefined) return undefined;

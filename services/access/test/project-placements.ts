@@ -8,7 +8,7 @@ import type { Logger } from "@statehouse/runtime";
 export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const placed = new Map<string, string>();
   const workspaces = new Map<string, { organizationId: string; projectId: string }>();
-  /** Ids of targets that are deleted after their placement is first returned. */
+  /** Ids of targets that are deleted after their placement has been returned once. */
   const leaving = new Set<string>();
   const elsewhere = async (): Promise<never> => {
     throw notFound("method in this test");
@@ -62,7 +62,7 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
     placeWorkspace: (id: string, placement: { organizationId: string; projectId: string }) => {
       workspaces.set(id, placement);
     },
-    /** Deletes a project or workspace after its placement is first returned. */
+    /** Deletes a project or workspace after its placement has been returned once. */
     removeOnceAsked: (id: string) => {
       leaving.add(id);
     },
