@@ -51,7 +51,7 @@ const readsAll = (caller: Caller, action: Action, { id }: OrganizationView): boo
 const readsAllOf = (caller: Caller, { id: projectId, organizationId }: ProjectView): boolean =>
   allowed(grantsOf(caller), "workspace:read", { organizationId, projectId, workspaceId: "" });
 
-/** Actions that count as allowed in an organization if the caller may perform them in at least one project. */
+/** Actions that are allowed in an organization if the caller may perform them in at least one of its projects. */
 const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);
 const isSomewhere = (found: Scope): boolean => found.all || found.projectIds.length > 0;
 
@@ -88,7 +88,9 @@ export const withWorkspaceActions = (app: App, caller: Caller) => {
   };
 };
 
-/** Adds the actions of a run of another workspace that may read this workspace's state: it may do nothing else. */
+/**
+ * Adds the actions of a run of another workspace that is a consumer of this workspace's state. It may do nothing else.
+ */
 export const withConsumerActions = (app: App, workspace: WorkspaceView): WorkspaceWithActions => ({
   ...workspace,
   resolvedEngineVersion: app.resolveEngineVersion(workspace.engineVersion),

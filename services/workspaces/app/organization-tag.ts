@@ -39,7 +39,9 @@ export async function listOrganizationTags(
   });
 }
 
-/** Returns the id unless the workspace does not exist or the caller may not read it: then nothing is excluded. */
+/**
+ * Returns the id if the workspace exists and the caller may read it; otherwise undefined, so that no tags are excluded.
+ */
 async function readableOrNone(
   app: App,
   caller: Caller,

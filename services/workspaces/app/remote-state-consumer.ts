@@ -73,7 +73,7 @@ export const removeRemoteStateConsumers = (
     await tx.remoteStateConsumers.remove(workspaceId, ids);
   });
 
-/** Called by the state service: returns the workspaces of the question whose state the run may read. */
+/** Called by the state service: returns the requested workspaces whose state the run may read. */
 export const mayReadAsConsumer = (app: App, question: ConsumerQuestion): Promise<WorkspaceId[]> =>
   app.reads.remoteStateConsumers.readableAs(question);
 
@@ -94,8 +94,8 @@ const change = (
   });
 
 /**
- * Throws `invalid` with each of `ids` that may not be a consumer. Checks only the ids for which `matters` returns true:
- * those that would change the set.
+ * Throws `invalid` with each of `ids` that may not be a consumer. Checks only the ids for which `matters` returns true,
+ * which are those that would change the set.
  */
 async function requireEligible(
   tx: Tx,

@@ -56,7 +56,7 @@ const following = (
 
 /**
  * Compares a page of the state service's rows with the rows here. The state service is read first, so a workspace that
- * is then missing here was not created in between: it never existed here, or its row was lost.
+ * is missing here was not created in between: it never existed here, or its row was lost.
  */
 async function compareTheirs(
   app: App,

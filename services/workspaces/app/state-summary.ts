@@ -28,8 +28,8 @@ export const applySummary = (
   });
 
 /**
- * Replaces a stored state summary whose revision `replaced` the state service has never assigned, even though
- * `replaced` is higher.
+ * Replaces the stored state summary with an older one. The stored revision must be `replaced`, which the state service
+ * has never assigned.
  */
 export const replaceSummary = (
   app: Pick<App, "transaction">,

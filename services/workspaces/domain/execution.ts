@@ -73,8 +73,8 @@ export function applyExecution(
 }
 
 /**
- * Returns the settings without values that `setting-overwrites` of the same request makes inherited. Clients such as the
- * configuration provider send them together, and expect that the value has no effect.
+ * Returns the settings, leaving out each value that the same request declares as inherited in `setting-overwrites`.
+ * Clients such as the configuration provider send both and expect the value to be ignored.
  */
 function withoutInherited({
   executionMode,

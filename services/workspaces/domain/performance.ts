@@ -34,7 +34,7 @@ export const noPerformance: Performance = {
 /** Returns the sums with `run` added. */
 export const withRun = (sums: Performance, run: MeasuredRun): Performance => counted(sums, run, 1);
 
-/** Returns the sums without `run`, which was added before. */
+/** Returns the sums without `run`, which the sums must include. */
 export const withoutRun = (sums: Performance, run: MeasuredRun): Performance =>
   counted(sums, run, -1);
 

@@ -101,7 +101,7 @@ export function applyProjectSettings(
     problems.add("overwritesDefaultAgentPool", overwritesDiffer);
   }
   if (overwrites === false) {
-    // The values of the same request have no effect, as for workspaces.
+    // As for workspaces, the mode and pool in the same request are ignored.
     project.defaultExecutionMode = null;
     project.defaultAgentPoolId = null;
     return;

@@ -25,7 +25,7 @@ export interface Run {
 interface StatusRule {
   /** True if a run with this status has ended. */
   final?: true;
-  /** True if a run with this status counts for performance, which covers errored and applied runs. */
+  /** True if a run with this status is part of the workspace's performance, which covers errored and applied runs. */
   measured?: true;
   failed?: true;
 }
@@ -74,7 +74,7 @@ export const isRunStatus = (name: string): name is RunStatus => Object.hasOwn(ru
 /** Returns whether a run with this status has ended. */
 export const isEnded = (status: RunStatus): boolean => ruleOf(status).final === true;
 
-/** Returns whether a run with this status counts for the workspace's performance. */
+/** Returns whether a run with this status is part of the workspace's performance. */
 export const isMeasured = (status: RunStatus): boolean => ruleOf(status).measured === true;
 
 /** Returns whether a run with this status counts as a failure. */

@@ -25,7 +25,7 @@ export interface TagBindingInput {
   value: string;
 }
 
-/** Maximum number of bindings with a value, for which flat tags do not count, and of bindings in a request. */
+/** Maximum number of bindings with a non-empty value (flat tags have none), and of bindings in one request. */
 const MAX_VALUED = 10;
 /** Maximum number of flat tags. Statehouse limits them because every document of the workspace contains them. */
 const MAX_FLAT = 250;
@@ -50,9 +50,7 @@ export function checkTagBindings(given: readonly TagBindingInput[], problems: Pr
   }
 }
 
-/**
- * Checks the flat tags of a request. Messages call their key "name", as requests do. A repeated name counts as one tag.
- */
+/** Checks the flat tags of a request. Messages call their key "name", as requests do. A repeated name is one tag. */
 export function checkTagNames(
   names: readonly string[],
   problems: Problems,

@@ -14,7 +14,7 @@ export interface WorkspaceLock {
   holder: Holder;
   reason: string;
   since: Date;
-  /** The epoch of this lock. Every state write under the lock carries it. */
+  /** The epoch of this lock. Every state write under the lock contains it. */
   epoch: bigint;
 }
 

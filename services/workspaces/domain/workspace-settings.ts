@@ -101,7 +101,7 @@ export function applySettings(
   }
 }
 
-/** Applies the two kinds of triggers, which exclude one another: giving one empties the other. */
+/** Applies the two kinds of triggers, which exclude one another: setting one kind removes the other. */
 function applyTriggers(
   workspace: Workspace,
   { triggerPatterns: patterns, triggerPrefixes: prefixes }: WorkspaceSettings,

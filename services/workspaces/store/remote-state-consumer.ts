@@ -16,15 +16,17 @@ import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 
 /**
- * The workspace whose state is read. With global remote state, every workspace of the organization may read it; with
- * project remote state, the workspaces of its project and only they.
+ * The workspace whose state is read. With global remote state, every workspace of the organization may read it. With
+ * project remote state, only the workspaces of its project may read it.
  */
 export type Producer = Pick<
   WorkspaceView,
   "id" | "organizationId" | "projectId" | "globalRemoteState" | "projectRemoteState"
 >;
 
-/** Asks which of `workspaceIds` a run of the workspace `consumerId` may read the state of. */
+/**
+ * The question which of the workspaces `workspaceIds` have a state that a run of the workspace `consumerId` may read.
+ */
 export interface ConsumerQuestion {
   runId: string;
   consumerId: string;

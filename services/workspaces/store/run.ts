@@ -5,7 +5,7 @@ import { reportedByOther } from "../domain/errors.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import { isEnded, isMeasured, type Run, type RunEvent, type RunView } from "../domain/run.ts";
 
-/** A stored run. `inWindow`: whether the run is part of the workspace's performance. */
+/** A stored run. `inWindow` is true if the run is part of the workspace's performance. */
 export type KeptRun = Omit<Run, "report" | "isDestroy" | "runner"> & {
   inWindow: boolean;
   /** Null if the run was reported before runners were recorded. */

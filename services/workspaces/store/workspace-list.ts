@@ -6,7 +6,7 @@ import type { ReadScope } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 import { filterAsSet, filterPerRow, isFiltered, type WorkspaceSearch } from "./workspace-search.ts";
 
-/** What the count of a list returns. */
+/** The result of the query that counts the workspaces of a list. */
 interface Matches {
   total: number;
   /** For lists that are ordered by name and filtered by a partial name: the first matching name in the list's order. */

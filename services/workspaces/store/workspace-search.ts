@@ -73,7 +73,8 @@ export function filterAsSet(
 
 /**
  * Returns the same search conditions, to be checked for each row without an index. Suitable if many workspaces match,
- * because a page is then full soon. PostgreSQL's estimates are too inaccurate to choose between the two kinds.
+ * because a page is then filled soon. PostgreSQL's estimates are too inaccurate to choose between the two kinds of
+ * conditions.
  */
 export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): string[] {
   const tags = [...new Set(search.tags)];
@@ -111,8 +112,8 @@ const currentRun = (
     : [`${status} = any(${parameters.bind(currentRunStatuses)})`];
 
 /**
- * Reads each workspace of the scope: an index would have to be written, with all other indexes of the row, for every
- * lock and unlock.
+ * Reads each workspace of the scope. An index would have to be updated, together with all other indexes of the row, for
+ * every lock and unlock.
  */
 const lock = ({ locked }: WorkspaceSearch): string[] =>
   locked === undefined ? [] : [`w.lock_since is ${locked ? "not null" : "null"}`];

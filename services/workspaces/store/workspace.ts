@@ -75,8 +75,8 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * Returns when the oldest lock was taken; undefined if no workspace is locked. Reads all rows: an index would have to
-   * be written for every lock and unlock.
+   * Returns when the oldest lock was taken; undefined if no workspace is locked. Reads all rows, because an index would
+   * have to be updated for every lock and unlock.
    */
   async oldestLock(): Promise<Date | undefined> {
     const [row] = await database.query<{ since: Date | null }>(

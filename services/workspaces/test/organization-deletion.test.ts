@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
-/** Creates an organization with one object of every kind, and workspaces. */
+/** Creates an organization with workspaces and one object of every other kind. */
 async function furnished(workspaces = 3) {
   const { id, name } = await running.organization(owner);
   const { project } = await running.projects.createProject(

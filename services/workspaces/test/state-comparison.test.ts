@@ -79,8 +79,8 @@ test("a summary whose event was lost is repaired, but only by a newer one", asyn
   expect(await summary()).toEqual([{ current: "sv-lost", count: 3, revision: "900" }]);
   expect(reported()).toEqual([]);
 
-  // The state service's database is as after a restore from a backup: nothing is reverted here, and an operator must
-  // decide.
+  // Simulates a restore of the state service's database from a backup. The comparison must not revert the rows of the
+  // workspaces service; it reports the workspace, and an operator decides what to do.
   await running.stateSql(
     "update workspace_states set revision = 800, resource_count = 1 where workspace_id = $1",
     [id],

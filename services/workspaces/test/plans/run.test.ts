@@ -7,8 +7,8 @@ import { migrations } from "../../store/migrations.ts";
 import { createReads, entities, transactions } from "../../store/nouns.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
-// Inserts 20,000 workspaces in 100 projects. Each workspace has five runs (all but one count for performance), a
-// configuration version, a readme and ten consumers.
+// Inserts 20,000 workspaces in 100 projects. Each workspace has five runs (four with a measured status, three of them
+// in the performance window), a configuration version, a readme and ten remote state consumers.
 const rows = `
   -- Without checks of foreign keys, row by row: what they cost is most of the insertion.
   set session_replication_role = replica;

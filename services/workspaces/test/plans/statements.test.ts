@@ -238,8 +238,8 @@ beforeAll(async () => {
     await tx.organizationDeletions.hasWorkspaces("org-3");
     await tx.organizationDeletions.finish("org-none");
   });
-  // The empty string ends the checked statements. The next ones are not checked: the total counts all organizations, and
-  // an index of locks would have to be written for every lock.
+  // The empty string marks the end of the checked statements. The statements after it read all rows: the total counts
+  // all organizations, and an index of locks would have to be updated for every lock.
   statements.push("");
   await reads.workspaces.oldestLock();
   await reads.organizations.pageOfAll({ query: "n", page });

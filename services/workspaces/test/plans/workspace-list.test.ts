@@ -175,7 +175,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
     const { found, plans } = await plansOf(search, readable);
     if (who === "owner") expect.soft(found?.total).toBe(ownerFinds);
     for (const [index, { plan, sql }] of plans.entries()) {
-      // To count most of the rows, a sequential scan is the best plan.
+      // A sequential scan is the best plan to count most of the rows.
       const counts = index === 1 && plans.length === 3 && (found?.total ?? 0) > 10_000;
       if (!counts) expect.soft(plan, sql).not.toMatch(/Seq Scan on (workspaces|tag_bindings)/);
     }
