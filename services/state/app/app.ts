@@ -12,7 +12,7 @@ export interface Settings {
   publicUrl: string;
   /** Largest accepted state or JSON form, in bytes. */
   maxStateBytes: number;
-  /** How long upload URLs work. A version whose state was not uploaded in this time is discarded. */
+  /** How long upload URLs are valid. A version whose state was not uploaded in this time is discarded. */
   pendingWindowMs: number;
   /** Minimum age at which the sweeper deletes a blob that has no row. */
   sweepGraceMs: number;

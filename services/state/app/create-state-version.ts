@@ -89,8 +89,8 @@ export async function createStateVersion(
     return await tx.stateVersions.getView(created.id);
   });
 
-  // A repeated request may find a version that already has its content and whose upload window has ended. Its URLs get
-  // a new expiry, because uploading the same bytes again must still return 200.
+  // A repeated request may find a version that already has its content and whose upload window has ended. The version's
+  // URLs get a new expiry, because uploading the same bytes again must still return 200.
   const expiresAt =
     version.status === "pending"
       ? version.expiresAt

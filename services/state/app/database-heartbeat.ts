@@ -3,7 +3,7 @@ import type { DatabaseHeartbeatReads } from "../store/database-heartbeat.ts";
 import type { App } from "./app.ts";
 
 /**
- * Records that the database is in use. Returns the interruptions during which rows of stored bytes can have been lost.
+ * Records that the database is in use. Returns the interruptions during which rows of stored bytes may have been lost.
  */
 export const recordHeartbeat = (app: App): Promise<DatabaseInterruption[]> =>
   app.transaction(async (tx) => {

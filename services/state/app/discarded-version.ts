@@ -25,7 +25,7 @@ export async function deleteContentsOfDiscarded(
   for (const version of discarded) await tx.record(stateVersionDiscarded(workspaceState, version));
 }
 
-/** Discards the pending versions of `known` before a newer version is created. */
+/** Discards the pending versions among `known` before a newer version is created. */
 export async function discardSuperseded(
   app: App,
   tx: Tx,

@@ -90,7 +90,7 @@ export async function failExtraction(
   if (isFinal) return giveUp(app, claim, reason);
   await changeClaimed(app, claim, async (_tx, { version }) => {
     version.extractionDueAt = new Date(app.now().getTime() + backoffMs(claim.attempt));
-    // An attempt counts only if the file caused the failure.
+    // A failure of the store is not counted as an attempt, because it is not caused by the file.
     if (fault === "store") version.extractionAttempts -= 1;
   });
 }

@@ -80,7 +80,7 @@ export async function rollbackStateVersion(
   return documentOf(app, caller, copied);
 }
 
-/** Records the same events as an uploaded state. */
+/** Records the same events as for an uploaded state. */
 async function recordCopy(
   tx: Tx,
   workspaceState: WorkspaceState,

@@ -61,7 +61,7 @@ export async function beginUpload(
 }
 
 /**
- * Throws `notFound` unless the version's creator may still write the workspace. For the repeat of an upload, which
+ * Throws `notFound` unless the version's creator may still write the workspace. Used for a repeated upload, which
  * stores nothing.
  */
 export async function authorizeRepeat(
@@ -72,7 +72,7 @@ export async function authorizeRepeat(
   requireWritable(creator, await app.reads.stateVersions.get(versionId));
 }
 
-/** The version's creator with its current rights. They can have changed since it created the version. */
+/** The version's creator with its current rights, which may have changed since it created the version. */
 const creatorOf = async (
   app: App,
   { workspaceId, versionId }: Pick<UploadClaims, "workspaceId" | "versionId">,

@@ -27,8 +27,8 @@ export const setPlacement = (
   });
 
 /**
- * Asks the workspaces service about these workspaces and applies the moves and deletions that it confirms. Inserts no
- * row for a workspace that has none: `placeWorkspace` loads its placement when it is needed.
+ * Requests these workspaces from the workspaces service, and applies the moves and deletions that its response
+ * confirms. Inserts no row for a workspace that has none: `placeWorkspace` loads its placement when it is needed.
  */
 export async function refreshWorkspaces(app: App, ids: readonly WorkspaceId[]): Promise<void> {
   const { placements, deletedWorkspaceIds } = await app.workspaces.batchGetPlacements(ids);

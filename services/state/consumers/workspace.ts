@@ -10,8 +10,8 @@ import { refreshWorkspaces } from "../app/workspace-placement.ts";
 const idOf = ({ workspaceId }: { workspaceId: string }) => parseId("ws", workspaceId);
 
 /**
- * Repeats a call that the state service may have missed: the workspaces service can crash between its commit and the
- * call.
+ * Applies changes even if the call that announces them was lost: the workspaces service can crash between its commit
+ * and that call.
  */
 export const workspaceProjection = (app: App) =>
   projection({

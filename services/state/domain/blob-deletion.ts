@@ -5,7 +5,7 @@ export interface DatabaseHeartbeat {
   beatAt: Date;
 }
 
-/** A period whose rows can have been lost: the database was restored from a backup, or no replica ran. */
+/** A period whose rows may have been lost: the database was restored from a backup, or no replica ran. */
 export interface DatabaseInterruption {
   since: Date;
   /** When a replica detected the interruption. */
@@ -14,9 +14,9 @@ export interface DatabaseInterruption {
 
 /** How long bytes remain in the store, in ms. */
 export interface BlobRetention {
-  /** Counted from the deletion of their last row. */
+  /** Measured from the deletion of their last row. */
   blobDeletionDelayMs: number;
-  /** Counted from the start of the upload attempt, which commits within three quarters of this time. */
+  /** Measured from the start of the upload attempt, which commits within three quarters of this time. */
   sweepGraceMs: number;
 }
 
@@ -41,8 +41,8 @@ export function interruptionBetween(
 }
 
 /**
- * Returns until when bytes that have neither a blob row nor a row in `blob_deletions` remain in the store. The delay
- * counts from the start of their upload, or from the end of an interruption in which their row can have been lost.
+ * Returns the time until which the store keeps bytes that have neither a blob row nor a row in `blob_deletions`. The
+ * delay starts when their upload started, or at the end of an interruption during which their row may have been lost.
  */
 export function keptUntil(
   startedAt: Date,

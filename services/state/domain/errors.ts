@@ -88,7 +88,7 @@ export const outputsNotProcessed = () =>
 export const stateVersionDiscarded = () =>
   conflict("state_version_discarded", "The state version was discarded; it accepts no content.");
 
-/** Each upload URL accepts one content. */
+/** Each upload URL accepts only the content that was uploaded to it first. */
 export const uploadUsed = () =>
   conflict("upload_used", "This upload URL was used before, with other content.");
 

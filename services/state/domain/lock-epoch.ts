@@ -81,10 +81,10 @@ export interface EpochEnded {
 }
 
 /**
- * Ends every lock epoch up to this one. These epochs accept no more writes, and their newest finalized intermediate
- * version becomes current. A repeated call changes nothing. Throws `stateVersionPending`.
+ * Ends every lock epoch up to this one. These epochs accept no more writes, and their newest finalized snapshot becomes
+ * current. A repeated call changes nothing. Throws `stateVersionPending`.
  *
- * `versions` must contain the pending versions, and the finalized intermediate versions newer than the current one.
+ * `versions` must contain the pending versions, and the finalized snapshots newer than the current version.
  */
 export function endLockEpoch(
   workspaceState: WorkspaceState,

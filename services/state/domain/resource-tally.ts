@@ -12,8 +12,11 @@ type Inventory = Pick<
   "resources" | "modules" | "providers" | "resourceCount" | "billableCount" | "instances"
 >;
 
-/** Limit in characters, because messages and rows have a size limit. A state with longer lists is refused. */
-const MOST_OF_RESOURCES = 128 * 1024 * 1024;
+/**
+ * Maximum length of a state's resource lists, in characters. Longer lists would not fit into a message or a row, so the
+ * state is refused.
+ */
+const MAX_LISTED_CHARACTERS = 128 * 1024 * 1024;
 
 /**
  * Counts and lists the resources of a state. The list and the counts by module and provider include data sources; all
@@ -74,7 +77,7 @@ export class ResourceTally {
   #spend({ name, type, module, provider, instances, managed }: FoundResource): void {
     const each = name.length + type.length + module.length + provider.length + 100;
     this.#length += each * (managed ? 1 + instances.length : 1);
-    if (this.#length > MOST_OF_RESOURCES) {
+    if (this.#length > MAX_LISTED_CHARACTERS) {
       throw new StateFileError("the state holds more resources than can be listed");
     }
   }

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { ExtractedOutput, ResourceInstance } from "./extraction.ts";
 
-/** The key of digests, with the id that distinguishes digests of different keys. */
+/** The key of digests, with an id that distinguishes its digests from those of other keys. */
 export interface DigestKey {
   id: string;
   /** In base64. */
@@ -9,8 +9,8 @@ export interface DigestKey {
 }
 
 /**
- * Keyed digests of the instances and outputs of a state: what differs between two versions can be found without the
- * states. Without the key a value cannot be found by trying values.
+ * Keyed digests of the instances and outputs of a state. They show what differs between two versions, without reading
+ * the states. Without the key, a value cannot be found by trying candidates.
  */
 export interface StateDigests {
   keyId: string;
@@ -20,10 +20,13 @@ export interface StateDigests {
   outputs: string;
 }
 
-/** 128 bits: enough that two contents never have one digest by chance. */
+/** 128 bits, so that two different contents never have the same digest by chance. */
 const DIGEST_BYTES = 16;
 
-/** Returns the digests of a state. Equal content has equal digests at different addresses only by its content. */
+/**
+ * Returns the digests of a state. Each digest includes the address or name, so equal values in two places have
+ * different digests.
+ */
 export function digestsOf(
   {
     instances,
@@ -53,13 +56,13 @@ export function digestsOf(
   };
 }
 
-/** An output whose value, type or sensitivity differs between two versions. Never its value. */
+/** An output whose value, type or sensitivity differs between two versions. Never contains the value. */
 export interface OutputDifference {
   name: string;
   sensitive: boolean;
 }
 
-/** What differs between a version and the version before it. */
+/** The differences between a version and the previous version. */
 export interface StateDifference {
   outputs: Record<Change, readonly OutputDifference[]>;
   resources: Record<Change, number>;
@@ -73,12 +76,14 @@ export type Incomparable =
   | "unreadable"
   | "previous-unreadable"
   | "previous-unprocessed"
-  /** The version before was read by an earlier release, or its contents were deleted. */
+  /** The previous version was extracted by an earlier release, or its contents were deleted. */
   | "previous-not-digested"
   /** The keys of the digests differ. */
   | "key-changed";
 
-/** The result of comparing a version with the one before it; the first version of a workspace has none before it. */
+/**
+ * The result of comparing a version with the previous one. The first version of a workspace has no previous version.
+ */
 export type Comparison = { previousVersionId: string | null } & (
   | { difference: StateDifference; incomparable: null }
   | { difference: null; incomparable: Incomparable }

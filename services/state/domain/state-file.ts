@@ -26,7 +26,7 @@ export class StateFile {
 
   /**
    * Begins `resources` (format 4) or `modules` (format 3). If the file contains the member more than once, the last one
-   * counts.
+   * is used.
    */
   beginList(name: ListName, isList: boolean): void {
     const tally = new ResourceTally();
@@ -83,8 +83,8 @@ function nothingOf(file: JsonObject): Extraction {
   };
 }
 
-/** Limit in characters, because messages have a size limit. */
-const MOST_OF_OUTPUTS = 48 * 1024 * 1024;
+/** Maximum length of a state's outputs, in characters. Longer outputs would not fit into a message. */
+const MAX_OUTPUT_CHARACTERS = 48 * 1024 * 1024;
 
 function outputsOf(outputs: unknown): Pick<Extraction, "outputs"> {
   const found = outputsFrom(outputs ?? {});
@@ -93,7 +93,7 @@ function outputsOf(outputs: unknown): Pick<Extraction, "outputs"> {
     (sum, { name, valueJson }) => sum + name.length + valueJson.length,
     0,
   );
-  if (length > MOST_OF_OUTPUTS) throw new StateFileError("the state's outputs are too large");
+  if (length > MAX_OUTPUT_CHARACTERS) throw new StateFileError("the state's outputs are too large");
   return { outputs: found };
 }
 

@@ -16,7 +16,7 @@ export interface StateVersionOutput {
   valueJson: string | null;
 }
 
-/** The type that documents show, by the engine's type constructor. */
+/** Maps the engine's type constructors to the types that documents show. */
 const outputTypes = new Map<unknown, string>([
   ["string", "string"],
   ["number", "number"],

@@ -51,14 +51,14 @@ export class StateVersion {
   declare billableResourceCount: number | null;
   declare formatVersion: number | null;
   declare engineVersion: string | null;
-  /** When extraction is due, or null if no extraction is due. While a worker holds a lease, the end of the lease. */
+  /** When extraction is due; null if it is not. While a worker holds a lease, this is the end of the lease. */
   declare extractionDueAt: Date | null;
   declare extractionAttempts: number;
   /** Why the content could not be read; its resources are then unknown. */
   declare extractionError: string | null;
   /** The version that a rollback copied to create this one. */
   declare rollbackVersionId: StateVersionId | null;
-  /** When the contents were soft-deleted; they can be restored for a limited time after it. */
+  /** When the contents were soft-deleted. They can be restored for a limited time after that. */
   declare softDeletedAt: Date | null;
 
   constructor(fields: Fields) {

@@ -5,7 +5,7 @@ import type { StateVersionId, WorkspaceId } from "./ids.ts";
 /** The two contents of a state version: the engine's raw state, and its JSON form. */
 export type ContentKind = "raw" | "json";
 
-/** The claims of an upload URL: the right to upload one content of one version until the URL expires. */
+/** The claims of an upload URL: the right to upload one kind of content of one version until the URL expires. */
 export interface UploadClaims {
   workspaceId: WorkspaceId;
   versionId: StateVersionId;
@@ -25,7 +25,7 @@ interface Key {
   secret: Buffer;
 }
 
-const LEAST_KEY_BYTES = 32;
+const MIN_KEY_BYTES = 32;
 
 /** `keys` is `id:base64,id:base64`; the first key signs and all keys verify. Throws if malformed. */
 export function createUploadTokens(keys: string): UploadTokens {
@@ -75,7 +75,7 @@ function parseKeys(keys: string): Key[] {
     const [, id, encoded] = /^\s*([A-Za-z0-9_-]+):([A-Za-z0-9+/=]+)\s*$/.exec(entry) ?? [];
     const secret = Buffer.from(encoded ?? "", "base64");
     // The entry is a key, so the error message never quotes it.
-    if (!id || secret.length < LEAST_KEY_BYTES) {
+    if (!id || secret.length < MIN_KEY_BYTES) {
       throw new Error("upload token keys: each must be id:base64, of at least 32 bytes");
     }
     if (ring.some((key) => key.id === id)) {

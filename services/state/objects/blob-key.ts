@@ -13,7 +13,8 @@ export interface BlobAttempt {
 const form = /^ws-[A-Za-z0-9]+\/sv-[A-Za-z0-9]+\/(?:raw|json)-([0-9a-z]{1,10})-[0-9a-f]{16}$/;
 
 /**
- * Returns a key that is unique to this attempt. It contains the start time, from which the sweeper computes the age.
+ * Returns a key that is unique to this attempt. The key contains the start time, from which the sweeper computes the
+ * age of the bytes.
  */
 export const newBlobKey = ({ workspaceId, versionId, kind, startedAt }: BlobAttempt): string =>
   `${workspaceId}/${versionId}/${kind}-${startedAt.getTime().toString(36)}-${randomBytes(8).toString("hex")}`;

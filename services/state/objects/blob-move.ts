@@ -36,8 +36,8 @@ const BATCH = 500;
 const AT_ONCE = 4;
 
 /**
- * Scans all owned blobs once and copies those that are missing in `to`: each completely or not at all, and only if its
- * bytes have the sha256 of its row. Throws if a store does not respond for a while.
+ * Scans all owned blobs once and copies those that are missing in `to`. Each is copied completely or not at all, and
+ * only if its bytes have the sha256 of its row. Throws if a store does not respond for a while.
  *
  * It stores no progress: after a crash, the next run finds the copied blobs in `to`. A blob may be deleted just before
  * it is copied; the copied key then has no row, and the sweeper deletes it.

@@ -58,7 +58,7 @@ export interface ContentCheck extends BlobRetention {
   readContents: boolean;
   /** Delay before an apparent problem is checked again, in ms. */
   settlingMs: number;
-  /** Periods in which rows of stored bytes can have been lost. */
+  /** Periods in which rows of stored bytes may have been lost. */
   interruptions: readonly DatabaseInterruption[];
   now(): Date;
   onProgress(versions: number): void;
@@ -188,14 +188,15 @@ async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
 }
 
 /**
- * Finds keys in the store that have no row. Recent keys are not reported, because they can belong to an upload in
+ * Finds keys in the store that have no row. Recent keys are not reported, because they may belong to an upload in
  * progress.
  */
 async function ownerlessKeys(
   { rows, store, signal, now, interruptions, ...retention }: ContentCheck,
   checked: CheckedContents,
 ): Promise<FoundProblem[]> {
-  // The sweeper deletes ownerless keys one more grace period later at the latest, so only older ones are a problem.
+  // The sweeper deletes an ownerless key at most one grace period after the key becomes due for deletion. Only keys
+  // that are still there after that are a problem.
   const before = now().getTime() - retention.sweepGraceMs;
   const ownerless: FoundProblem[] = [];
   let batch: string[] = [];

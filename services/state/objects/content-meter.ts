@@ -6,12 +6,15 @@ import { contentTruncated } from "./blob-errors.ts";
 import type { ExpectedContent, StoredBlob } from "./blob-store.ts";
 import { own } from "./spent-memory.ts";
 
-/** Buffer size: several reads on either side, so that client and store do not wait for each other at every chunk. */
+/**
+ * Buffer size: large enough for several reads on each side, so that client and store do not wait for each other at
+ * every chunk.
+ */
 const BUFFERED_BYTES = 512 * 1024;
 
 /**
  * Passes a body through and computes its digests. It holds back the last chunk until length and md5 are verified, so
- * that the store never receives an invalid body completely.
+ * that the store never receives the whole of an invalid body.
  */
 export class ContentMeter extends Transform {
   readonly #expected: ExpectedContent;

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import type { BlobStore } from "./blob-store.ts";
 
 // The list of permanently deleted contents is kept in the store, because a database restored from a backup does not
-// contain later deletions.
+// contain the deletions made after the backup.
 const PREFIX = "deleted-permanently/";
 const never = new AbortController().signal;
 

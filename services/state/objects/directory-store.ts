@@ -28,8 +28,9 @@ const BLOBS = "blobs";
 const MOVE_ATTEMPTS = 5;
 
 /**
- * Opens the store in a folder, for one replica. Deletes incomplete files that a killed process left. With `beside` the
- * store is only read and deletes nothing, because another process may still write to it. Throws `StartError`.
+ * Opens the store in a folder, for one replica. Deletes incomplete files that a killed process left. With `beside`,
+ * opens the store for reading only and deletes nothing, because another process may still write to it. Throws
+ * `StartError`.
  */
 export async function openDirectoryStore(
   folder: string,

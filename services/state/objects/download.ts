@@ -24,11 +24,11 @@ export interface DownloadRequest {
   response: ServerResponse;
   /** Aborted if the client disconnects. */
   signal: AbortSignal;
-  /** From now on, closes the connection when it is idle. */
+  /** Starts monitoring the connection: from this call on, it is closed when it is idle. */
   watch(): void;
 }
 
-/** Sends a content if the caller's bearer token allows reading it. The URL alone grants no access. */
+/** Sends a content if the caller's bearer token permits reading it. The URL alone grants no access. */
 export async function sendContent(
   { app, store }: Objects,
   { versionId, kind, request, response, signal, watch }: DownloadRequest,
@@ -85,7 +85,10 @@ export async function sendContent(
   }
 }
 
-/** Returns the range to send. With If-Range, a client that has a part of another content gets the complete content. */
+/**
+ * Returns the range to send. If the header If-Range contains another ETag than `etag`, the client gets the complete
+ * content.
+ */
 function askedRange({ headers }: IncomingMessage, etag: string, size: number) {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? rangeOf(headers.range, size) : undefined;

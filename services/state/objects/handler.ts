@@ -24,7 +24,9 @@ export interface HandlerOptions {
   idleMs: number;
   /** Time limit for receiving a body, in ms; see `limitReceiving`. */
   bodyMs: number;
-  /** The proxies whose traces are continued; a trace of another client could be that of another request. */
+  /**
+   * The proxies whose trace context is accepted. A trace context from any other client could name an unrelated trace.
+   */
   proxies: Proxies;
 }
 
@@ -45,8 +47,8 @@ export function createObjectHandler(
     const watch = () => void response.setTimeout(idleMs);
     watch();
     limitReceiving(request, bodyMs, () => response.destroy());
-    // After its last byte the client waits for this service. That can take as long as the time limits of store and
-    // database.
+    // After sending its last byte, the client waits for this service. That can take as long as the time limits of store
+    // and database.
     request.once("end", () => response.setTimeout(0));
     const route = routeOf(request);
     measure(request, response, route.name);
@@ -75,7 +77,7 @@ interface Exchange {
   response: ServerResponse;
   signal: AbortSignal;
   awaitsContinue: boolean;
-  /** From now on, closes the connection when it is idle. */
+  /** Starts monitoring the connection: from this call on, it is closed when it is idle. */
   watch(): void;
 }
 

@@ -36,7 +36,8 @@ export function requestMetrics(): RequestMetrics {
     .createUpDownCounter("statehouse_object_requests_in_progress", {
       description: "Uploads and downloads of state bytes that have not ended",
     });
-  // The bytes of earlier requests on the connection. A small upload has arrived completely when its request begins.
+  // The number of bytes that earlier requests transferred on each connection. It cannot be read from the socket when a
+  // request begins, because a small upload has arrived completely by then.
   const counted = new WeakMap<Socket, { received: number; sent: number }>();
   return {
     notAuthenticated: authenticationFailures("token"),

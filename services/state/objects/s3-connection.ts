@@ -17,8 +17,8 @@ export interface S3Settings {
   endpoint: string;
   bucket: string;
   /**
-   * Both or none. They are read again for every request: getters return keys that are rotated meanwhile. Without keys,
-   * the credentials are those that the AWS SDK finds.
+   * Both keys or neither. They are read again for every request, so that a getter can return keys that were rotated in
+   * the meantime. Without keys, the credentials are those that the AWS SDK finds.
    */
   readonly accessKey?: string | undefined;
   readonly secretKey?: string | undefined;

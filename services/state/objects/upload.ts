@@ -39,7 +39,7 @@ export async function receiveContent(objects: Objects, upload: Upload): Promise<
   try {
     await receive(objects, upload);
   } catch (error) {
-    // A deleted workspace, and a creator that lost its rights: the URL does not reveal that it was valid.
+    // The workspace was deleted, or the creator lost its rights. The response must not reveal that the URL was valid.
     throw isNotFound(error) ? unknownUploadUrl() : error;
   }
 }
@@ -88,7 +88,10 @@ async function digestsOf(
   return meter.digests;
 }
 
-/** Stands for a content of another length, which must differ from the stored one, so its bytes are not read. */
+/**
+ * A placeholder for a content whose length differs from the stored one. The two contents must differ, so the bytes of
+ * this one are not read.
+ */
 const unknownContent = (size: number) => ({
   size,
   sha256: "",

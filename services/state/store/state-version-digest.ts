@@ -36,7 +36,10 @@ export async function copyDigests(
   );
 }
 
-/** SQL: the entries of two JSON objects that differ. Both are `{}` if the version does not exist. */
+/**
+ * SQL: the entries that differ between the JSON objects of versions $1 and $2. The object of a version that does not
+ * exist is empty.
+ */
 const differing = (column: string) => `
   select coalesce(new.key, old.key) as name, new.value as new, old.value as old,
     case when old.key is null then 'added' when new.key is null then 'removed' else 'changed' end
@@ -47,8 +50,8 @@ const differing = (column: string) => `
   where new.value is distinct from old.value`;
 
 /**
- * Selects what differs in version $1 from version $2, which can be empty: the number of instances of each change, and
- * the outputs by name.
+ * Selects the differences of version $1 from version $2, which may be an empty id: the numbers of added, changed and
+ * removed instances, and the names of the outputs that differ.
  */
 export const differenceOfVersions = `
   -- index: state_version_digests_pkey, for both
@@ -93,8 +96,8 @@ const rows = (em: EntityManager) => {
     },
 
     /**
-     * Compares a version with the version before it that is not intermediate. The transaction has locked the workspace
-     * and stored the digests of the version.
+     * Compares a version with the previous version that is not a snapshot. The transaction must have locked the
+     * workspace and stored the digests of the version.
      */
     async compareWithPrevious(version: StateVersion): Promise<Comparison> {
       await em.flush();
@@ -149,9 +152,12 @@ function toDifference(row: DifferenceRow | undefined): StateDifference {
   };
 }
 
-/** Characters of output names in an event. Names come from the state and can be of any length and number. */
+/**
+ * Maximum length of the lists of outputs in an event, in characters. Output names come from the state, which limits
+ * neither their length nor their number.
+ */
 const MAX_NAMES_LENGTH = 64 * 1024;
-/** Characters of an entry without its name. */
+/** Length of an entry of these lists without the output's name, in characters. */
 const ENTRY_LENGTH = 30;
 
 /** Returns the fields of an event that describe a comparison. */

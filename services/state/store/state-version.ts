@@ -156,7 +156,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         [workspaceId, epoch, sourceId],
       ),
 
-    /** Returns the pending versions, and the finalized intermediate versions after `position`. */
+    /** Returns the pending versions, and the finalized snapshots after `position`. */
     listBeforeSealing: (workspaceId: WorkspaceId, position: bigint): Promise<StateVersion[]> =>
       listForUpdate(
         // index: state_versions_status, state_versions_open

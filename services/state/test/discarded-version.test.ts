@@ -85,7 +85,7 @@ describe("a version that was discarded", () => {
       });
       const listed = await state.outputs.listStateVersionOutputs({ stateVersionId: id });
       expect(listed).toMatchObject({ outputs: [], totalCount: 0 });
-      // If the version's window has ended, its URL has expired too.
+      // If the version's upload window has ended, its URL has expired too.
       await expect(state.put(jsonUrl, "{}")).rejects.toThrow(/discarded|token/);
       const types = await state.events(workspaceId);
       expect(types.filter((type) => type === "state-version.discarded")).toHaveLength(1);

@@ -47,8 +47,7 @@ export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions)
  *
  * A key without a row is deleted when both periods have passed:
  *
- * - The delay, counted from the start of the upload, or from a later restore of the database that can have lost the
- *   row.
+ * - The delay. It starts with the upload, or with a later restore of the database that may have lost the row.
  * - The grace period. An upload commits within three quarters of it, so an older key cannot get a row any more.
  */
 export async function sweepOnce(

@@ -7,7 +7,7 @@ import { scanGauges } from "./scan-gauges.ts";
 
 const MAX_INTERVAL_MS = 60_000;
 
-/** Verifies that the bytes of every row are in the store and logs missing ones, until it is disposed. */
+/** Verifies that the bytes of every row are in the store and logs missing ones, until the worker is disposed. */
 export function startVerifier({
   app,
   store,

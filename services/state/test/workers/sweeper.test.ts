@@ -122,7 +122,7 @@ it("never deletes the bytes of an upload that commits late, unless the upload fa
   const late = await put();
   let finishing: Promise<PromiseSettledResult<unknown>[]> | undefined;
   await state.database.transaction(async (em) => {
-    // Reports its result when an upload ends.
+    // Blocks the upload when it records its event, until the grace period has ended.
     await queryIn(em, "lock table outbox in exclusive mode");
     finishing = Promise.allSettled([finishUpload(app, claims, late)]);
     await pause(sweepGraceMs + 100);
