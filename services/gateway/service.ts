@@ -151,7 +151,9 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   };
 }
 
-/** Throws if a response could take longer than its connection may be idle: it would never arrive. */
+/**
+ * Throws if a response could take longer than its connection may be idle, because such a response would never arrive.
+ */
 function requireConsistentTimeouts({ REQUEST_TIMEOUT, IDLE_TIMEOUT }: Config): void {
   if (REQUEST_TIMEOUT < IDLE_TIMEOUT) return;
   throw new ConfigError(
@@ -176,7 +178,8 @@ async function answers(call: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * Returns checks that call each service as the gateway itself. The calls change nothing, and the services refuse them.
+ * Returns checks that call each service with the gateway's own identity. The services refuse these calls, which is
+ * enough to show that they respond; the calls change nothing.
  */
 const checksOf = (client: Clients, identity: ServiceIdentity): RunningGateway["checks"] => ({
   access: () =>

@@ -12,21 +12,22 @@ export interface AuthenticationLimit {
   run(request: IncomingMessage, authenticate: () => Promise<Caller>): Promise<Caller>;
 }
 
-/** How long a credential counts as valid after its last authentication, in ms. */
+/** How long a credential is treated as valid after its last successful authentication, in ms. */
 const KNOWN_MS = 3_600_000;
 const MAX_KNOWN = 100_000;
 
 /**
- * Limits the tokens that are not valid, per client address. Credentials that were valid within the last hour are always
- * authenticated, so that a wrong token in one place does not block the others behind the same address. Behind a proxy
- * that is not trusted all clients have one address: nothing is limited then, and the log says so once.
+ * Limits the authentications with invalid tokens, per client address. Credentials that were valid within the last hour
+ * are always authenticated, so that a wrong token in one place does not block the others behind the same address.
+ * Behind a proxy that is not trusted, all clients have one address; nothing is limited then, and a warning is logged
+ * once.
  */
 export function createAuthenticationLimit({
   perMinute,
   proxies,
   logger,
 }: {
-  /** 0 limits nothing. */
+  /** 0 means no limit. */
   perMinute: number;
   proxies: Proxies;
   logger: Logger;
@@ -51,7 +52,8 @@ export function createAuthenticationLimit({
       const credential = credentialKey(request);
       if (credential === undefined || !isLimited(request)) return authenticate();
       const address = proxies.clientOf(request);
-      // Taken before the call and returned if the token is valid, so that concurrent requests count, too.
+      // A new credential takes a token from its address's bucket before the call and returns it if it is valid, so that
+      // concurrent requests cannot exceed the limit.
       const isNew = !known.has(credential);
       if (isNew) {
         const { allowed, retryAfterSeconds } = failures.take(address);

@@ -2,7 +2,9 @@ import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { bearerToken } from "@statehouse/runtime";
 
-/** Returns a digest of the request's bearer token, under which limits are kept; undefined without a token. */
+/**
+ * Returns a digest of the request's bearer token, which identifies the token in rate limits; undefined without a token.
+ */
 export function credentialKey({ headers }: IncomingMessage): string | undefined {
   const token = bearerToken(headers.authorization);
   return token === undefined ? undefined : hash("sha256", token, "base64url");

@@ -30,7 +30,7 @@ export const page = {
   }),
 };
 
-/** The requested page as in `page`, but undefined, which means all items, if the query has no paging parameters. */
+/** Like `page`, but undefined if the query has no paging parameters. Undefined means that all items are requested. */
 export const optionalPage = {
   parameters: [
     number,

@@ -9,7 +9,7 @@ export interface ParameterDescription {
   readonly required?: true;
 }
 
-/** What a route reads from the query: one parameter, or several that make one value. */
+/** A value that a route reads from the query, from one parameter or from several. */
 export interface Query<Value> {
   readonly parameters: readonly ParameterDescription[];
   /** Throws `badRequest`. */
@@ -41,7 +41,7 @@ export function parameter(query: URLSearchParams, name: string): string | undefi
 const namesOf = (names: string | readonly string[]) =>
   typeof names === "string" ? [names] : names;
 
-/** Declares a text, under any of several names of the parameter; it is empty if all are absent. */
+/** Declares a text parameter, which may have any of several names. It is empty if all are absent. */
 export const text = (
   names: string | readonly string[],
   description: string,
@@ -54,7 +54,7 @@ export const text = (
       .find((value) => value !== undefined) ?? "",
 });
 
-/** Declares a required text. Reading throws `badRequest` if it is absent. */
+/** Declares a required text parameter. Reading throws `badRequest` if it is absent. */
 export const requiredText = (name: string, description: string) => ({
   parameters: [{ name, description, schema: z.string().min(1), required: true as const }],
   read(query: URLSearchParams): string {
@@ -64,7 +64,7 @@ export const requiredText = (name: string, description: string) => ({
   },
 });
 
-/** Declares values that are separated by commas, under any of several names of the parameter. */
+/** Declares a parameter with values separated by commas, which may have any of several names. */
 export const texts = (names: string | readonly string[], description: string) => ({
   parameters: namesOf(names).map((name) => ({
     name,
@@ -80,7 +80,10 @@ export const texts = (names: string | readonly string[], description: string) =>
     ),
 });
 
-/** Declares one of some values; it is empty if the parameter is absent. Reading throws `badRequest` for any other. */
+/**
+ * Declares a parameter with a fixed set of values; it is empty if absent. Reading throws `badRequest` for any other
+ * value.
+ */
 export const choice = (
   name: string,
   values: readonly [string, ...string[]],
@@ -97,7 +100,7 @@ export const choice = (
   },
 });
 
-/** Declares a flag; it is undefined unless the parameter is `true` or `false`. */
+/** Declares a boolean parameter; it is undefined unless its value is `true` or `false`. */
 export const flag = (name: string, description: string) => ({
   parameters: [{ name, description, schema: z.enum(["true", "false"]) }],
   read(query: URLSearchParams): boolean | undefined {

@@ -1,14 +1,14 @@
 import { LRUCache } from "lru-cache";
 
-/** What a bucket contains after a token was requested from it. */
+/** The state of a bucket after a token was requested from it. */
 export interface Taken {
   /** Whether the bucket had a token. */
   allowed: boolean;
-  /** The whole tokens that are left. */
+  /** The number of whole tokens that are left. */
   remaining: number;
   /** Seconds until the bucket has a token; 0 if it has one. */
   resetSeconds: number;
-  /** The same for Retry-After: whole seconds, at least one. */
+  /** `resetSeconds` for the header Retry-After: rounded up to whole seconds, at least one. */
   retryAfterSeconds: number;
 }
 

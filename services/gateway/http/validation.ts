@@ -16,7 +16,7 @@ export async function withPointers<Result>(
 
 /**
  * Throws `invalid` with `problems` and with the problems that `validate` throws. A problem at or below the position of
- * one of `problems` is only a consequence of it and is omitted. Other errors that `validate` throws, such as
+ * one that is already in `problems` follows from it and is omitted. Other errors that `validate` throws, such as
  * `notFound`, take precedence.
  */
 export async function refuse(

@@ -35,8 +35,8 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
 /**
- * Declares a member that is an object. If it is absent it counts as an empty object, so that errors name its required
- * members.
+ * Declares a member that is an object. If it is absent it is treated as an empty object, so that errors name its
+ * required members.
  */
 export const section = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => value ?? {}, schema);

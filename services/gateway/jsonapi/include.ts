@@ -14,7 +14,7 @@ const unknownInclude = (name: string, allowed: readonly string[]) =>
   );
 
 /**
- * Parses `include=a,b.c`. Names are in snake case; `-` counts as `_`. Throws `badRequest` for a name that is not in
+ * Parses `include=a,b.c`. Names are in snake case; `-` is read as `_`. Throws `badRequest` for a name that is not in
  * `allowed`.
  */
 export function parseInclude(value: string, allowed: readonly string[]): IncludeTree {

@@ -67,7 +67,7 @@ export interface ResourceDescription {
   readonly relationships?: Readonly<
     Record<string, { readonly description: RelationshipDescription }>
   >;
-  /** The names of its links; `self` if omitted, for resources that have `links`. */
+  /** The names of the resource's links. If omitted, a resource with `links` has only `self`. */
   readonly linkNames?: readonly string[];
   readonly links?: unknown;
   /** Whether documents can omit the links. */

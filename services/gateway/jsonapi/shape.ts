@@ -19,8 +19,8 @@ type Describe = (converted: JsonSchema, io: Io) => JsonSchema;
 const described = new WeakMap<z.core.$ZodType, Describe>();
 
 /**
- * Returns `schema`, whose JSON Schema is what `describe` returns. For schemas that check or convert with code, which has
- * no form in JSON Schema.
+ * Returns `schema`, described in JSON Schema by what `describe` returns. For schemas that check or convert values with
+ * code, which JSON Schema cannot express.
  */
 export function describedAs<Schema extends z.ZodType>(schema: Schema, describe: Describe): Schema {
   described.set(schema, describe);
@@ -45,7 +45,7 @@ export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, description);
       }
-      // The bounds of safe integers say nothing about the value.
+      // These bounds are only those of exact integers in JavaScript; the value has no such limits.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },

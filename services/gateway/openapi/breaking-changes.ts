@@ -10,7 +10,7 @@ interface Facts {
   readonly required: Set<string>;
   /** Operations and members of responses that are always there. A client breaks if one disappears. */
   readonly shown: Set<string>;
-  /** Types of members of responses. A client breaks if a member that exists gets another one. */
+  /** Types of members of responses. A client breaks if an existing member gets another type. */
   readonly types: Map<string, Set<string>>;
 }
 
@@ -100,7 +100,8 @@ function walk(
   if (typeof $ref === "string") {
     const name = $ref.replace("#/components/schemas/", "");
     const target = document.components.schemas[name];
-    // A list of alternatives names each of them, so that equal paths stay apart.
+    // The path of an alternative contains the name of its schema, so that members of different alternatives have
+    // different paths.
     if (target && !open.includes(name)) walk(document, target, path, [...open, name], visit);
     return;
   }
@@ -118,7 +119,7 @@ function walk(
   }
 }
 
-/** Returns the types of a schema; the values of an enumeration that a request can contain count as types. */
+/** Returns the types of a schema. For an enumeration in a request, each allowed value is a type of its own. */
 function typesOf(schema: unknown): string[] {
   if (!isSchema(schema)) return [];
   const { type, anyOf, $ref } = schema;

@@ -6,8 +6,8 @@ import { routes } from "../routes/routes.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 import { type OpenApiDocument, openApiDocument } from "./document.ts";
 
-// npm run check:openapi: docs/openapi.json is the document of the routes, and what breaks clients since origin/main is in
-// CHANGELOG.md. With --renew, writes docs/openapi.json.
+// npm run check:openapi: checks that docs/openapi.json is the document of the routes, and that CHANGELOG.md names every
+// change since origin/main that breaks clients. With --renew, writes docs/openapi.json.
 
 const file = "docs/openapi.json";
 
@@ -20,7 +20,7 @@ function published(): OpenApiDocument | undefined {
     });
     return JSON.parse(text);
   } catch {
-    // There is no earlier document to compare with: another clone, or the first document.
+    // There is no earlier document to compare with: this clone has no `origin/main`, or this document is the first one.
     return undefined;
   }
 }

@@ -76,7 +76,7 @@ function operationOf(route: Route, contentOf: (route: Route) => JsonSchema | und
     ...(route.body
       ? {
           requestBody: {
-            // A body that is absent counts as an empty object.
+            // An absent body is treated as an empty object.
             required: isRequired(route.body),
             content: { "application/vnd.api+json": { schema: jsonSchemaOf(route.body, "input") } },
           },
@@ -106,7 +106,7 @@ function curlOf({ method, path, credentials, body }: Route): string {
 
 const isRequired = (body: NonNullable<Route["body"]>): boolean => !body.safeParse({}).success;
 
-/** Returns a name of an operation that is made of its method and path, such as `getWorkspacesByWorkspaceId`. */
+/** Returns the operation's name, which is built from its method and path, such as `getWorkspacesByWorkspaceId`. */
 function operationIdOf({ method, path }: Route): string {
   const words = path
     .replace(/^\/api\/v2\//, "/")

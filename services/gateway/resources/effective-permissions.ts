@@ -21,7 +21,10 @@ const sourceShape = z.object({
   access: z.string(),
 });
 
-/** The permissions of a workspace's document, each with the grants that give it; false without a grant. */
+/**
+ * The permissions that a workspace's document shows, and for each the grants that allow it. A permission without grants
+ * is false.
+ */
 export const effectivePermissionsResource = resource<EffectivePermissions, RequestContext>({
   type: "effective-permissions",
   id: ({ workspaceId, principal }) => `${workspaceId}:${principal.id}`,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { optionalTime } from "../jsonapi/shape.ts";
 import { timestamp } from "./timestamps.ts";
 
-/** Returns a reported string; an empty one counts as absent. */
+/** Returns a reported string; null if it is empty or absent. */
 export const reported = (text: string | undefined): string | null => text || null;
 
 /** The schema of what `statusTimestamps` returns. */

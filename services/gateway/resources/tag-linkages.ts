@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listOf, optional } from "../jsonapi/body.ts";
 
-/** One tag binding in a body. An absent value counts as empty, which makes the binding a flat tag. */
+/** One tag binding in a body. An absent value is treated as empty, which makes the binding a flat tag. */
 export const tagBindingItem = z
   .object({
     type: z.literal("tag-bindings"),

@@ -114,7 +114,7 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
         resource: () => teamResource,
       }),
     },
-    // The id of an invitation accepts it.
+    // The id of an invitation is treated as a secret, because it is used to accept the invitation.
     hasSecret: ({ status }) => status === "invited",
     links: ({ id }) => ({ self: `/api/v2/organization-memberships/${id}` }),
     loadMany: async (ids, { client, caller }) =>

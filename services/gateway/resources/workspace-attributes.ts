@@ -123,7 +123,7 @@ export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
     "working-directory": { field: "workingDirectory", in: z.string(), shown: optionalText },
   },
   relationships: {
-    // An empty id counts as absent: the workspace keeps its project, and a new workspace gets the organization's
+    // An empty id is treated as absent: the workspace keeps its project, and a new workspace gets the organization's
     // default project.
     project: { field: "projectId", in: linkage("projects").transform((id) => id || undefined) },
     tags: { field: "tagNames", in: tagNameLinkages.transform((values) => values && { values }) },

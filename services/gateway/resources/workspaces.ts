@@ -90,7 +90,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
   relationships: {
     organization: toOne({
       linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
-      // Requested by the internal id, because another organization can have taken the name in the meantime.
+      // Requested by the internal id, because another organization may have taken the name in the meantime.
       targets: [
         target(
           () => includedOrganizationResource,

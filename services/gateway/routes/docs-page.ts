@@ -25,7 +25,7 @@ const file = (path: string, contentType: string, summary: string, source: () => 
     handle: cached(source),
   });
 
-/** The reference page of the API, with everything that it loads. It needs no other host. */
+/** The reference page of the API, with everything that it loads. It loads nothing from other hosts. */
 export const docsPageRoutes: readonly Route[] = [
   file("/docs", "text/html", "Show the API's reference", () => ours("page.html")),
   file("/docs/init.js", "text/javascript", "The script of the API's reference", () =>

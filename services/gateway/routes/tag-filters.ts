@@ -10,14 +10,14 @@ export interface TagFilter {
 
 const PARAMETER = /^filter\[tagged\]\[(\d+)\]\[(key|value)\]$/;
 /** Maximum number of conditions. Each of them is a join. */
-const MOST = 10;
+const MAX_FILTERS = 10;
 
 /**
  * The filters `filter[tagged][i][key]` and `filter[tagged][i][value]`, grouped by i. Reading throws `badRequest` if
  * there are more than ten.
  */
 export const tagFilters = {
-  parameters: Array.from({ length: MOST }, (_, index) => [
+  parameters: Array.from({ length: MAX_FILTERS }, (_, index) => [
     {
       name: `filter[tagged][${index}][key]`,
       description: "Only items with an effective tag binding of this key.",
@@ -41,7 +41,7 @@ function readTagFilters(query: URLSearchParams): TagFilter[] {
     const filter = filters.get(index) ?? { key: "", value: "" };
     filters.set(index, part === "key" ? { ...filter, key: given } : { ...filter, value: given });
   }
-  if (filters.size > MOST)
-    throw badRequest("parameter", `filter[tagged] has more than ${MOST} filters.`);
+  if (filters.size > MAX_FILTERS)
+    throw badRequest("parameter", `filter[tagged] has more than ${MAX_FILTERS} filters.`);
   return [...filters.values()];
 }

@@ -29,7 +29,7 @@ const summaries: Record<keyof typeof actions, string> = {
   revoke_admin: "Make an administrator an ordinary user",
 };
 
-/** Actions that the access service refuses for the last administrator. */
+/** Actions that the access service refuses if they would leave no administrator. */
 const lasting: ReadonlySet<string> = new Set(["suspend", "revoke_admin"]);
 
 export const userRoutes: readonly Route[] = [

@@ -1,12 +1,12 @@
 import koaCors from "@koa/cors";
 import type { Middleware } from "./state.ts";
 
-/** How long browsers may keep the answer to a preflight request, in seconds. */
+/** How long browsers may cache the response to a preflight request, in seconds. */
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Lets pages of these origins call the API from browsers. Cookies are never allowed: callers send tokens. Preflight
- * requests of other origins get no CORS headers.
+ * Allows pages of these origins to call the API from browsers. Cookies are never allowed, because callers send tokens.
+ * Preflight requests of other origins get no CORS headers.
  */
 export const cors = (origins: readonly string[]): Middleware =>
   koaCors({

@@ -6,7 +6,7 @@ import type { Middleware } from "./state.ts";
 /**
  * Limits the requests of each credential to `perSecond` with a burst of one second, and shows the limit in the headers
  * that public clients read: X-RateLimit-Limit in requests per second, X-RateLimit-Reset in seconds. Requests without a
- * token are not counted. 0 limits nothing and shows no headers.
+ * token are not counted. If `perSecond` is 0, nothing is limited and no headers are sent.
  */
 export function rateLimit(perSecond: number): Middleware {
   if (perSecond === 0) return (_, next) => next();

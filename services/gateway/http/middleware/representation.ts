@@ -44,8 +44,8 @@ export const representation: Middleware = async (ctx, next) => {
 const publicBodies = new LRUCache<string, Promise<Buffer>>({ max: 16 });
 
 /**
- * Compresses the body. Those of routes without credentials are kept: they are the same for all callers and can be large,
- * as the scripts of the reference page are.
+ * Compresses the body. The compressed bodies of routes without credentials are cached, because they are the same for
+ * all callers and some are large, for example the scripts of the reference page.
  */
 function compressedBody({ state }: RequestCtx, body: string): Promise<Buffer> {
   if (state.route?.credentials !== "none") return compress(body, { level: 1 });
@@ -57,6 +57,8 @@ function compressedBody({ state }: RequestCtx, body: string): Promise<Buffer> {
 const isCacheable = ({ method, status }: RequestCtx) =>
   (method === "GET" || method === "HEAD") && status === 200;
 
-/** Returns a weak tag: it identifies the body of one encoding, and all its spellings are equal to clients. */
+/**
+ * Returns a weak entity tag: it identifies the content of the body in one encoding, without promising identical bytes.
+ */
 const entityTag = (body: string, suffix: string) =>
   `W/"${hash("sha256", body, "base64url").slice(0, 22)}${suffix}"`;
