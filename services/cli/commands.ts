@@ -62,7 +62,7 @@ const running = <Schema extends z.ZodObject>(
 interface Printing {
   args?: string;
   summary: string;
-  /** The command at the start of the line about a failure, for example "Migrating". */
+  /** The name of the work, with which the line about a failure begins, for example "Migrating". */
   what: string;
   /** Lines of the help about arguments and options. */
   details?: readonly string[] | (() => Promise<readonly string[]>);
@@ -299,7 +299,10 @@ export const commands: Readonly<Record<string, Command>> = {
   healthcheck: healthcheckCommand(),
 };
 
-/** Checks the service of this machine, or addresses of others, as the pods of `helm test` do. */
+/**
+ * Checks the service that runs on this machine. With addresses as arguments, checks those instead, for example from the
+ * pods of `helm test`.
+ */
 function healthcheckCommand(): Command {
   const ofService = perService(
     {

@@ -12,7 +12,7 @@ export interface Issued {
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3650;
-/** Clocks may differ: a certificate is valid from shortly before it was issued. */
+/** How long before its issue a certificate becomes valid, in ms, because the clocks of services may differ. */
 const EARLIER_MS = 3_600_000;
 
 const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
@@ -39,7 +39,8 @@ export async function newAuthority(now: Date): Promise<Issued> {
   const keys = await newKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     ...validity(now, AUTHORITY_DAYS),
-    // Two authorities of one name would be confused while one replaces the other.
+    // The name contains the time, because two authorities with the same name would be confused while one replaces the
+    // other.
     name: `CN=Statehouse services ${now.toISOString()}`,
     keys,
     extensions: [

@@ -12,7 +12,7 @@ const certificate = z.object({ createdAt, certificate: z.string(), privateKey: z
 
 const materialSchema = z.object({
   version: z.literal(1),
-  /** Pairs with which services and runners sign their calls, by name. */
+  /** Key pairs with which services and runners sign their calls, by name. */
   assertions: z.record(
     z.string(),
     z

@@ -23,7 +23,7 @@ export function natsUsers({ nats }: Material): string {
         publish: [
           `statehouse.${service}.>`,
           "$JS.API.INFO",
-          // Only access publishes what the mail sender sends; every service creates the streams.
+          // Only the access service publishes events for the mail sender. All services may create the streams.
           ...(service === "access" ? ["statehouse-mail.access.>"] : []),
           "$JS.API.STREAM.*.STATEHOUSE",
           "$JS.API.STREAM.*.STATEHOUSE_MAIL",

@@ -47,14 +47,14 @@ export async function writeFiles(
 }
 
 interface ManifestOptions {
-  /** The beginning of the names of all Secrets. */
+  /** The prefix of the names of all Secrets. */
   prefix: string;
   namespace: string | undefined;
 }
 
 /**
- * Returns manifests of Kubernetes: for each service and runner one Secret of keys and one of its certificate, in the
- * form that cert-manager writes, and one Secret with the users of NATS.
+ * Returns Kubernetes manifests: for each service and runner, a Secret with its keys and a Secret with its certificate
+ * in the form that cert-manager writes; and a Secret with the users of NATS.
  */
 export function manifests(
   material: Material,

@@ -13,7 +13,10 @@ export const CERTIFICATE_DAYS = 365;
 
 const KEY_BYTES = 32;
 
-/** How far the rotation of a list is: its first entry is in use, and a newer one beside it is only accepted yet. */
+/**
+ * The last completed step of a rotation. The first entry of a list is in use, the others are only accepted: after
+ * `added` the new entry is second, after `switched` it is first, after `done` it is the only one.
+ */
 type Step = "done" | "added" | "switched";
 
 const sealingServices = ["workspaces", "state"];
@@ -96,7 +99,7 @@ function requireRunners(names: readonly string[]): void {
   );
 }
 
-/** Returns how far the rotation of `kind` is. */
+/** Returns the last completed step of the rotation of `kind`. */
 export const stepOf = (material: Material, kind: Kind): Step => {
   const [list = []] = listsOf(material, kind);
   const [first, second] = list;
@@ -113,7 +116,7 @@ function listsOf(material: Material, kind: Kind): readonly (readonly Entry[])[] 
   return Array.isArray(found) ? [found] : Object.values(found);
 }
 
-/** Step 1: creates new keys, which are accepted and not used yet. */
+/** Step 1: creates new keys, which are accepted but not used yet. */
 export async function addKeys(material: Material, kind: Kind, now: Date): Promise<unknown> {
   requireStep(material, kind, "done");
   const makers: Record<Kind, () => Promise<Entry> | Entry> = {

@@ -5,7 +5,7 @@ import { configSchema as workspaces } from "@statehouse/workspaces/config";
 import type { z } from "zod";
 import type { Material } from "./material.ts";
 
-/** Values that a service or runner receives, by the setting without `_FILE`. */
+/** The values that a service or runner receives, by the name of the setting without `_FILE`. */
 export type Values = Readonly<Record<string, string>>;
 
 const schemas: Readonly<Record<string, z.ZodObject>> = { access, workspaces, state, gateway };
@@ -29,7 +29,8 @@ export function valuesOf(material: Material, name: string): Values {
     GRPC_CERT: certificates[name]?.certificate,
     GRPC_KEY: certificates[name]?.privateKey,
   };
-  // Runners have no schema here: they sign their calls and connect.
+  // Runners are not a service of this repository and have no configuration schema. They need only the key that signs
+  // their calls and the TLS files of their connection.
   const declared = schemas[name]?.shape ?? {
     ASSERTION_PRIVATE_KEY: true,
     GRPC_CA_FILE: true,

@@ -22,7 +22,7 @@ const schemas: Readonly<Record<string, z.ZodObject>> = {
 };
 const names = Object.keys(schemas);
 
-/** Runs the command; returns its output. Throws what it reports. */
+/** Runs the command and returns its output. If the command fails, throws an error with its standard error output. */
 async function keys(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await statehouse(["keys", ...args], {});
   if (code !== 0) throw new Error(stderr);
@@ -69,7 +69,7 @@ test("the values are valid settings, and every secret is created or comes from a
   const material = await readMaterial(file);
   const elsewhere = new Set([
     ...["DATABASE_URL", "S3_ACCESS_KEY", "S3_SECRET_KEY"],
-    // Instead of the nkeys, for a NATS with other credentials.
+    // Used instead of the nkeys if NATS has other credentials.
     ...["NATS_PASSWORD", "NATS_TOKEN", "NATS_CREDENTIALS"],
   ]);
   for (const name of names) {

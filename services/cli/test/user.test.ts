@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => access[Symbol.asyncDispose]());
 
-/** Returns the output; throws its error. */
+/** Runs the command and returns its output. If the command fails, throws an error with its standard error output. */
 const run = async (args: readonly string[], env: Record<string, string> = {}) => {
   const { code, stdout, stderr } = await statehouse(args, {
     DATABASE_URL: access.environment.DATABASE_URL,
