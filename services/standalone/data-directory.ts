@@ -13,7 +13,7 @@ export interface Secrets {
   assertionPublicKeys: string;
   uploadTokenKeys: string;
   sealingKeys: string;
-  /** Of `natsUser`. */
+  /** The password of `natsUser`. */
   natsPassword: string;
 }
 
@@ -46,7 +46,7 @@ export async function openSecrets(folder: string, signers: readonly string[]): P
   return secrets;
 }
 
-/** The known secrets with those that a release has added. */
+/** Adds the secrets that a newer release requires to the known ones. */
 function withSigners(added: Secrets, known: Secrets | undefined): Secrets {
   if (!known) return added;
   return {

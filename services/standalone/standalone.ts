@@ -91,7 +91,7 @@ export async function startStandalone(
     const tls = startGrpcTls(readConfig(z.object(grpcTlsSettings), settings), logger, starting);
     await composition.listenForRunners({ host: "127.0.0.1", port: config.RUNNER_PORT, tls });
   }
-  // Closed before the services, and again where it was opened, which has no effect then.
+  // Registered a second time, so that it is closed before the services. Closing it again later has no effect.
   starting.use(listener);
   listener.serve(composition.handler);
   operations.started({ ...composition.operations, stopping: stopping.signal });
