@@ -7,6 +7,7 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { digestFile, pinnedBase } from "./base.mjs";
 
 const folder = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(folder, "../..");
@@ -14,21 +15,14 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     "dry-run": { type: "boolean", default: false },
-    "digest-file": { type: "string", default: path.join(folder, "base.digest") },
+    "digest-file": { type: "string", default: digestFile },
   },
 });
 const [repository] = positionals;
 if (!repository) fail("The repository is missing, for example registry.example.com/statehouse.");
 
-const digest = readFileSync(values["digest-file"], "utf8").trim();
-const [, base = ""] =
-  /^ARG BASE=(.+)$/m.exec(readFileSync(path.join(folder, "Dockerfile"), "utf8")) ?? [];
-if (digest === "") {
-  fail(`deploy/image/base.digest is empty: write the digest of ${base} into it before a release.`);
-}
-if (!/^sha256:[0-9a-f]{64}$/.test(digest)) {
-  fail("deploy/image/base.digest must be sha256: and 64 hexadecimal digits.");
-}
+const { base, problem } = pinnedBase(values["digest-file"]);
+if (problem) fail(problem);
 const changes = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout;
 if (changes !== "" && !values["dry-run"]) fail("There are changes that are not committed.");
 
@@ -39,7 +33,7 @@ if (!values["dry-run"]) mkdirSync(dist, { recursive: true });
 run(
   process.execPath,
   path.join(folder, "build.mjs"),
-  `--base=${base.replace(/:[^:/]*$/, "")}@${digest}`,
+  `--base=${base}`,
   `--sbom=${path.join(dist, `statehouse-${version}.cdx.json`)}`,
   `--tag=${image}`,
 );

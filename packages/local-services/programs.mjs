@@ -52,10 +52,22 @@ export const programs = /** @satisfies {Record<string, Program>} */ ({
     asDependency: true,
     duration: "four minutes",
   },
+  // A registry in memory, into which a release of the chart is pushed.
+  registry: {
+    version: "v0.22.1",
+    module: "github.com/google/go-containerregistry/cmd/registry",
+    duration: "half a minute",
+  },
 });
 
 /** What only `npm run test:release` needs. */
-export const releasePrograms = /** @type {const} */ (["helm", "helm-3", "kubeconform", "promtool"]);
+export const releasePrograms = /** @type {const} */ ([
+  "helm",
+  "helm-3",
+  "kubeconform",
+  "promtool",
+  "registry",
+]);
 
 /** @typedef {keyof typeof programs} ProgramName */
 

@@ -12,6 +12,7 @@ const releaseTools = {
   chromium: "chromium",
   crun: "crun",
   gpg: "gpg",
+  "gpg-agent": "gpg-agent",
   haproxy: "haproxy",
   ip: "iproute2",
   mmdebstrap: "mmdebstrap",
