@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { temporaryFolder } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { chart, minimal, rendered, template, type Values } from "./helm.ts";
+import { chart, minimal, podOf, rendered, run, template, type Values, workloads } from "./helm.ts";
 
 const examples = path.join(chart, "examples");
 const example = (name: string): string => path.join(examples, name);
@@ -30,6 +31,48 @@ const installations: Record<string, () => readonly Values[]> = {
   "argo-cd.yaml": () => [valuesIn("argo-cd.yaml")],
   "flux.yaml": () => [valuesIn("flux.yaml")],
 };
+
+const SECRET = /"secret":\{"name":"([^"]+)","items":(\[.*?\])/g;
+
+/** `Secret key` of each key that a README's commands create. */
+function createdBy(commands: string): string[] {
+  const created = [...commands.matchAll(/^kubectl create secret generic (\S+) (.*)$/gm)];
+  return created.flatMap(([, name = "", rest = ""]) =>
+    [...rest.matchAll(/--from-(?:literal|file)=([\w.]+)/g)].map(([, key]) => `${name} ${key}`),
+  );
+}
+
+test("the commands of the README create every Secret that the shortest installation mounts", async () => {
+  const readme = readFileSync(path.join(chart, "../../README.md"), "utf8");
+  const [, commands = ""] = /### Install on Kubernetes.*?```sh\n(.*?)```/s.exec(readme) ?? [];
+  expect(commands.trim().split("\n")).toHaveLength(10);
+  await using folder = await temporaryFolder();
+  const keys = async (...args: string[]) => {
+    const main = path.join(chart, "../../services/cli/main.ts");
+    const { code, output, errors } = await run(process.execPath, [main, "keys", ...args]);
+    expect(code, errors).toBe(0);
+    return output;
+  };
+  const file = path.join(folder.path, "keys.json");
+  await keys("new", file);
+  const printed = rendered(await keys("print", file, "--format", "kubernetes")).objects.flatMap(
+    ({ metadata, ...secret }) => {
+      const { data, stringData }: { data?: object; stringData?: object } = secret;
+      return Object.keys({ ...data, ...stringData }).map((key) => `${metadata.name} ${key}`);
+    },
+  );
+  const { output } = await template([minimal]);
+  const mounted = workloads(rendered(output)).flatMap((object) =>
+    [...JSON.stringify(podOf(object).volumes).matchAll(SECRET)].flatMap(
+      ([, name = "", items = ""]) =>
+        [...items.matchAll(/"key":"([^"]+)"/g)].map(([, key]) => `${name} ${key}`),
+    ),
+  );
+  expect(new Set(mounted).size).toBeGreaterThan(15);
+  const created = [...createdBy(commands), ...printed];
+  expect([...new Set(mounted)].filter((one) => !created.includes(one))).toEqual([]);
+  expect(createdBy(commands).filter((one) => !mounted.includes(one))).toEqual([]);
+});
 
 test("every example is an installation that renders, or the stores of one", () => {
   const files = readdirSync(examples, { recursive: true, encoding: "utf8" });
