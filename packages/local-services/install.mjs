@@ -23,7 +23,8 @@ export function installed(folder = root) {
 export async function install(folder = root) {
   const script = process.env.npm_execpath;
   const npm = script?.endsWith(".js") && existsSync(script) ? script : undefined;
-  const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  // Scripts of packages run with the rights of the user before the package is used: none is needed (ADR 63).
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   await longStep({
     title: existsSync(path.join(folder, "node_modules"))
       ? "Installing packages (the lock file has changed)"

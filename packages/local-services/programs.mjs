@@ -147,8 +147,7 @@ async function build(name) {
         command: "go",
         args,
         cwd: bin,
-        // No C compiler needed; cross-compilation settings of the shell would put the binary elsewhere.
-        env: { ...process.env, GOBIN: bin, CGO_ENABLED: "0", GOOS: "", GOARCH: "" },
+        env: goEnvironment(bin),
         logName: `build-${name}`,
       });
     }
@@ -158,6 +157,24 @@ async function build(name) {
   }
   return target;
 }
+
+/**
+ * The environment of a build. What changes the binary is fixed: no C compiler is needed, cross-compilation settings of
+ * the shell would put the binary elsewhere, and flags could run other programs (`-toolexec`). Where modules come from
+ * and how they are verified (GOPROXY, GOSUMDB, GOPRIVATE) is the caller's decision, like the registry of npm (ADR 63).
+ * @param {string} bin
+ */
+const goEnvironment = (bin) => ({
+  ...process.env,
+  GOBIN: bin,
+  CGO_ENABLED: "0",
+  GOOS: "",
+  GOARCH: "",
+  // Not empty: Go would then use the flags of its own configuration file.
+  GOFLAGS: "-trimpath -buildvcs=false",
+  GOWORK: "off",
+  GOEXPERIMENT: "",
+});
 
 /** @param {ProgramName} name */
 const cachedProgram = (name) =>

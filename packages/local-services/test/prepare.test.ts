@@ -1,12 +1,19 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installed } from "../install.mjs";
+import { install, installed } from "../install.mjs";
 import { withLock } from "../lock.mjs";
 import { pinnedNode, postgresPackage } from "../platform.mjs";
 
@@ -106,6 +113,28 @@ test("two runs that both lack a program build it once", async () => {
     [0, null],
   ]);
   expect(readFileSync(count, "utf8")).toBe("built\n");
+});
+
+test("a build does not use the flags of the caller's shell, and uses the caller's source of modules", () => {
+  const seen = path.join(folder.path, "go-environment");
+  const go = `echo "$GOFLAGS|$GOWORK|$GOOS|$GOPROXY" >> ${seen}; exit 1`;
+  const env = machine("flags", { go });
+  const proxy = "https://modules.example.com";
+  runPrepare({ ...env, GOFLAGS: "-toolexec=evil", GOWORK: "/work", GOOS: "js", GOPROXY: proxy });
+  expect(readFileSync(seen, "utf8")).toBe(`-trimpath -buildvcs=false|off||${proxy}\n`);
+});
+
+test("an installation runs no scripts of packages", async () => {
+  const clone = path.join(folder.path, "scripts");
+  mkdirSync(clone);
+  const manifest = { name: "scripts", version: "1.0.0" };
+  const scripts = { install: "node -e \"fs.writeFileSync('ran', '')\"" };
+  writeFileSync(path.join(clone, "package.json"), JSON.stringify({ ...manifest, scripts }));
+  const lock = { ...manifest, lockfileVersion: 3, packages: { "": manifest } };
+  writeFileSync(path.join(clone, "package-lock.json"), JSON.stringify(lock));
+  mkdirSync(path.join(clone, "node_modules"));
+  await install(clone);
+  expect(existsSync(path.join(clone, "ran"))).toBe(false);
 });
 
 test("names platforms that have no packaged Node or PostgreSQL", () => {
