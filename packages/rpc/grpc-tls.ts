@@ -1,9 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { type ChannelCredentials, experimental, type ServerCredentials } from "@grpc/grpc-js";
-import { type Logger, StartError } from "@statehouse/runtime";
+import { type FollowedFiles, followFiles, StartError } from "@statehouse/runtime";
 
 /** The PEM files of mutual TLS. */
 export interface TlsFiles {
@@ -16,9 +15,11 @@ export interface TlsFiles {
 }
 
 /** Mutual TLS of one service: both ends of a connection present a certificate that the authorities signed. */
-export interface GrpcTls extends Disposable {
+export interface GrpcTls extends FollowedFiles {
   readonly server: ServerCredentials;
   readonly channel: ChannelCredentials;
+  /** When the first of the certificates expires: this service's, and those of the authorities. */
+  expiries(): { service: Date; authority: Date };
 }
 
 interface Pems {
@@ -27,13 +28,16 @@ interface Pems {
   privateKey: Buffer;
 }
 
-const RELOAD_MS = 1000;
-
 /**
- * Reads the files now and whenever they change: new connections use the new content. Files that do not fit together,
- * as while they are being replaced, are not used. Throws StartError if they cannot be used at the start.
+ * Reads the files. When they change, `check` reads them again, and new connections use the new content; files that do
+ * not fit together are not used. Throws StartError if they cannot be used at the start.
  */
-export function openGrpcTls(files: TlsFiles, { logger }: { logger: Logger }): GrpcTls {
+export function openGrpcTls(files: TlsFiles): GrpcTls {
+  const named = [
+    { name: "GRPC_CA_FILE", file: files.caFile },
+    { name: "GRPC_CERT_FILE", file: files.certFile },
+    { name: "GRPC_KEY_FILE", file: files.keyFile },
+  ];
   let pems = readPems(files);
   const caListeners = new Set<experimental.CaCertificateUpdateListener>();
   const identityListeners = new Set<experimental.IdentityCertificateUpdateListener>();
@@ -50,64 +54,57 @@ export function openGrpcTls(files: TlsFiles, { logger }: { logger: Logger }): Gr
     },
     removeIdentityCertificateListener: (listener) => void identityListeners.delete(listener),
   };
-  let failing = false;
-  const reload = async () => {
+  const { check } = followFiles(named, (contents, renewed) => {
     try {
-      const [caCertificate, certificate, privateKey] = await Promise.all(
-        pathsOf(files).map((file) => readFile(file)),
-      );
-      const next = pemsOf(caCertificate, certificate, privateKey);
-      if (!isSame(pems, next)) {
-        verify(next);
-        pems = next;
-        for (const listener of identityListeners) listener(pems);
-        for (const listener of caListeners) listener(pems);
-        logger.info("gRPC certificates reloaded");
-      }
-      failing = false;
+      const next = verified(named.map(({ name }) => Buffer.from(contents.get(name) ?? "")));
+      pems = next;
     } catch (error) {
-      if (!failing) logger.warn({ err: error }, "gRPC certificates not reloaded");
-      failing = true;
+      return { problems: [unusable(error)] };
     }
-  };
-  const timer = setInterval(() => void reload(), RELOAD_MS).unref();
+    for (const listener of identityListeners) listener(pems);
+    for (const listener of caListeners) listener(pems);
+    return { renewed, needRestart: [] };
+  });
   return {
     server: experimental.createCertificateProviderServerCredentials(provider, provider, true),
     channel: experimental.createCertificateProviderChannelCredentials(provider, provider),
-    [Symbol.dispose]: () => clearInterval(timer),
+    check,
+    expiries: () => ({
+      service: firstExpiry(pems.certificate),
+      authority: firstExpiry(pems.caCertificate),
+    }),
   };
 }
 
-const pathsOf = ({ caFile, certFile, keyFile }: TlsFiles) => [caFile, certFile, keyFile] as const;
-
-const pemsOf = (
-  caCertificate = Buffer.alloc(0),
-  certificate = Buffer.alloc(0),
-  privateKey = Buffer.alloc(0),
-): Pems => ({ caCertificate, certificate, privateKey });
-
-function readPems(files: TlsFiles): Pems {
+function readPems({ caFile, certFile, keyFile }: TlsFiles): Pems {
   try {
-    const pems = pemsOf(...pathsOf(files).map((file) => readFileSync(file)));
-    verify(pems);
-    return pems;
+    return verified([caFile, certFile, keyFile].map((file) => readFileSync(file)));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError(`The TLS files of gRPC cannot be used: ${reason}.`);
+    throw new StartError(unusable(error));
   }
 }
 
+const unusable = (error: unknown) =>
+  `The TLS files of gRPC cannot be used: ${error instanceof Error ? error.message : error}.`;
+
 /** Throws if a file is not PEM, or if certificate and key do not belong together. */
-function verify({ caCertificate, certificate, privateKey }: Pems): void {
+function verified(files: readonly Buffer[]): Pems {
+  const [caCertificate, certificate, privateKey] = files;
+  if (!caCertificate || !certificate || !privateKey) throw new Error("a file is missing");
   createSecureContext({ ca: caCertificate, cert: certificate, key: privateKey });
   // A secure context ignores authorities that it cannot read.
   new X509Certificate(caCertificate);
+  return { caCertificate, certificate, privateKey };
 }
 
-const isSame = (one: Pems, other: Pems): boolean =>
-  one.caCertificate.equals(other.caCertificate) &&
-  one.certificate.equals(other.certificate) &&
-  one.privateKey.equals(other.privateKey);
+/** Returns when the first certificate of a PEM file expires. */
+function firstExpiry(pem: Buffer): Date {
+  const certificates = pem
+    .toString()
+    .match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  const times = (certificates ?? []).map((text) => new X509Certificate(text).validToDate.getTime());
+  return new Date(Math.min(...times));
+}
 
 /** Returns the DNS names of a certificate, which name the services that may use it. */
 export function namesOf(subjectAltName: string | undefined): readonly string[] {

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { hasCode } from "@statehouse/errors";
 import type { z } from "zod";
 import { currentOf } from "./current-value.ts";
+import { type FollowedFiles, followFiles, textOf } from "./followed-files.ts";
 
 /** Thrown for invalid configuration; the message lists every problem, one per line. */
 export class ConfigError extends Error {
@@ -74,34 +74,16 @@ function givenValue(
   }
 }
 
-/** Without the line break that editors add at the end. */
-const textOf = (file: string): string => readFileSync(file, "utf8").replace(/\r?\n$/, "");
-
 /** Marks a setting whose value is a function and changes when its file does (`renewable` of settings.ts). */
 export const renewableMark = { renewable: true } as const;
 
 const isRenewable = (field: z.core.$ZodType | undefined): boolean =>
   (field as z.ZodType | undefined)?.meta()?.renewable === true;
 
-/** What a check of the files of settings found. */
-export type Renewal =
-  | { renewed: readonly string[]; needRestart: readonly string[] }
-  | { problems: readonly string[] };
-
-/** The files from which the settings of a configuration were read. */
-export interface SettingFiles {
-  /**
-   * Reads the files again. New contents count once two successive checks have read the same, and only if all settings
-   * are valid together: files that are written one after the other are used together. Returns undefined if nothing
-   * counts as changed.
-   */
-  check(): Renewal | undefined;
-}
-
 const filesKey = Symbol("files of the settings");
 
 /** Returns the files of a configuration that `readConfig` returned. */
-export const settingFilesOf = (config: object): SettingFiles | undefined =>
+export const settingFilesOf = (config: object): FollowedFiles | undefined =>
   Reflect.get(config, filesKey);
 
 /** Gives each renewable setting a function that returns the value of the last valid check. */
@@ -120,48 +102,20 @@ function renewing<Schema extends z.ZodObject>(
   const functions = names
     .filter((name) => isRenewable(schema.shape[name]) && current[name] !== undefined)
     .map((name) => [name, () => currentOf(current[name])()] as const);
-  const read = () => new Map(files.map(({ name, file }) => [name, readIfThere(file)]));
-  let used = read();
-  let seen = used;
-  let refused: typeof used | undefined;
-  const check = (): Renewal | undefined => {
-    const found = read();
-    const isStable = isSame(found, seen);
-    seen = found;
-    if (!isStable || isSame(found, used) || (refused && isSame(found, refused))) return undefined;
+  const followed = followFiles(files, (_, changed) => {
     try {
       current = parse(schema, env);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      refused = found;
       return { problems: error.message.split("\n") };
     }
-    const changed = files
-      .map(({ name }) => name)
-      .filter((name) => found.get(name) !== used.get(name));
-    used = found;
-    refused = undefined;
     return {
       renewed: changed.filter((name) => isRenewable(schema.shape[name])),
       needRestart: changed.filter((name) => !isRenewable(schema.shape[name])),
     };
-  };
-  const settingFiles: SettingFiles = { check };
-  return { ...config, ...Object.fromEntries(functions), [filesKey]: settingFiles };
+  });
+  return { ...config, ...Object.fromEntries(functions), [filesKey]: followed };
 }
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return textOf(file);
-  } catch {
-    return undefined;
-  }
-}
-
-const isSame = (
-  one: ReadonlyMap<string, string | undefined>,
-  other: ReadonlyMap<string, string | undefined>,
-): boolean => [...one].every(([name, text]) => other.get(name) === text);
 
 /** Marks an optional setting as required if other settings have certain values. */
 export const neededWith = (others: Readonly<Record<string, string>>) => ({ neededWith: others });

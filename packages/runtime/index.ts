@@ -1,7 +1,9 @@
 export { type Actor, type ActorType, currentActor, runAs } from "./actor.ts";
+export { type AuthenticationLimit, createAuthenticationLimit } from "./authentication-limit.ts";
 export { bearerToken } from "./bearer-token.ts";
 export { runCommand } from "./command.ts";
 export { ConfigError, describeConfig, isSet, neededWith, readConfig } from "./config.ts";
+export { credentialKey } from "./credential.ts";
 export { type Changing, currentOf, derivedFrom } from "./current-value.ts";
 export { remainingMs, runWithDeadline, withoutDeadline } from "./deadline.ts";
 export {
@@ -14,6 +16,7 @@ export {
 } from "./editions.ts";
 export { isCurrentTag } from "./entity-tag.ts";
 export { makeFolder } from "./folder.ts";
+export { type FollowedFiles, followFiles } from "./followed-files.ts";
 export { forEachConcurrently } from "./for-each-concurrently.ts";
 export {
   authenticationFailures,
@@ -48,6 +51,7 @@ export {
   stopSettings,
 } from "./settings.ts";
 export { createStopping, type Stopping } from "./stopping.ts";
+export { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 export {
   type Attributes,
   type Span,

@@ -184,6 +184,14 @@ export const settings = {
     .url()
     .transform((url) => url.replace(/\/+$/, ""))
     .describe("The address that clients use, without a path."),
+  FAILED_AUTHENTICATION_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(60)
+    .describe(
+      "Invalid tokens per minute that each replica accepts from one address; 0 for no limit.",
+    ),
   TRUSTED_PROXIES: z
     .string()
     .default("")

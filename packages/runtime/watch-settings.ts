@@ -1,9 +1,12 @@
 import { metrics } from "@opentelemetry/api";
 import { settingFilesOf } from "./config.ts";
+import type { FollowedFiles, Renewal } from "./followed-files.ts";
 import type { Logger } from "./logger.ts";
 
 interface WatchOptions {
   logger: Logger;
+  /** Files that are followed beside those of the configuration. */
+  files?: readonly (FollowedFiles | undefined)[];
   intervalMs?: number;
   /** Called after settings were renewed, for what cannot ask for the current value. */
   onRenewal?: () => void;
@@ -17,18 +20,16 @@ const INTERVAL_MS = 1000;
  */
 export function watchSettings(
   config: object,
-  { logger, intervalMs = INTERVAL_MS, onRenewal }: WatchOptions,
+  { logger, files: others = [], intervalMs = INTERVAL_MS, onRenewal }: WatchOptions,
 ): Disposable {
-  const files = settingFilesOf(config);
-  if (!files) return { [Symbol.dispose]() {} };
+  const files = [settingFilesOf(config), ...others].filter((found) => found !== undefined);
+  if (files.length === 0) return { [Symbol.dispose]() {} };
   const renewals = metrics
     .getMeter("statehouse/runtime")
     .createCounter("statehouse_settings_renewals_total", {
       description: "Changes of files of settings, by outcome",
     });
-  const timer = setInterval(() => {
-    const found = files.check();
-    if (!found) return;
+  const report = (found: Renewal) => {
     if ("problems" in found) {
       renewals.add(1, { outcome: "refused" });
       logger.error({ problems: found.problems }, "changed settings are invalid and not used");
@@ -43,6 +44,12 @@ export function watchSettings(
     if (needRestart.length > 0) {
       renewals.add(1, { outcome: "restart-needed" });
       logger.warn({ settings: needRestart }, "changed settings take effect after a restart");
+    }
+  };
+  const timer = setInterval(() => {
+    for (const followed of files) {
+      const found = followed.check();
+      if (found) report(found);
     }
   }, intervalMs);
   timer.unref();

@@ -67,7 +67,7 @@ export function defineService<
       const level = (config as unknown as BaseConfig).LOG_LEVEL;
       const logger = ownLogger ?? createLogger({ service: name, level });
       await using opening = new AsyncDisposableStack();
-      const tls = () => grpcTlsOf(config as unknown as GrpcTlsConfig, logger, opening);
+      const tls = () => grpcTlsOf(config as unknown as GrpcTlsConfig);
       const given = { channels, tls, logger, options: {} };
       const opened = await openApp(definition, config, given, opening);
       const stack = opening.move();

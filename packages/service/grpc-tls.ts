@@ -1,28 +1,43 @@
+import { metrics, type ObservableResult } from "@opentelemetry/api";
 import { type GrpcTls, openGrpcTls } from "@statehouse/rpc";
 import type { grpcTlsSettings, Logger } from "@statehouse/runtime";
 import type { z } from "zod";
 
 export type GrpcTlsConfig = z.output<z.ZodObject<typeof grpcTlsSettings>>;
 
-/** Opens mutual TLS by the settings; undefined if it is switched off. `stack` closes it. */
-export function grpcTlsOf(
-  config: GrpcTlsConfig,
-  logger: Logger,
-  stack: AsyncDisposableStack,
-): GrpcTls | undefined {
+/** Opens mutual TLS by the settings; undefined if it is switched off. */
+export function grpcTlsOf(config: GrpcTlsConfig): GrpcTls | undefined {
   if (config.GRPC_TLS === "off") return undefined;
   const { GRPC_CA_FILE = "", GRPC_CERT_FILE = "", GRPC_KEY_FILE = "" } = config;
-  const files = { caFile: GRPC_CA_FILE, certFile: GRPC_CERT_FILE, keyFile: GRPC_KEY_FILE };
-  return stack.use(openGrpcTls(files, { logger }));
+  return openGrpcTls({ caFile: GRPC_CA_FILE, certFile: GRPC_CERT_FILE, keyFile: GRPC_KEY_FILE });
 }
 
-/** Like `grpcTlsOf`, for the start of a service: logs a warning if TLS is switched off. */
+/**
+ * Like `grpcTlsOf`, for the start of a service: exposes when the certificates expire, until `stack` is disposed, and
+ * logs a warning if TLS is switched off.
+ */
 export function startGrpcTls(
   config: GrpcTlsConfig,
   logger: Logger,
   stack: AsyncDisposableStack,
 ): GrpcTls | undefined {
-  const tls = grpcTlsOf(config, logger, stack);
-  if (!tls) logger.warn("GRPC_TLS is off: calls between the services are readable on the network");
+  const tls = grpcTlsOf(config);
+  if (tls) stack.use(observeExpiry(tls));
+  else logger.warn("GRPC_TLS is off: calls between the services are readable on the network");
   return tls;
+}
+
+function observeExpiry(tls: GrpcTls): Disposable {
+  const gauge = metrics
+    .getMeter("statehouse/service")
+    .createObservableGauge("statehouse_certificate_expiry_timestamp_seconds", {
+      description: "When the first certificate of the files of gRPC expires, in seconds since 1970",
+    });
+  const observe = (result: ObservableResult) => {
+    for (const [certificate, time] of Object.entries(tls.expiries())) {
+      result.observe(time.getTime() / 1000, { certificate });
+    }
+  };
+  gauge.addCallback(observe);
+  return { [Symbol.dispose]: () => gauge.removeCallback(observe) };
 }

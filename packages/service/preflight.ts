@@ -85,8 +85,7 @@ async function certificateOf(name: string, settings: Settings): Promise<string |
   const { GRPC_CA_FILE: caFile, GRPC_CERT_FILE: certFile, GRPC_KEY_FILE: keyFile } = settings;
   if (settings.GRPC_TLS === "off") return "off: calls between the services are readable";
   if (!caFile || !certFile || !keyFile) return undefined;
-  const logger = createLogger({ service: name, level: "silent" });
-  openGrpcTls({ caFile, certFile, keyFile }, { logger })[Symbol.dispose]();
+  openGrpcTls({ caFile, certFile, keyFile });
   const certificate = new X509Certificate(readFileSync(certFile));
   if (!namesOf(certificate.subjectAltName).includes(name)) {
     throw new StartError(`the certificate of GRPC_CERT_FILE does not have the DNS name ${name}`);

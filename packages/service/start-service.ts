@@ -89,7 +89,7 @@ export async function startService<
   const grpcTls = embedded ? undefined : startGrpcTls(settings, logger, starting);
   const given = { channels, tls: () => grpcTls, logger, options };
   const opened = await openApp(definition, config, given, starting);
-  starting.use(watchSettings(config, { logger }));
+  starting.use(watchSettings(config, { logger, files: [grpcTls] }));
   const { app, database, callerOf } = opened;
   const source = `${settings.EVENT_SOURCE}/${name}`;
   const events = { database, service: name, source, logger };

@@ -58,14 +58,7 @@ export const configSchema = z.object({
     })
     .default(0)
     .describe("Requests per second that each replica accepts from one token; 0 for no limit."),
-  FAILED_AUTHENTICATION_LIMIT: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(60)
-    .describe(
-      "Invalid tokens per minute that each replica accepts from one address; 0 for no limit.",
-    ),
+  FAILED_AUTHENTICATION_LIMIT: settings.FAILED_AUTHENTICATION_LIMIT,
   CORS_ORIGINS: z
     .string()
     .default("")

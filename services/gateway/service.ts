@@ -7,6 +7,7 @@ import { createClient, createIdentity, type ServiceIdentity } from "@statehouse/
 import {
   type Check,
   ConfigError,
+  createAuthenticationLimit,
   createLogger,
   createProxies,
   createStopping,
@@ -30,7 +31,6 @@ import {
 import { type Channels, type Clients, createClients } from "./clients.ts";
 import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
-import { createAuthenticationLimit } from "./http/authentication-limit.ts";
 import { createBodyMemory } from "./http/body-memory.ts";
 import { createBodyParser } from "./http/body-parser.ts";
 import { createGateway } from "./http/gateway.ts";
@@ -62,7 +62,6 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   requireConsistentTimeouts(config);
   await using starting = new AsyncDisposableStack();
   const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
-  starting.use(watchSettings(config, { logger }));
   const shutdownMs = config.SHUTDOWN_TIMEOUT * 1000;
   const stopping = createStopping({
     service: SERVICE,
@@ -74,14 +73,11 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     ? undefined
     : starting.use(await startOpsServer({ host: config.HOST, port: config.OPS_PORT }));
   const identity = await createIdentity(SERVICE, config.ASSERTION_PRIVATE_KEY);
+  // A composition opens no connections between its services.
+  const grpcTls = parts.channels ? undefined : startGrpcTls(config, logger, starting);
+  starting.use(watchSettings(config, { logger, files: [grpcTls] }));
   const channels =
-    parts.channels ??
-    openChannels(
-      ["access", "workspaces", "state"],
-      config,
-      startGrpcTls(config, logger, starting),
-      starting,
-    );
+    parts.channels ?? openChannels(["access", "workspaces", "state"], config, grpcTls, starting);
   const objects = starting.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
   const client = createClients(channels);
   const authentication = createClient(AuthenticationService, channels.access, identity);

@@ -33,6 +33,7 @@ export const configSchema = z.object({
   ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,
   TRUSTED_PROXIES: settings.TRUSTED_PROXIES,
+  FAILED_AUTHENTICATION_LIMIT: settings.FAILED_AUTHENTICATION_LIMIT,
   EDITION: settings.EDITION,
   ...grpcTlsSettings,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,

@@ -1,4 +1,9 @@
-import { createProxies, deadlinesOf, openHttpPort } from "@statehouse/runtime";
+import {
+  createAuthenticationLimit,
+  createProxies,
+  deadlinesOf,
+  openHttpPort,
+} from "@statehouse/runtime";
 import { defineService, type PortOptions } from "@statehouse/service";
 import { configSchema } from "./config.ts";
 import { consumers } from "./consumers/consumers.ts";
@@ -45,7 +50,12 @@ export const service = defineService({
     const { idleMs, headersMs } = deadlinesOf(config);
     const bodyMs = config.BODY_TIMEOUT * 1000;
     const proxies = createProxies(config.TRUSTED_PROXIES);
-    const handler = createObjectHandler({ app, store, logger }, { idleMs, bodyMs, proxies });
+    const perMinute = config.FAILED_AUTHENTICATION_LIMIT;
+    const authenticationLimit = createAuthenticationLimit({ perMinute, proxies, logger });
+    const handler = createObjectHandler(
+      { app, store, logger },
+      { idleMs, bodyMs, proxies, authenticationLimit },
+    );
     const deadlines = { headersMs, idleMs };
     const port = config.OBJECT_PORT;
     return {

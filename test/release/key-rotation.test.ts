@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { connect } from "node:tls";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { createClient, createIdentity, grpcChannel, openGrpcTls } from "@statehouse/rpc";
-import { createLogger } from "@statehouse/runtime";
 import {
   type MinioAddress,
   needs,
@@ -210,8 +209,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
       certFile: deployed.file("gateway", "GRPC_CERT"),
       keyFile: deployed.file("gateway", "GRPC_KEY"),
     };
-    const logger = createLogger({ service: "test", level: "silent" });
-    using opened = openGrpcTls(tls, { logger });
+    const opened = openGrpcTls(tls);
     const address = `127.0.0.1:${stack.environments.access.GRPC_PORT}`;
     await using channel = grpcChannel({ address, audience: "access", tls: opened });
     const identity = await createIdentity("gateway", JSON.parse(privateKey));

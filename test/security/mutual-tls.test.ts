@@ -2,7 +2,7 @@ import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/au
 import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { createClient, createIdentity, grpcChannel, openGrpcTls } from "@statehouse/rpc";
-import { createLogger, StartError } from "@statehouse/runtime";
+import { StartError } from "@statehouse/runtime";
 import { type ServiceName, serviceNames } from "@statehouse/standalone/environments";
 import { newAuthority, newServiceCertificates, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
@@ -13,8 +13,6 @@ import { type ProcessStack, startProcesses } from "../stack/stack.ts";
 import { newWorkspace, useStack } from "../system/fixture.ts";
 
 // Attack: a process in the network of the services connects to their ports, or repeats an assertion that it copied.
-
-const logger = createLogger({ service: "test", level: "silent" });
 
 const fixture = useStack(() => startProcesses({ settings: { LOG_LEVEL: "info" } }));
 
@@ -59,7 +57,7 @@ const unavailable = { kind: "unavailable" };
 
 test.each(called)("%s responds to the service with the certificate of its name", async (name) => {
   const { stack } = fixture();
-  using tls = openGrpcTls(stack.certificates.filesOf(callers[name]), { logger });
+  const tls = openGrpcTls(stack.certificates.filesOf(callers[name]));
   await calls[name](stack, tls);
 });
 
@@ -71,7 +69,7 @@ test.each(called)("%s refuses certificates of another authority", async (name) =
   const { stack } = fixture();
   const { certificates } = stack;
   const files = await certificates.issue("foreign", await newAuthority(), [callers[name]]);
-  using tls = openGrpcTls(files, { logger });
+  const tls = openGrpcTls(files);
   await expect(calls[name](stack, tls)).rejects.toMatchObject(unavailable);
 });
 
@@ -79,7 +77,7 @@ test.each(called)("%s refuses a copied assertion from another service", async (n
   const { stack } = fixture();
   const other = callers[name] === "gateway" ? "state" : "gateway";
   for (const thief of [other, "runner", "testing"]) {
-    using tls = openGrpcTls(stack.certificates.filesOf(thief), { logger });
+    const tls = openGrpcTls(stack.certificates.filesOf(thief));
     await expect(calls[name](stack, tls)).rejects.toMatchObject({ kind: "unauthenticated" });
   }
 });
@@ -89,7 +87,7 @@ test("a certificate that only resembles the name of a service is refused", async
   const names = [["*"], ["state.example.com"], ["x, DNS:state, DNS:y"], []];
   for (const [index, list] of names.entries()) {
     const files = await stack.certificates.issue(`similar-${index}`, undefined, list);
-    using tls = openGrpcTls(files, { logger });
+    const tls = openGrpcTls(files);
     const call = calls.workspaces(stack, tls);
     await expect(call, String(list)).rejects.toMatchObject({ kind: "unauthenticated" });
   }
@@ -99,13 +97,10 @@ test("a service does not call a server of another authority, or of another servi
   const { stack } = fixture();
   await using elsewhere = await newServiceCertificates("state");
   const own = stack.certificates.filesOf("state");
-  using distrusting = openGrpcTls(
-    { ...own, caFile: elsewhere.filesOf("state").caFile },
-    { logger },
-  );
+  const distrusting = openGrpcTls({ ...own, caFile: elsewhere.filesOf("state").caFile });
   await expect(calls.workspaces(stack, distrusting)).rejects.toMatchObject(unavailable);
 
-  using tls = openGrpcTls(own, { logger });
+  const tls = openGrpcTls(own);
   await using misled = channelTo(stack, "access", tls, "workspaces");
   const locks = createClient(WorkspaceLockService, misled, await identityOf(stack, "state"));
   await expect(locks.getLock({ workspaceId: "ws-1" })).rejects.toMatchObject(unavailable);
@@ -120,7 +115,7 @@ test("files that cannot be used end the start", async () => {
     { ...state, certFile: "/nonexistent.pem" },
     { ...state, caFile: state.keyFile },
   ]) {
-    expect(() => openGrpcTls(wrong, { logger })).toThrow(StartError);
+    expect(() => openGrpcTls(wrong)).toThrow(StartError);
   }
 });
 
@@ -160,7 +155,7 @@ test("authority and certificates are replaced without a failed request", async (
   const reloaded = (times: number) =>
     waitFor(() =>
       serviceNames.every((name) => {
-        const lines = processes[name].output().split("gRPC certificates reloaded");
+        const lines = processes[name].output().split("settings renewed");
         return lines.length > times;
       }),
     );
@@ -184,6 +179,6 @@ test("authority and certificates are replaced without a failed request", async (
   await processes.workspaces.start();
   await eventually(200, () => owner.api.post(`/workspaces/${id}/actions/lock`));
   await eventually(404, () => owner.api.get(`/workspaces/${id}/current-state-version`));
-  using tls = openGrpcTls(former, { logger });
+  const tls = openGrpcTls(former);
   await expect(calls.workspaces(stack, tls)).rejects.toMatchObject(unavailable);
 });

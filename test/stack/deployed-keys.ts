@@ -89,12 +89,11 @@ export async function newDeployedKeys(folder: string): Promise<DeployedKeys> {
         const { output } = processes[service];
         const before = output().length;
         const changed = await replace(service);
-        const logged = (message: string) =>
-          waitFor(() => output().slice(before).includes(message), {
-            what: `${service}: ${message}`,
-          });
-        if (changed.some((setting) => !isCertificate(setting))) await logged("settings renewed");
-        if (changed.some(isCertificate)) await logged("gRPC certificates reloaded");
+        for (const setting of changed) {
+          const name = isCertificate(setting) ? `${setting}_FILE` : setting;
+          const logged = () => output().slice(before).includes(`"${name}"`);
+          await waitFor(logged, { what: `${service} to log the renewal of ${name}` });
+        }
       }
     },
     file,

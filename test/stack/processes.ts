@@ -119,7 +119,7 @@ export async function asProcesses(
   const opened = new Map<string, Channels>();
   const open = (name: string): Channels => {
     const files = options.certificates?.filesOf(name);
-    const tls = files && started.use(openGrpcTls(files, { logger: options.logger }));
+    const tls = files && openGrpcTls(files);
     const channel = (audience: keyof Channels) =>
       started.use(grpcChannel({ address: `127.0.0.1:${grpc[audience]}`, audience, tls }));
     return { access: channel("access"), workspaces: channel("workspaces") };

@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { unauthenticated } from "@statehouse/errors";
-import { bearerToken, isCurrentTag, runWithDeadline } from "@statehouse/runtime";
+import {
+  type AuthenticationLimit,
+  bearerToken,
+  isCurrentTag,
+  runWithDeadline,
+} from "@statehouse/runtime";
 import { authorizeDownload } from "../app/state-version.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
@@ -22,6 +27,7 @@ export interface DownloadRequest {
   kind: ContentKind;
   request: IncomingMessage;
   response: ServerResponse;
+  authenticationLimit: AuthenticationLimit;
   /** Aborted if the client disconnects. */
   signal: AbortSignal;
   /** Starts monitoring the connection: from this call on, it is closed when it is idle. */
@@ -31,16 +37,17 @@ export interface DownloadRequest {
 /** Sends a content if the caller's bearer token permits reading it. The URL alone grants no access. */
 export async function sendContent(
   { app, store }: Objects,
-  { versionId, kind, request, response, signal, watch }: DownloadRequest,
+  { versionId, kind, request, response, authenticationLimit, signal, watch }: DownloadRequest,
 ): Promise<void> {
   // Discards the request's body; a download has none.
   request.resume();
   const token = bearerToken(request.headers.authorization);
   if (token === undefined) throw unauthenticated();
   const look = () =>
-    runWithDeadline(Date.now() + AUTHORIZATION_MS, async () =>
-      authorizeDownload(app, await app.authenticate(token), versionId, kind),
-    );
+    runWithDeadline(Date.now() + AUTHORIZATION_MS, async () => {
+      const caller = await authenticationLimit.run(request, () => app.authenticate(token));
+      return authorizeDownload(app, caller, versionId, kind);
+    });
   const download = await look();
   const etag = `"${download.digest}"`;
   const headers = {

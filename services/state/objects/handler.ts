@@ -2,7 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@statehouse/errors";
 import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
 import { isId } from "@statehouse/postgres/ids";
-import { limitReceiving, type Proxies, withServerSpan } from "@statehouse/runtime";
+import {
+  type AuthenticationLimit,
+  limitReceiving,
+  type Proxies,
+  withServerSpan,
+} from "@statehouse/runtime";
 import { answerFailure } from "./answer.ts";
 import { sendContent } from "./download.ts";
 import type { Objects } from "./objects.ts";
@@ -28,6 +33,8 @@ export interface HandlerOptions {
    * The proxies whose trace context is accepted. A trace context from any other client could name an unrelated trace.
    */
   proxies: Proxies;
+  /** Limits the downloads with tokens that are not valid. */
+  authenticationLimit: AuthenticationLimit;
 }
 
 const BASE = "/v1/object/";
@@ -35,7 +42,7 @@ const BASE = "/v1/object/";
 /** Creates a plain request handler, so that callers can serve it on their own listener. */
 export function createObjectHandler(
   objects: Objects,
-  { idleMs, bodyMs, proxies }: HandlerOptions,
+  { idleMs, bodyMs, proxies, authenticationLimit }: HandlerOptions,
 ): ObjectHandler {
   const { measure, notAuthenticated } = requestMetrics();
   return (request, response, awaitsContinue = false) => {
@@ -58,7 +65,8 @@ export function createObjectHandler(
     void withServerSpan(`${request.method} ${route.name}`, traced, attributes, async (span) => {
       try {
         const { signal } = gone;
-        await route.serve(objects, { request, response, signal, awaitsContinue, watch });
+        const exchange = { request, response, signal, awaitsContinue, watch };
+        await route.serve(objects, { ...exchange, authenticationLimit });
       } catch (error) {
         if (error instanceof AppError && error.kind === "unauthenticated") {
           notAuthenticated(request.headers.authorization === undefined ? "missing" : "refused");
@@ -77,6 +85,7 @@ interface Exchange {
   response: ServerResponse;
   signal: AbortSignal;
   awaitsContinue: boolean;
+  authenticationLimit: AuthenticationLimit;
   /** Starts monitoring the connection: from this call on, it is closed when it is idle. */
   watch(): void;
 }

@@ -33,6 +33,7 @@ export async function runObjects(state: RunningState, store: BlobStore) {
     idleMs: IDLE_MS,
     bodyMs: 60_000,
     proxies: createProxies([]),
+    authenticationLimit: { run: (_, authenticate) => authenticate() },
   });
   const server = await openHttpPort({
     host: "127.0.0.1",

@@ -1,7 +1,6 @@
 import { AppError } from "@statehouse/errors";
-import { type Proxies, runWithDeadline } from "@statehouse/runtime";
+import { type AuthenticationLimit, type Proxies, runWithDeadline } from "@statehouse/runtime";
 import { type Authenticate, type Caller, credentialTypes } from "../authentication.ts";
-import type { AuthenticationLimit } from "../authentication-limit.ts";
 import type { Route } from "../route.ts";
 import type { Middleware } from "./state.ts";
 

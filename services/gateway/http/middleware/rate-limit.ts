@@ -1,6 +1,5 @@
 import { rateLimited } from "@statehouse/errors";
-import { credentialKey } from "../credential.ts";
-import { createTokenBuckets } from "../token-buckets.ts";
+import { createTokenBuckets, credentialKey } from "@statehouse/runtime";
 import type { Middleware } from "./state.ts";
 
 /**

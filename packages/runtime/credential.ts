@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { bearerToken } from "@statehouse/runtime";
+import { bearerToken } from "./bearer-token.ts";
 
 /**
  * Returns a digest of the request's bearer token, which identifies the token in rate limits; undefined without a token.

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { AppError, rateLimited } from "@statehouse/errors";
-import type { Logger, Proxies } from "@statehouse/runtime";
 import { LRUCache } from "lru-cache";
-import type { Caller } from "./authentication.ts";
 import { credentialKey } from "./credential.ts";
+import type { Logger } from "./logger.ts";
+import type { Proxies } from "./proxies.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 
 /** Runs authentications and limits those that fail. */
 export interface AuthenticationLimit {
   /** Runs `authenticate` for the request. Throws `rateLimited` if too many tokens from its address were not valid. */
-  run(request: IncomingMessage, authenticate: () => Promise<Caller>): Promise<Caller>;
+  run<Caller>(request: IncomingMessage, authenticate: () => Promise<Caller>): Promise<Caller>;
 }
 
 /** How long a credential is treated as valid after its last successful authentication, in ms. */

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+
+/** What a check of followed files found. */
+export type Renewal =
+  | { renewed: readonly string[]; needRestart: readonly string[] }
+  | { problems: readonly string[] };
+
+/** Files whose contents are followed while the program runs; `watchSettings` checks them. */
+export interface FollowedFiles {
+  /**
+   * Reads the files again. New contents count once two successive checks have read the same, and only if they are valid
+   * together: files that are written one after the other are used together. Returns undefined if nothing counts as
+   * changed.
+   */
+  check(): Renewal | undefined;
+}
+
+/** The contents of files by name; undefined if the file cannot be read. */
+export type FileContents = ReadonlyMap<string, string | undefined>;
+
+/** Without the line break that editors add at the end. */
+export const textOf = (file: string): string => readFileSync(file, "utf8").replace(/\r?\n$/, "");
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return textOf(file);
+  } catch {
+    return undefined;
+  }
+}
+
+const isSame = (one: FileContents, other: FileContents): boolean =>
+  [...one].every(([name, text]) => other.get(name) === text);
+
+/**
+ * Follows files by name. `renew` uses their new contents and returns what it did with the changed names; contents with
+ * problems are not offered again.
+ */
+export function followFiles(
+  files: readonly { name: string; file: string }[],
+  renew: (contents: FileContents, changed: readonly string[]) => Renewal,
+): FollowedFiles {
+  const read = (): FileContents =>
+    new Map(files.map(({ name, file }) => [name, readIfThere(file)]));
+  let used = read();
+  let seen = used;
+  let refused: FileContents | undefined;
+  return {
+    check() {
+      const found = read();
+      const isStable = isSame(found, seen);
+      seen = found;
+      if (!isStable || isSame(found, used) || (refused && isSame(found, refused))) return undefined;
+      const changed = files
+        .map(({ name }) => name)
+        .filter((name) => found.get(name) !== used.get(name));
+      const renewal = renew(found, changed);
+      if ("problems" in renewal) {
+        refused = found;
+      } else {
+        used = found;
+        refused = undefined;
+      }
+      return renewal;
+    },
+  };
+}
