@@ -10,7 +10,7 @@ import {
   RunReportService,
 } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import { createClient, createIdentity, grpcChannel } from "@statehouse/rpc";
-import { createLogger, grpcTlsSettings, readConfig } from "@statehouse/runtime";
+import { createLogger, grpcTlsSettings, readConfig, watchSettings } from "@statehouse/runtime";
 import { grpcTlsOf } from "@statehouse/service";
 import { z } from "zod";
 
@@ -21,7 +21,9 @@ if (!key) throw new Error("ASSERTION_PRIVATE_KEY must be the private key of the 
 const identity = await createIdentity(process.env.RUNNER ?? "runner", JSON.parse(key));
 const logger = createLogger({ service: "runner", level: "error" });
 await using stack = new AsyncDisposableStack();
-const tls = grpcTlsOf(readConfig(z.object(grpcTlsSettings)), logger, stack);
+const settings = readConfig(z.object(grpcTlsSettings));
+const tls = grpcTlsOf(settings);
+stack.use(watchSettings(settings, { logger, files: [tls] }));
 const address = process.env.WORKSPACES_ADDRESS ?? "127.0.0.1:9102";
 const channel = stack.use(grpcChannel({ address, audience: "workspaces", tls }));
 const reports = createClient(RunReportService, channel, identity);

@@ -1,7 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { Client, escapeIdentifier } from "pg";
+import { Client, escapeIdentifier, escapeLiteral } from "pg";
 import { claim } from "./owner.ts";
 import { onFreePort } from "./port.ts";
 import { type Cluster, openCluster, superuser } from "./postgres-cluster.ts";
@@ -27,10 +28,15 @@ export interface Postgres extends AsyncDisposable {
   readonly pid: number;
   /** Resolves when the server has exited for any reason. */
   readonly exited: Promise<void>;
-  /** Returns the URL of one database, with user and password. */
+  /** Returns the URL of one database, with the user and password of the superuser. */
   url(database: string): string;
   /** Creates those of the named databases that do not exist. */
   createDatabases(names: readonly string[]): Promise<void>;
+  /**
+   * Gives the user, which is created if it does not exist, a new password, and makes it the only one besides the
+   * superuser that may connect to the database. Returns the URL of the database for this user.
+   */
+  admit(user: string, database: string): Promise<string>;
   stop(): Promise<void>;
   /** Starts the server again on the same port. */
   start(): Promise<void>;
@@ -73,8 +79,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     return process;
   };
   let { port, process } = await onFreePort(options.port ?? 0, run);
-  const url = (database: string) =>
-    `postgresql://${superuser}:${cluster.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+  const urlFor = (user: string, password: string, database: string) =>
+    `postgresql://${user}:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+  const url = (database: string) => urlFor(superuser, cluster.password, database);
   const stop = () => process.stop();
   return {
     port,
@@ -85,7 +92,12 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       return process.exited;
     },
     url,
-    createDatabases: (names) => createDatabases(url("postgres"), names),
+    createDatabases: (names) => connected(url("postgres"), (client) => createAll(client, names)),
+    admit: async (user, database) => {
+      const password = randomBytes(24).toString("base64url");
+      await connected(url("postgres"), (client) => admit(client, { user, password, database }));
+      return urlFor(user, password, database);
+    },
     stop,
     kill: () => process.kill(),
     start: async () => {
@@ -149,16 +161,35 @@ function isReady(folder: string, pid: number): boolean {
   }
 }
 
-async function createDatabases(url: string, names: readonly string[]): Promise<void> {
+async function connected(url: string, work: (client: Client) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query<{ datname: string }>("SELECT datname FROM pg_database");
-    const present = new Set(rows.map(({ datname }) => datname));
-    for (const name of names) {
-      if (!present.has(name)) await client.query(`CREATE DATABASE ${escapeIdentifier(name)}`);
-    }
+    await work(client);
   } finally {
     await client.end();
   }
+}
+
+async function createAll(client: Client, names: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ datname: string }>("SELECT datname FROM pg_database");
+  const present = new Set(rows.map(({ datname }) => datname));
+  for (const name of names) {
+    if (!present.has(name)) await client.query(`CREATE DATABASE ${escapeIdentifier(name)}`);
+  }
+}
+
+async function admit(
+  client: Client,
+  { user, password, database }: { user: string; password: string; database: string },
+): Promise<void> {
+  const [role, target] = [escapeIdentifier(user), escapeIdentifier(database)];
+  const { rowCount } = await client.query("SELECT FROM pg_roles WHERE rolname = $1", [user]);
+  // A failed statement is otherwise written to the log of the server, with the password.
+  await client.query("SET log_min_error_statement = panic");
+  await client.query(
+    `${rowCount === 0 ? "CREATE" : "ALTER"} ROLE ${role} LOGIN PASSWORD ${escapeLiteral(password)}`,
+  );
+  await client.query(`REVOKE ALL ON DATABASE postgres, ${target} FROM PUBLIC`);
+  await client.query(`GRANT CONNECT ON DATABASE ${target} TO ${role}`);
 }

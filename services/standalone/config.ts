@@ -10,12 +10,16 @@ export const standaloneSchema = z.object({
   RUNNER_PORT: portSetting(0, "gRPC on this machine, for the reports of runners")
     .unwrap()
     .optional()
-    .describe("Port for gRPC on this machine, for the reports of runners; not opened by default."),
+    .describe(
+      "Port for gRPC on this machine, for the reports of runners; not opened by default. A runner's settings are written to DATA_DIR/runner/settings.env.",
+    ),
   GRPC_TLS: grpcTlsSettings.GRPC_TLS.describe("Mutual TLS of RUNNER_PORT; off only for trials."),
   GRPC_CA_FILE: z
     .string()
     .optional()
-    .describe("PEM file of the authorities that sign the runners' certificates."),
+    .describe(
+      "PEM file of the authorities that sign the runners' certificates; by default all certificates are created in DATA_DIR/runner.",
+    ),
   GRPC_CERT_FILE: z
     .string()
     .optional()

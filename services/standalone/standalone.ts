@@ -1,8 +1,14 @@
 import path from "node:path";
 import { migrations as access } from "@statehouse/access/store/migrations";
 import { createLocalBus } from "@statehouse/events";
-import { claimAlone, findProgram, startNats, startPostgres } from "@statehouse/local-services";
-import { migrate } from "@statehouse/postgres";
+import {
+  claimAlone,
+  findProgram,
+  type Postgres,
+  startNats,
+  startPostgres,
+} from "@statehouse/local-services";
+import { migrate, type SqlMigration } from "@statehouse/postgres";
 import { createIdentity } from "@statehouse/rpc";
 import {
   createLogger,
@@ -11,6 +17,7 @@ import {
   readConfig,
   type Stoppable,
   startOpsServer,
+  watchSettings,
 } from "@statehouse/runtime";
 import { startGrpcTls } from "@statehouse/service";
 import { migrations as state } from "@statehouse/state/store/migrations";
@@ -22,6 +29,7 @@ import { natsUser, openDataDirectory, openSecrets } from "./data-directory.ts";
 import { blobsIn, serviceEnvironments, serviceNames } from "./environments.ts";
 import { firstStart, type Welcome } from "./first-start.ts";
 import { listen } from "./listener.ts";
+import { openRunnerTls, writeRunnerSettings } from "./runner-access.ts";
 
 export interface Standalone extends Stoppable, Welcome {
   /** The address for clients. */
@@ -30,6 +38,8 @@ export interface Standalone extends Stoppable, Welcome {
   operationsUrl: string;
   /** Whether NATS runs. Only then are events published to other programs. */
   publishesEvents: boolean;
+  /** The file with the settings of a runner; undefined without RUNNER_PORT. */
+  runnerFile: string | undefined;
 }
 
 /**
@@ -65,16 +75,16 @@ export async function startStandalone(
   ]);
   if (nats) starting.use(nats);
   starting.use(postgres);
-  const databaseUrl = (service: string) => postgres.url(`statehouse_${service}`);
-  await postgres.createDatabases(["access", "workspaces", "state"].map((s) => `statehouse_${s}`));
-  for (const [contextName, migrations] of Object.entries({ access, workspaces, state })) {
-    await migrate({ url: databaseUrl(contextName), contextName, migrations });
-  }
+  const databases = {
+    access: await openDatabase(postgres, "access", access),
+    workspaces: await openDatabase(postgres, "workspaces", workspaces),
+    state: await openDatabase(postgres, "state", state),
+  };
   const nowhere = "127.0.0.1:1";
   const url = config.PUBLIC_URL ?? listener.url;
   const environments = serviceEnvironments({
     secrets,
-    databaseUrl,
+    databaseUrl: (service) => databases[service],
     natsUrl: nats?.url ?? `nats://${nowhere}`,
     natsLogin: { user: natsUser, password: secrets.natsPassword },
     publicUrl: url,
@@ -87,9 +97,19 @@ export async function startStandalone(
   const composition = starting.use(
     await compose(environments, logger, nats ? undefined : createLocalBus()),
   );
+  let runnerFile: string | undefined;
   if (config.RUNNER_PORT !== undefined) {
-    const tls = startGrpcTls(readConfig(z.object(grpcTlsSettings), settings), logger, starting);
-    await composition.listenForRunners({ host: "127.0.0.1", port: config.RUNNER_PORT, tls });
+    const found = await openRunnerTls(folder, settings);
+    const tlsConfig = readConfig(z.object(grpcTlsSettings), found.port);
+    const tls = startGrpcTls(tlsConfig, logger, starting);
+    starting.use(watchSettings(tlsConfig, { logger, files: [tls] }));
+    const host = "127.0.0.1";
+    const { port } = await composition.listenForRunners({ host, port: config.RUNNER_PORT, tls });
+    runnerFile = await writeRunnerSettings(folder, {
+      address: `${host}:${port}`,
+      key: secrets.assertionKeys.runner ?? "",
+      tls: found.runner,
+    });
   }
   // Registered a second time, so that it is closed before the services. Closing it again later has no effect.
   starting.use(listener);
@@ -110,8 +130,25 @@ export async function startStandalone(
     url,
     operationsUrl: `http://127.0.0.1:${operations.port}`,
     publishesEvents: nats !== undefined,
+    runnerFile,
     ...welcome,
     drain: async () => stopping.abort(),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
+}
+
+/**
+ * Creates the database of a service if it does not exist, and migrates it as the superuser. Returns its URL for a user
+ * of its own, which may read and write the rows of this database and nothing else.
+ */
+async function openDatabase(
+  postgres: Postgres,
+  contextName: string,
+  migrations: readonly SqlMigration[],
+): Promise<string> {
+  const name = `statehouse_${contextName}`;
+  await postgres.createDatabases([name]);
+  const url = await postgres.admit(name, name);
+  await migrate({ url: postgres.url(name), contextName, migrations, grantTo: name });
+  return url;
 }

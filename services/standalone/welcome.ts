@@ -7,7 +7,7 @@ const example = path.resolve(import.meta.dirname, "../../examples/first-apply");
 
 /** Returns the text that is printed when everything runs: the address, and the lines to copy. */
 export function welcomeText(config: StandaloneConfig, standalone: Standalone): string {
-  const { url, operationsUrl, cliFile, token, publishesEvents } = standalone;
+  const { url, operationsUrl, cliFile, token, publishesEvents, runnerFile } = standalone;
   const tokenLine = token
     ? `  token         ${token}   (shown once; kept in the file below)`
     : `  token         as before, in the file below`;
@@ -20,6 +20,7 @@ export function welcomeText(config: StandaloneConfig, standalone: Standalone): s
     tokenLine,
     `  CLI file      ${cliFile}`,
     `  operations    ${operationsUrl}/readyz, /healthz, /metrics (this machine only)`,
+    ...(runnerFile ? [`  runner        ${runnerFile} (its settings)`] : []),
     ...(publishesEvents ? [] : [`  events        ${withoutNats}`]),
     "",
     "In another shell, a first apply:",

@@ -74,6 +74,30 @@ test("the current version reads, writes and locks a data folder of commit f307d1
       { what: "the outbox to be published" },
     );
     expect((await database.query("select from dead_letters")).rowCount).toBe(1);
+
+    // Each service has a user of its own now, although all tables belong to the superuser.
+    const sessions = await database.query(
+      `select distinct datname, usename from pg_stat_activity
+       where backend_type = 'client backend' and pid <> pg_backend_pid() order by datname`,
+    );
+    const names = ["statehouse_access", "statehouse_state", "statehouse_workspaces"];
+    expect(sessions.rows).toEqual(names.map((name) => ({ datname: name, usename: name })));
+    const rights = await database.query(
+      `select rolname, rolsuper, rolcreatedb, rolcreaterole,
+         has_database_privilege(rolname, current_database(), 'connect') as connects,
+         has_database_privilege(rolname, 'postgres', 'connect') as administers,
+         has_table_privilege(rolname, 'outbox', 'delete') as writes,
+         has_schema_privilege(rolname, 'public', 'create') as creates
+       from pg_roles where rolname = any($1) order by rolname`,
+      [names],
+    );
+    const none = { rolsuper: false, rolcreatedb: false, rolcreaterole: false, administers: false };
+    expect(rights.rows).toEqual(
+      names.map((rolname) => {
+        const own = rolname === "statehouse_workspaces";
+        return { ...none, rolname, connects: own, writes: own, creates: false };
+      }),
+    );
   } finally {
     await database.end();
   }

@@ -51,6 +51,27 @@ test("connections require the password, which only the current user can read", a
   await expect(new Client({ connectionString: url }).connect()).rejects.toThrow("authentication");
 });
 
+test("a user is admitted to one database, each time with a new password", async () => {
+  await using postgres = await start("users");
+  await postgres.createDatabases(["tea", "coffee"]);
+  const first = await postgres.admit("tea", "tea");
+  await postgres.admit("coffee", "coffee");
+  const connect = async (url: string) => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.end();
+  };
+  await connect(first);
+  for (const other of ["coffee", "postgres"]) {
+    const url = new URL(first);
+    url.pathname = `/${other}`;
+    await expect(connect(url.href), other).rejects.toMatchObject({ code: "42501" });
+  }
+  const second = await postgres.admit("tea", "tea");
+  await connect(second);
+  await expect(connect(first)).rejects.toMatchObject({ code: "28P01" });
+});
+
 test("an open session does not delay stopping, and the port is the same after a restart", async () => {
   await using postgres = await start("restart");
   const { port } = postgres;

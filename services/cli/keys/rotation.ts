@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { nkeys } from "@nats-io/transport-node";
 import { generateAssertionKey } from "@statehouse/rpc";
 import { StartError } from "@statehouse/runtime";
-import { issueCertificate, newAuthority } from "./certificates.ts";
+import { issueCertificate, newAuthority } from "@statehouse/standalone/certificates";
 import { isRunner, type Material, services } from "./material.ts";
 
 /** The kinds of keys that are rotated in three steps. */

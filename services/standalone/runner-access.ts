@@ -1,0 +1,85 @@
+import { X509Certificate } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { readIfThere, writePrivately } from "./data-directory.ts";
+
+/** The settings of one end of a connection. */
+type Settings = Record<string, string>;
+
+/** The settings of mutual TLS for both ends of RUNNER_PORT. */
+export interface RunnerTls {
+  port: Readonly<Record<string, string | undefined>>;
+  /** Undefined if the operator's own certificates are used: the runner has its own, too. */
+  runner: Settings | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const LIFETIME_DAYS = 365;
+/** Certificates are created again at a start so long before they expire. */
+const RENEWAL_DAYS = 60;
+
+const runnerFolder = (dataDirectory: string) => path.join(dataDirectory, "runner");
+
+/**
+ * Returns the operator's settings of mutual TLS if there are any. Otherwise creates an authority and a certificate for
+ * each end in `DATA_DIR/runner`, unless they are there and valid long enough.
+ */
+export async function openRunnerTls(
+  dataDirectory: string,
+  settings: Readonly<Record<string, string | undefined>>,
+): Promise<RunnerTls> {
+  if (settings.GRPC_TLS === "off") return { port: settings, runner: { GRPC_TLS: "off" } };
+  if (settings.GRPC_CA_FILE || settings.GRPC_CERT_FILE || settings.GRPC_KEY_FILE) {
+    return { port: settings, runner: undefined };
+  }
+  const folder = runnerFolder(dataDirectory);
+  const filesOf = (name: string): Settings => ({
+    GRPC_CA_FILE: path.join(folder, "ca.pem"),
+    GRPC_CERT_FILE: path.join(folder, `${name}.pem`),
+    GRPC_KEY_FILE: path.join(folder, `${name}.key`),
+  });
+  const files = { port: filesOf("workspaces"), runner: filesOf("runner") };
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (!(await areValid([files.port, files.runner]))) await createCertificates(folder);
+  return files;
+}
+
+/** Writes the settings of a runner to `DATA_DIR/runner/settings.env`, and returns its path. */
+export async function writeRunnerSettings(
+  dataDirectory: string,
+  { address, key, tls }: { address: string; key: string; tls: Settings | undefined },
+): Promise<string> {
+  const folder = runnerFolder(dataDirectory);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const values = { WORKSPACES_ADDRESS: address, ASSERTION_PRIVATE_KEY: key, ...tls };
+  const lines = Object.entries(values).map(([name, value]) => `${name}='${value}'\n`);
+  const file = path.join(folder, "settings.env");
+  await writePrivately(file, lines.join(""));
+  return file;
+}
+
+async function areValid(files: readonly Settings[]): Promise<boolean> {
+  const end = Date.now() + RENEWAL_DAYS * DAY_MS;
+  const paths = files.flatMap((settings) => Object.values(settings));
+  const texts = await Promise.all(paths.map(readIfThere));
+  return texts.every(
+    (text) =>
+      text !== undefined &&
+      (!text.includes("BEGIN CERTIFICATE") ||
+        new X509Certificate(text).validToDate.getTime() > end),
+  );
+}
+
+/** The key of the authority is not kept: both certificates are created again together. */
+async function createCertificates(folder: string): Promise<void> {
+  // Loaded on demand: only this and the command `keys` create certificates.
+  const { issueCertificate, newAuthority } = await import("./certificates.ts");
+  const now = new Date();
+  const authority = await newAuthority(now);
+  await writePrivately(path.join(folder, "ca.pem"), authority.certificate);
+  for (const name of ["workspaces", "runner"]) {
+    const issued = await issueCertificate(authority, name, { now, days: LIFETIME_DAYS });
+    await writePrivately(path.join(folder, `${name}.pem`), issued.certificate);
+    await writePrivately(path.join(folder, `${name}.key`), issued.privateKey);
+  }
+}
