@@ -8,7 +8,7 @@ import { createLogger } from "@statehouse/runtime";
 import { freshBucket, minioClient, needs, ownMinio, temporaryFolder } from "@statehouse/testing";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { AssumeRoleProvider } from "minio/dist/esm/AssumeRoleProvider.mjs";
-import { afterEach, expect, it, onTestFinished } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import type { S3Settings } from "../../objects/s3-connection.ts";
 import { S3Store } from "../../objects/s3-store.ts";
 
@@ -91,13 +91,13 @@ async function serve(answer: (url: string) => unknown): Promise<string> {
 }
 
 needs("minio")("credentials of the store that the AWS SDK finds", () => {
-  it("come from variables", async () => {
+  test("come from variables", async () => {
     const { settings, keys } = await withoutKeys();
     environment({ AWS_ACCESS_KEY_ID: keys[0], AWS_SECRET_ACCESS_KEY: keys[1] });
     await useStore(settings);
   });
 
-  it("come from a file", async () => {
+  test("come from a file", async () => {
     const { settings, keys } = await withoutKeys();
     await using folder = await temporaryFolder();
     const file = path.join(folder.path, "credentials");
@@ -107,7 +107,7 @@ needs("minio")("credentials of the store that the AWS SDK finds", () => {
     await useStore(settings);
   });
 
-  it("come from a web identity: the token of a file, exchanged by MinIO", async () => {
+  test("come from a web identity: the token of a file, exchanged by MinIO", async () => {
     const { publicKey, privateKey } = await generateKeyPair("RS256");
     const jwk = { ...(await exportJWK(publicKey)), kid: "1", alg: "RS256", use: "sig" };
     const issuer: string = await serve((url) => {
@@ -152,7 +152,7 @@ needs("minio")("credentials of the store that the AWS SDK finds", () => {
     await useStore({ ...settings, bucket: "states" });
   });
 
-  it("come from the role of the instance", async () => {
+  test("come from the role of the instance", async () => {
     const { settings, keys } = await withoutKeys();
     const temporary = await temporaryCredentials(settings.endpoint, keys);
     // A stand-in for the metadata service, which exists on Amazon's machines only.
@@ -169,7 +169,7 @@ needs("minio")("credentials of the store that the AWS SDK finds", () => {
     await useStore(settings);
   });
 
-  it("are reported if there are none", async () => {
+  test("are reported if there are none", async () => {
     const { settings } = await withoutKeys();
     environment({});
     await using store = new S3Store(settings, silent);
@@ -204,7 +204,7 @@ async function temporaryCredentials(
 needs("minio")("server-side encryption", () => {
   const kms = () => ({ MINIO_KMS_SECRET_KEY: `states:${randomBytes(32).toString("base64")}` });
 
-  it.each([
+  test.each([
     ["AES256", undefined],
     ["aws:kms", "states"],
   ] as const)("with %s is requested for every object", async (algorithm, keyId) => {
@@ -224,7 +224,7 @@ needs("minio")("server-side encryption", () => {
     }
   });
 
-  it("that the store cannot do is reported in one sentence", async () => {
+  test("that the store cannot do is reported in one sentence", async () => {
     const bucket = await freshBucket();
     onTestFinished(() => bucket[Symbol.asyncDispose]());
     const settings = { ...bucket, encryption: { algorithm: "AES256" } as const };
