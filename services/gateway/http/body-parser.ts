@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { AppError, type FieldError, unavailable } from "@statehouse/errors";
+import { countValues } from "./count-values.ts";
 import { type ParsedBody, parseRouteBody } from "./parsed-body.ts";
 import type { Route } from "./route.ts";
 
@@ -32,8 +33,13 @@ export interface BodyParser extends AsyncDisposable {
   parse(route: Route, bytes: Uint8Array<ArrayBuffer>): Promise<ParsedBody>;
 }
 
-/** Larger bodies are parsed in the thread. */
+/** Larger bodies, and bodies of more values, are parsed in the thread. */
 const INLINE_BYTES = 4 * 1024 * 1024;
+const INLINE_VALUES = 20_000;
+
+const isSmall = (bytes: Uint8Array): boolean =>
+  bytes.length <= INLINE_BYTES && countValues(bytes, INLINE_VALUES) <= INLINE_VALUES;
+
 /** Heap limit of the thread. A body that needs more memory ends the thread but not the process. */
 const HEAP_MIB = 1024;
 
@@ -41,7 +47,7 @@ const parserEnded = (cause?: unknown) =>
   unavailable("body_parser", "The request body could not be read; try again.", cause);
 
 /**
- * Creates a body parser. It parses large bodies one at a time in a thread, so that they do not block the event loop.
+ * Creates a body parser. It parses bodies that are large or have many values one at a time in a thread, so that they do not block the event loop.
  */
 export function createBodyParser(): BodyParser {
   let thread: Worker | undefined;
@@ -75,7 +81,7 @@ export function createBodyParser(): BodyParser {
   };
   return {
     async parse(route, bytes) {
-      if (bytes.length <= INLINE_BYTES) return parseRouteBody(route, bytes);
+      if (isSmall(bytes)) return parseRouteBody(route, bytes);
       thread ??= start();
       const number = ++last;
       const asked = Promise.withResolvers<ParsedBody>();

@@ -25,17 +25,28 @@ export function parseJson(bytes: Uint8Array): unknown {
  * depth.
  */
 function refuseUnstorable(body: unknown): void {
-  const open: [value: unknown, pointer: string][] = [[body, ""]];
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [value, pointer] = next;
+  const open: [value: object, pointer: string][] = [];
+  // Pointers are only created for lists and objects: a body can have many more texts and numbers.
+  const visit = (value: unknown, parent: string, name?: string | number) => {
     if (typeof value === "string") {
       if (value.includes("\0") || !value.isWellFormed()) {
-        throw invalid([{ field: pointer || "/", detail: "Text contains invalid characters" }]);
+        const field = name === undefined ? parent : `${parent}/${name}`;
+        throw invalid([{ field: field || "/", detail: "Text contains invalid characters" }]);
       }
     } else if (value !== null && typeof value === "object") {
-      for (const [name, member] of Object.entries(value)) {
-        open.push([member, `${pointer}/${name}`], [name, pointer]);
-      }
+      open.push([value, name === undefined ? parent : `${parent}/${name}`]);
+    }
+  };
+  visit(body, "");
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, pointer] = next;
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) visit(value[index], pointer, index);
+      continue;
+    }
+    for (const name of Object.keys(value)) {
+      visit(name, pointer);
+      visit(Reflect.get(value, name), pointer, name);
     }
   }
 }

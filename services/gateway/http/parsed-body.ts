@@ -1,5 +1,6 @@
-import type { FieldError } from "@statehouse/errors";
+import { badRequest, type FieldError } from "@statehouse/errors";
 import { parseBody, parseBodyLeniently, parseJson } from "./body.ts";
+import { countValues } from "./count-values.ts";
 import type { Route } from "./route.ts";
 
 /** A body that was parsed by the schema of its route. If there are `problems`, `body` is its valid part. */
@@ -8,11 +9,20 @@ export interface ParsedBody {
   problems: readonly FieldError[];
 }
 
+/**
+ * The maximum number of values in a body: the largest documents that routes accept have fewer, and the parser thread has
+ * enough memory for them.
+ */
+export const MAX_VALUES = 2_000_000;
+
 /** Parses the body of a route; without a schema the body is ignored. Throws `badRequest` or `invalid`. */
 export function parseRouteBody(
   { body: schema, validatesOnly }: Route,
   bytes: Uint8Array,
 ): ParsedBody {
+  if (countValues(bytes, MAX_VALUES) > MAX_VALUES) {
+    throw badRequest("json", `The request body may have at most ${MAX_VALUES} values.`);
+  }
   const json = parseJson(bytes);
   if (!schema) return { body: undefined, problems: [] };
   return validatesOnly

@@ -21,13 +21,13 @@ export function receiveBody(
   { limit, timeoutMs, memory }: Receiving,
 ): Promise<Buffer<ArrayBuffer>> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
-  const chunks: Buffer[] = [];
+  const chunks = createChunks();
   let size = 0;
   let isOver = false;
   const fail = (error: Error) => {
     if (isOver) return;
     isOver = true;
-    chunks.length = 0;
+    chunks.clear();
     reject(error);
   };
   // After an error the rest of the body is read and discarded, so that the client receives the response.
@@ -35,12 +35,12 @@ export function receiveBody(
     if (isOver) return;
     size += chunk.length;
     if (size > limit) fail(bodyTooLarge(limit));
-    else if (memory.take(chunk.length)) chunks.push(chunk);
+    else if (memory.take(chunk.length)) chunks.add(chunk);
     else fail(tooManyBodies());
   });
   request.once("end", () => {
     isOver = true;
-    resolve(Buffer.concat(chunks, size));
+    resolve(chunks.join(size));
   });
   request.once("close", () => fail(badRequest("body", "The request body ended too early.")));
   limitReceiving(request, timeoutMs, () => {
@@ -49,4 +49,45 @@ export function receiveBody(
   });
   if (Number(request.headers["content-length"]) > limit) fail(bodyTooLarge(limit));
   return promise;
+}
+
+/** Chunks that are kept as they are. The bodies of most requests have fewer. */
+const FIRST_CHUNKS = 16;
+const BLOCK_BYTES = 64 * 1024;
+
+/**
+ * Collects the chunks of a body. Later chunks are copied into blocks: a chunk uses about 100 bytes of memory besides its
+ * content, and a client can send a large body in chunks of one byte.
+ */
+function createChunks() {
+  let parts: Buffer[] = [];
+  let block = Buffer.alloc(0);
+  let used = 0;
+  const closeBlock = () => {
+    if (used > 0) parts.push(block.subarray(0, used));
+    used = 0;
+  };
+  return {
+    add(chunk: Buffer): void {
+      if (parts.length < FIRST_CHUNKS || chunk.length >= BLOCK_BYTES) {
+        closeBlock();
+        parts.push(chunk);
+        return;
+      }
+      if (used === 0 || used + chunk.length > block.length) {
+        closeBlock();
+        block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      }
+      used += chunk.copy(block, used);
+    },
+    join(size: number): Buffer<ArrayBuffer> {
+      closeBlock();
+      return Buffer.concat(parts, size);
+    },
+    clear(): void {
+      parts = [];
+      block = Buffer.alloc(0);
+      used = 0;
+    },
+  };
 }
