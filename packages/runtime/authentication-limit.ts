@@ -3,7 +3,7 @@ import { AppError, rateLimited } from "@statehouse/errors";
 import { LRUCache } from "lru-cache";
 import { credentialKey } from "./credential.ts";
 import type { Logger } from "./logger.ts";
-import type { Proxies } from "./proxies.ts";
+import { clientNetwork, type Proxies } from "./proxies.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 
 /** Runs authentications and limits those that fail. */
@@ -17,8 +17,8 @@ const KNOWN_MS = 3_600_000;
 const MAX_KNOWN = 100_000;
 
 /**
- * Limits the authentications with invalid tokens, per client address. Credentials that were valid within the last hour
- * are always authenticated, so that a wrong token in one place does not block the others behind the same address.
+ * Limits the authentications with invalid tokens, per client address or IPv6 network. Credentials that were valid
+ * within the last hour are always authenticated, so that a wrong token in one place does not block the others behind the same address.
  * Behind a proxy that is not trusted, all clients have one address; nothing is limited then, and a warning is logged
  * once.
  */
@@ -51,7 +51,7 @@ export function createAuthenticationLimit({
     async run(request, authenticate) {
       const credential = credentialKey(request);
       if (credential === undefined || !isLimited(request)) return authenticate();
-      const address = proxies.clientOf(request);
+      const address = clientNetwork(proxies.clientOf(request));
       // A new credential takes a token from its address's bucket before the call and returns it if it is valid, so that
       // concurrent requests cannot exceed the limit.
       const isNew = !known.has(credential);

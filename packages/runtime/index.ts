@@ -36,8 +36,9 @@ export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
 export { type LoopOptions, startLoop } from "./loop.ts";
 export { metricsText } from "./metrics.ts";
 export { type Check, type OpsOptions, type OpsServer, startOpsServer } from "./ops-server.ts";
+export { writePrivately } from "./private-file.ts";
 export { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
-export { createProxies, type Proxies } from "./proxies.ts";
+export { clientNetwork, createProxies, type Proxies } from "./proxies.ts";
 export {
   deadlineSettings,
   deadlinesOf,

@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { createProxies, networkOf } from "./proxies.ts";
+import { clientNetwork, createProxies, networkOf } from "./proxies.ts";
 
 function requestFrom(peer: string, forwarded?: string): IncomingMessage {
   const socket = new Socket();
@@ -49,4 +49,18 @@ test.each([
   ["10.0.0.1", "1.2.3.4, nonsense", "10.0.0.1"],
 ])("the client of a request from %s for %j is %s", (peer, forwarded, client) => {
   expect(proxies.clientOf(requestFrom(peer, forwarded))).toBe(client);
+});
+
+test.each([
+  ["192.0.2.1", "192.0.2.1"],
+  ["2001:db8:0:7::1", "2001:db8:0:7::/64"],
+  ["2001:db8::1", "2001:db8:0:0::/64"],
+  ["::1", "0:0:0:0::/64"],
+  ["1::2:3:4:5:6:7", "1:0:2:3::/64"],
+  ["2001:0db8:0000:0007:1:2:3:4", "2001:db8:0:7::/64"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ["1:2:3:4:5:6:192.0.2.1", "1:2:3:4::/64"],
+  ["64:ff9b::192.0.2.1", "64:ff9b:0:0::/64"],
+])("limits count a client with the address %s as %s", (address, network) => {
+  expect(clientNetwork(address)).toBe(network);
 });

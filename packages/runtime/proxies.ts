@@ -50,6 +50,26 @@ export function createProxies(networks: readonly Network[]): Proxies {
   };
 }
 
+/** The groups of 16 bits that name a network. */
+const IPV6_GROUPS = 4;
+
+/**
+ * Returns what limits for clients count: an IPv4 address, or the first 64 bits of an IPv6 address, because a client can
+ * use all addresses with the same 64 bits.
+ */
+export function clientNetwork(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = [], tail = []] = address
+    .replace(/%.*$/, "")
+    .split("::")
+    .map((part) => part.split(":").filter((group) => group !== ""));
+  // The last two groups can be written as an IPv4 address.
+  const written = head.length + tail.length + (address.includes(".") ? 1 : 0);
+  const groups = [...head, ...Array.from({ length: Math.max(0, 8 - written) }, () => "0"), ...tail];
+  const network = groups.slice(0, IPV6_GROUPS).map((group) => Number.parseInt(group, 16));
+  return `${network.map((group) => group.toString(16)).join(":")}::/64`;
+}
+
 const family = (address: string) => (isIPv6(address) ? "ipv6" : "ipv4");
 
 /** Returns the IPv4 address that a socket for IPv6 shows as `::ffff:…`. */

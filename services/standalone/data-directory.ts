@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { hasCode } from "@statehouse/errors";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { makeFolder, StartError } from "@statehouse/runtime";
+import { makeFolder, StartError, writePrivately } from "@statehouse/runtime";
 
 /** The signing and sealing keys of one installation. */
 export interface Secrets {
@@ -76,14 +76,6 @@ export async function newSecrets(signers: readonly string[]): Promise<Secrets> {
     sealingKeys: `k1:${randomBytes(32).toString("base64")}`,
     natsPassword: randomBytes(32).toString("base64url"),
   };
-}
-
-/** Replaces a file atomically. Only the owner may read the file. */
-export async function writePrivately(file: string, text: string): Promise<void> {
-  const draft = `${file}.draft`;
-  await writeFile(draft, text, { mode: 0o600 });
-  await chmod(draft, 0o600);
-  await rename(draft, file);
 }
 
 /** Returns the content of a file; undefined if the file does not exist. */

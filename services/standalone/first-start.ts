@@ -3,10 +3,10 @@ import { AppError } from "@statehouse/errors";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
-import { StartError } from "@statehouse/runtime";
+import { StartError, writePrivately } from "@statehouse/runtime";
 import { cliConfiguration, tokenOf } from "./cli-configuration.ts";
 import type { StandaloneConfig } from "./config.ts";
-import { readIfThere, writePrivately } from "./data-directory.ts";
+import { readIfThere } from "./data-directory.ts";
 
 /** The values that a new user needs to begin. */
 export interface Welcome {

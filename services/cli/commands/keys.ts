@@ -1,8 +1,8 @@
 import { access } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { StartError } from "@statehouse/runtime";
+import { StartError, writePrivately } from "@statehouse/runtime";
 import { type Material, readMaterial } from "../keys/material.ts";
-import { environmentLines, manifests, writeFiles, writePrivately } from "../keys/output.ts";
+import { environmentLines, manifests, writeFiles } from "../keys/output.ts";
 import {
   addKeys,
   addRunners,

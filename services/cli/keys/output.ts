@@ -1,18 +1,8 @@
-import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { makeFolder } from "@statehouse/runtime";
+import { makeFolder, writePrivately } from "@statehouse/runtime";
 import type { Material } from "./material.ts";
 import { natsUsers } from "./nats-users.ts";
 import { holders, isFileOnly, type Values, valuesOf } from "./settings.ts";
-
-/** Replaces a file atomically unless it has this content. Only its owner may read it. */
-export async function writePrivately(file: string, text: string): Promise<void> {
-  if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
-  const draft = `${file}.draft`;
-  await writeFile(draft, text, { mode: 0o600 });
-  await chmod(draft, 0o600);
-  await rename(draft, file);
-}
 
 /** Returns the lines of an environment file for one service or runner. */
 export function environmentLines(material: Material, name: string): string[] {

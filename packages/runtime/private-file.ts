@@ -1,0 +1,27 @@
+import { randomBytes } from "node:crypto";
+import { chmod, open, readFile, rename, rm } from "node:fs/promises";
+
+const MODE = 0o600;
+
+/**
+ * Replaces a file atomically and durably unless it has this content. Only its owner may read it. Another user who may
+ * write to the folder cannot prepare the file that is written: it has a new name.
+ */
+export async function writePrivately(file: string, text: string): Promise<void> {
+  if ((await readFile(file, "utf8").catch(() => undefined)) === text) {
+    await chmod(file, MODE);
+    return;
+  }
+  const draft = `${file}.${randomBytes(8).toString("hex")}.draft`;
+  try {
+    {
+      await using opened = await open(draft, "wx", MODE);
+      await opened.writeFile(text);
+      await opened.sync();
+    }
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
