@@ -137,7 +137,8 @@ function decodeHeader(value: string): string {
 }
 
 /**
- * Reads an event from a bus message. Fields are empty if the publisher was not Statehouse and omitted their headers.
+ * Reads an event from a bus message. Fields are empty if the publisher was not Statehouse and omitted their headers. The
+ * type is the subject and not the header `ce-type`: NATS permits each user only subjects of its own.
  */
 export function eventFrom(message: {
   headers: MsgHdrs | undefined;
@@ -151,7 +152,7 @@ export function eventFrom(message: {
   const { type, organizationId } = divide(message.subject);
   return {
     id: header("id"),
-    type: header("type") || type,
+    type,
     organizationId,
     source: header("source"),
     subject: header("subject"),

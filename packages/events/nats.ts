@@ -12,6 +12,11 @@ export interface NatsOptions {
   tls?: NatsTls | undefined;
   /** Name of the connection, which the server shows to operators. */
   name: string;
+  /**
+   * The first part of the subjects on which the connection receives responses and events. Users that may subscribe to
+   * `_INBOX.>`, the default of NATS, can read what all others receive.
+   */
+  inboxPrefix?: string | undefined;
 }
 
 export interface Nats extends AsyncDisposable {
@@ -25,7 +30,8 @@ const RETRY_MS = 500;
 const TIMEOUT_MS = 2000;
 
 /** Connects in the background and reconnects without limit, so that a service starts and runs without its bus. */
-export function connectNats({ url, name, login, tls }: NatsOptions): Nats {
+export function connectNats(options: NatsOptions): Nats {
+  const { url, name, login, tls, inboxPrefix } = options;
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let current: NatsConnection | undefined;
@@ -54,6 +60,7 @@ export function connectNats({ url, name, login, tls }: NatsOptions): Nats {
           reconnectTimeWait: RETRY_MS,
           pingInterval: 20_000,
           ignoreAuthErrorAbort: true,
+          ...(inboxPrefix !== undefined && { inboxPrefix }),
           ...loginOptions(login, tls),
         });
         if (stopped) return await connection.close();

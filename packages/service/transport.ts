@@ -29,7 +29,9 @@ export function natsTransport(
   events: Events,
   stack: AsyncDisposableStack,
 ): Transport {
-  const nats = stack.use(connectNats({ ...natsOptions(settings), name: events.service }));
+  const { service: name } = events;
+  const inboxPrefix = `_INBOX_${name}`;
+  const nats = stack.use(connectNats({ ...natsOptions(settings), name, inboxPrefix }));
   const stream = streamSettings(settings);
   stack.use(startRelay({ ...events, nats, stream }));
   return {

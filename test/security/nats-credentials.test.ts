@@ -26,8 +26,8 @@ const schema = z.object(natsSettings);
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 /** A connection with these settings, as a service makes it. */
-const connection = (env: Record<string, string>) =>
-  connectNats({ ...natsOptions(readConfig(schema, env)), name: "test" });
+const connection = (env: Record<string, string>, name = "test") =>
+  connectNats({ ...natsOptions(readConfig(schema, env)), name, inboxPrefix: `_INBOX_${name}` });
 
 async function connects(env: Record<string, string>): Promise<boolean> {
   await using nats = connection(env);
@@ -179,7 +179,10 @@ needs("nats-server")("a bus with credentials", () => {
       permissions: {
         publish: [
           `statehouse.${name}.>`,
-          ...["$JS.API.INFO", "$JS.API.STREAM.*.STATEHOUSE", "$JS.API.STREAM.*.STATEHOUSE_MAIL"],
+          "$JS.API.INFO",
+          ...["STATEHOUSE", "STATEHOUSE_MAIL"].flatMap((stream) =>
+            ["INFO", "CREATE", "UPDATE"].map((action) => `$JS.API.STREAM.${action}.${stream}`),
+          ),
           ...consumers.flatMap((consumer) => [
             `$JS.API.CONSUMER.*.STATEHOUSE.${consumer}`,
             `$JS.API.CONSUMER.MSG.NEXT.STATEHOUSE.${consumer}`,
@@ -187,14 +190,14 @@ needs("nats-server")("a bus with credentials", () => {
             `$JS.ACK.STATEHOUSE.${consumer}.>`,
           ]),
         ],
-        subscribe: ["_INBOX.>"],
+        subscribe: [`_INBOX_${name}.>`],
       },
     });
     const users = [user("workspaces", []), user("state", ["state-updated"])];
     const configuration = `authorization ${JSON.stringify({ users })}`;
     const server = stack.use(await ownNats({ configuration }));
     const as = (name: string) =>
-      stack.use(connection({ NATS_URL: server.url, NATS_USER: name, NATS_PASSWORD: name }));
+      stack.use(connection({ NATS_URL: server.url, NATS_USER: name, NATS_PASSWORD: name }, name));
     const logger = createLogger({ service: "test", level: "silent" });
     const migrations = eventMigrations;
     const fresh = stack.use(await freshDatabase({ contextName: "events", migrations }));

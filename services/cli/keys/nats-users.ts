@@ -14,6 +14,10 @@ const ofConsumer = (durable: string): string[] => [
   `$JS.ACK.STATEHOUSE.${durable}.>`,
 ];
 
+/** What a service does with a stream: not its deletion. */
+const ofStream = (stream: string): string[] =>
+  ["INFO", "CREATE", "UPDATE"].map((action) => `$JS.API.STREAM.${action}.${stream}`);
+
 /** Returns the part of the NATS server's configuration with the nkeys and subjects of the services. */
 export function natsUsers({ nats }: Material): string {
   const users = Object.entries(nats).flatMap(([service, keys]) =>
@@ -25,11 +29,10 @@ export function natsUsers({ nats }: Material): string {
           "$JS.API.INFO",
           // Only the access service publishes events for the mail sender. All services may create the streams.
           ...(service === "access" ? ["statehouse-mail.access.>"] : []),
-          "$JS.API.STREAM.*.STATEHOUSE",
-          "$JS.API.STREAM.*.STATEHOUSE_MAIL",
+          ...["STATEHOUSE", "STATEHOUSE_MAIL"].flatMap(ofStream),
           ...(consumers[service] ?? []).flatMap((name) => ofConsumer(`${service}-${name}`)),
         ],
-        subscribe: ["_INBOX.>"],
+        subscribe: [`_INBOX_${service}.>`],
       },
     })),
   );
