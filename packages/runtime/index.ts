@@ -38,7 +38,7 @@ export { metricsText } from "./metrics.ts";
 export { type Check, type OpsOptions, type OpsServer, startOpsServer } from "./ops-server.ts";
 export { writePrivately } from "./private-file.ts";
 export { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
-export { clientNetwork, createProxies, type Proxies } from "./proxies.ts";
+export { createProxies, type Proxies } from "./proxies.ts";
 export {
   deadlineSettings,
   deadlinesOf,

@@ -1,7 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { readIfThere, writePrivately } from "./data-directory.ts";
+import { writePrivately } from "@statehouse/runtime";
+import { readIfThere } from "./data-directory.ts";
 
 /** The settings of one end of a connection. */
 type Settings = Record<string, string>;
