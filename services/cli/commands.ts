@@ -233,7 +233,9 @@ export const commands: Readonly<Record<string, Command>> = {
     args: "<folder>",
     summary: "writes every current state to a folder, with a manifest",
     what: "The export",
-    details: ["Without DATABASE_URL it exports from DATA_DIR of npm start, which may run or not."],
+    details: [
+      "Without DATABASE_URL it exports from DATA_DIR of npm start, whether npm start runs or not.",
+    ],
     settings: async () => {
       const { namesSettings } = await import("./commands/export.ts");
       return (await contentSettings()).extend(namesSettings.shape);
@@ -256,7 +258,7 @@ export const commands: Readonly<Record<string, Command>> = {
   }),
   "rotate-keys": perService(
     {
-      summary: "re-encrypts sealed columns under the first of SEALING_KEYS",
+      summary: "re-encrypts sealed columns with the first of SEALING_KEYS",
       what: "Rotating keys",
     },
     {
@@ -271,7 +273,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   ),
   "replay-dead-letters": perService(
-    { summary: "handles again the events that a service failed to handle", what: "Replaying" },
+    { summary: "processes again the events that a service failed to process", what: "Replaying" },
     {
       access: {
         settings: async () => (await access()).service.config,
@@ -307,7 +309,7 @@ function healthcheckCommand(): Command {
   const ofService = perService(
     {
       summary:
-        "exits with 0 when the service of this machine is ready, or all addresses respond with success",
+        "exits with 0 if the service on this machine is ready, or if all given addresses respond with success",
       what: "The health check",
     },
     {

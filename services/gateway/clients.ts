@@ -24,7 +24,7 @@ export function createClients(channels: Channels): Clients {
     if (known) return known as Client<Service>;
     const name = service.file.proto.package.split(".")[1] ?? "";
     const channel = byName.get(name);
-    if (!channel) throw new Error(`no channel leads to ${service.typeName}`);
+    if (!channel) throw new Error(`there is no channel to ${service.typeName}`);
     const client = createClient(service, channel);
     clients.set(service, client);
     return client;

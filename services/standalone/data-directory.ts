@@ -29,7 +29,7 @@ export async function openDataDirectory(folder: string): Promise<void> {
     await rename(probe, path.join(folder, ".writable"));
   } catch (error) {
     throw new StartError(
-      `The data folder ${folder} cannot be written (${reasonOf(error)}); set DATA_DIR to one that can.`,
+      `The data folder ${folder} is not writable (${reasonOf(error)}); set DATA_DIR to a writable folder.`,
     );
   }
 }

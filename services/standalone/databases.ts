@@ -10,8 +10,8 @@ export interface Databases extends AsyncDisposable {
 }
 
 /**
- * Opens the databases of the `npm start` that runs on this data folder. If none runs, starts PostgreSQL on the folder
- * until disposal. Throws `StartError`.
+ * Opens the databases of the `npm start` that runs on this data folder. If no `npm start` runs, starts PostgreSQL on
+ * the folder until disposal. Throws `StartError`.
  */
 export async function openDatabases(folder: string): Promise<Databases> {
   const dataDirectory = path.join(folder, "postgres");

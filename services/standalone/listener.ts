@@ -60,7 +60,7 @@ export async function listen(
 const whyNot = (host: string, port: number, error: Error): string => {
   const code = Reflect.get(error, "code");
   if (code === "EADDRINUSE") {
-    return `Port ${port} of ${host} is taken; stop what uses it, or set PORT to another (0: any free one).`;
+    return `Port ${port} of ${host} is in use; stop the program that uses it, or set PORT to another port (0 selects a free one).`;
   }
   if (code === "EACCES")
     return `Port ${port} of ${host} may not be opened by this user; set PORT to another.`;

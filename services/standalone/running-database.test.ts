@@ -6,7 +6,7 @@ import { databaseOf } from "./running-database.ts";
 
 test("the database of a running data folder is found with its port and password", async () => {
   await using folder = await temporaryFolder();
-  expect(() => databaseOf(folder.path, "state")).toThrow("Nothing runs on the data folder");
+  expect(() => databaseOf(folder.path, "state")).toThrow("No npm start runs on the data folder");
   await mkdir(path.join(folder.path, "postgres", "cluster"), { recursive: true });
   await writeFile(path.join(folder.path, "postgres", "password"), "secret\n");
   const pid = ["123", "/data", "1700000000", "54321", "/tmp", "localhost", ""].join("\n");

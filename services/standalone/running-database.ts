@@ -13,7 +13,7 @@ export function databaseOf(
       return readFileSync(path.join(folder, file), "utf8");
     } catch {
       throw new StartError(
-        `Nothing runs on the data folder ${dataDirectory}: start it first, or set DATABASE_URL.`,
+        `No npm start runs on the data folder ${dataDirectory}: start it first, or set DATABASE_URL.`,
       );
     }
   };

@@ -36,8 +36,8 @@ export function welcomeText(config: StandaloneConfig, standalone: Standalone): s
 }
 
 const withoutNats =
-  "wait in the outbox, because nats-server is missing, and are published after a start that finds it; " +
-  "to get it, put nats-server on PATH or install Go (https://go.dev/dl), which builds it.";
+  "wait in the outbox, because nats-server is missing, and are published once a start finds it; " +
+  "put nats-server on PATH, or install Go (https://go.dev/dl), with which it is built.";
 
 /** Quotes a string for a shell if necessary. */
 const quoted = (text: string): string =>

@@ -58,7 +58,7 @@ export const configSchema = z.object({
     .min(0)
     .default(7 * 86_400)
     .describe(
-      "Seconds that stored bytes remain after their last state version is deleted; backups are restorable as long.",
+      "Seconds that stored bytes remain after their last state version is deleted; a database restored to a time within them finds all its bytes.",
     ),
   SOFT_DELETED_DAYS: z.coerce
     .number()
@@ -91,7 +91,7 @@ export const configSchema = z.object({
     .string()
     .optional()
     .describe(
-      "Directory from which states move to BLOB_STORE; it is read for contents that BLOB_STORE does not have yet.",
+      "Directory from which states move to BLOB_STORE; contents that BLOB_STORE does not have yet are read from it.",
     ),
   S3_ENDPOINT: z
     .url()

@@ -48,7 +48,7 @@ export const configSchema = z.object({
   COMPARISON_INTERVAL: secondsSetting
     .default(600)
     .describe(
-      "Seconds between comparisons of all workspaces with state, for events that were lost.",
+      "Seconds between comparisons of all workspaces with the state service, which find lost events.",
     ),
 });
 

@@ -30,7 +30,7 @@ test("beside npm start, collect lists and deletes due versions, and fsck finds n
   expect(await lines(collect, "--dry-run")).toEqual({
     code: 1,
     lines: [
-      `Nothing runs on the data folder ${environment.DATA_DIR}: start it first, or set DATABASE_URL.`,
+      `No npm start runs on the data folder ${environment.DATA_DIR}: start it first, or set DATABASE_URL.`,
     ],
   });
 

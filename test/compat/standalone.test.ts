@@ -65,7 +65,7 @@ describe("npm start reports in one sentence", () => {
     const said = await sentence(start({ PORT: port, DATA_DIR: path.join(folder.path, "taken") }));
     taken.close();
     expect(said).toBe(
-      `Port ${port} of 127.0.0.1 is taken; stop what uses it, or set PORT to another (0: any free one).`,
+      `Port ${port} of 127.0.0.1 is in use; stop the program that uses it, or set PORT to another port (0 selects a free one).`,
     );
   });
 
@@ -89,7 +89,7 @@ describe("npm start reports in one sentence", () => {
     await writeFile(file, "");
     const said = await sentence(start({ DATA_DIR: path.join(file, "data") }));
     expect(said).toBe(
-      `The data folder ${file}/data cannot be written (ENOTDIR); set DATA_DIR to one that can.`,
+      `The data folder ${file}/data is not writable (ENOTDIR); set DATA_DIR to a writable folder.`,
     );
   });
 

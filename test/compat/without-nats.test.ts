@@ -37,7 +37,7 @@ needs("terraform", "nats-server")(
         const url = await running(bare);
         const lines = bare.output().match(/.*nats-server.*/g);
         expect(lines).toHaveLength(1);
-        expect(lines?.[0]).toMatch(/wait in the outbox.*published after a start that finds it.*Go/);
+        expect(lines?.[0]).toMatch(/wait in the outbox.*published once a start finds it.*Go/);
         const cliFile = await readFile(path.join(dataDirectory, "cli.tfrc"), "utf8");
         const token = /token *= *"([^"]+)"/.exec(cliFile)?.[1] ?? "";
         const owner = api(url, token);

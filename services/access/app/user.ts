@@ -182,9 +182,9 @@ export const setUserAdministrator = (
   });
 
 /**
- * Returns the users among `ids` who share an organization with the caller, including the caller. The address is empty
- * unless the caller may manage the memberships of such an organization; the name is empty while all invitations of the
- * user are pending.
+ * Returns the users among `ids` who share an organization with the caller, including the caller. A user's address is
+ * empty unless the caller may manage the memberships of an organization that both belong to. The name is empty while
+ * all invitations of the user are pending.
  */
 export async function batchGetUsers(
   app: App,

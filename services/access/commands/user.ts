@@ -14,9 +14,9 @@ import { openOperatorApp, operator } from "./operator.ts";
 /** The lines of the help that describe the actions. */
 export const userActions = `Actions:
   create         creates the user with this e-mail address
-  set-email      sets the user's e-mail address, which then counts as proven
+  set-email      sets the user's e-mail address and marks it as confirmed
   token          creates a token of the user and prints it, once
-  suspend        suspends the user: its tokens fail at once
+  suspend        suspends the user, whose tokens then fail at once
   unsuspend      ends the suspension
   grant-admin    makes the user an administrator of the installation
   revoke-admin   makes the user an ordinary user`;

@@ -85,7 +85,7 @@ export const grantsOfOrganization = `
     from organizations o where o.id = $1
   ) held`;
 
-/** Selects the grants of an audit-trails token. Such a token is its own principal and has none. */
+/** Selects the grants of an audit-trails token. Such a token is a principal of its own and has no grants. */
 export const grantsOfAuditTrails = `
   -- index: tokens_pkey, organizations_pkey
   select ${organizationVersions} as versions, false as administrator, '[]'::json as organizations

@@ -167,7 +167,9 @@ const rows = (em: EntityManager) => ({
     await queryIn(em, "delete from runs where workspace_id = any($1)", [workspaceIds]);
   },
 
-  /** Deletes runs whose last token has expired. The number is limited, so that the calling request is not slow. */
+  /**
+   * Deletes runs whose last token has expired. The number is limited, so that the calling request does not become slow.
+   */
   async removeExpiredRuns(at: Date): Promise<void> {
     await queryIn(
       em,

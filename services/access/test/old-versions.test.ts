@@ -20,7 +20,7 @@ test("a call with the versions of before a revocation makes no credential and no
   const before: CallOptions = access.identities.gateway.on({ type: "user", id: eve.id, versions });
   const team = (name: string) =>
     access.teams.createTeam({ organizationId, settings: { name } }, before);
-  // From now on, the user's grants are cached under these versions.
+  // After this call, the user's grants are cached under these versions.
   await team("first");
   await access.teams.removeTeamMember({ teamId, userId: eve.id });
   await expect(team("second")).rejects.toMatchObject({ kind: "forbidden" });

@@ -3,7 +3,9 @@ import { forEachConcurrently } from "@statehouse/runtime";
 const TIMEOUT_MS = 10_000;
 const AT_A_TIME = 10;
 
-/** Requests each address and prints its status or why there is none. Returns whether all responded with success. */
+/**
+ * Requests each address and prints its status, or why there is no response. Returns whether all responded with success.
+ */
 export async function checkAddresses(
   addresses: readonly string[],
   print: (line: string) => void,

@@ -34,7 +34,7 @@ export async function runCollect(
 
 /**
  * Serves the retention policies in this process, from the database of the workspaces service. The running process opens
- * no ports for its services, so it cannot be called.
+ * no ports for its services, so this process cannot call them.
  */
 async function retentionPolicies(
   environment: Record<string, string>,

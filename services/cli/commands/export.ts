@@ -9,7 +9,7 @@ import { z } from "zod";
 /** The setting that the command needs in addition to those of the state service. */
 export const namesSettings = z.object({
   WORKSPACES_DATABASE_URL: settings.DATABASE_URL.describe(
-    "Address of the database of workspaces, for the names of organizations and workspaces.",
+    "Address of the workspaces service's database, for the names of organizations and workspaces.",
   ),
 });
 

@@ -125,7 +125,7 @@ async function requireAbsent(file: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (exists) throw new StartError(`The file ${file} exists; keys new creates another one.`);
+  if (exists) throw new StartError(`The file ${file} already exists; keys new only creates files.`);
 }
 
 const save = (file: string, material: unknown): Promise<void> =>

@@ -73,7 +73,7 @@ export async function addRunners(
 ): Promise<unknown> {
   requireRunners(runners);
   const known = runners.find((name) => name in material.assertions);
-  if (known !== undefined) throw new StartError(`The runner ${known} has keys already.`);
+  if (known !== undefined) throw new StartError(`The runner ${known} already has keys.`);
   const [authority] = material.authority;
   if (!authority) throw new StartError("The file contains no authority.");
   return {

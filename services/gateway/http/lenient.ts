@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * Returns the part of `value` that `schema` accepts; invalid members are omitted. A required string becomes empty, and
- * items of a list keep their positions, so that a service can validate the valid members.
+ * Returns the part of `value` that `schema` accepts, without invalid members. An invalid required string becomes empty,
+ * and items of a list keep their positions, so that a service can validate the valid members.
  */
 export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown {
   const { success, data } = z.safeParse(schema, value);

@@ -29,7 +29,7 @@ export const readQueries = (
   Object.fromEntries(Object.entries(queries).map(([name, { read }]) => [name, read(query)]));
 
 /**
- * Returns the value of a parameter; an empty value counts as absent. Throws `badRequest` for characters that the
+ * Returns the value of a parameter; an empty value is treated as absent. Throws `badRequest` for characters that the
  * database does not accept.
  */
 export function parameter(query: URLSearchParams, name: string): string | undefined {

@@ -111,7 +111,7 @@ export const asset = (contentType: string): Rendering<string> => ({
   render: (text) => text,
 });
 
-/** Renders an image that never changes, without anything that a browser would load or run. */
+/** Renders an image that never changes. Its headers forbid browsers to load or run anything for it. */
 export const svg: Rendering<string> = {
   contentType: "image/svg+xml; charset=utf-8",
   content: { form: "text" },

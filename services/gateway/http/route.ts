@@ -111,7 +111,7 @@ export interface RouteDeclaration<
   pointers?: Pointers;
   /** Supported includes; nested includes are paths such as `run.created_by`. */
   includes?: readonly string[];
-  /** Those of `includes` that every document of the route contains, even if the query does not name them. */
+  /** The names in `includes` that every document of the route includes, even if the query does not contain them. */
   alwaysIncludes?: readonly string[];
   success: readonly [200 | 201, Rendering<Result>] | readonly [204];
   /** Failure statuses in addition to those that every route can return: 401, 405, 500 and 504. */

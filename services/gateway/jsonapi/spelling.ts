@@ -6,7 +6,8 @@ export type Spellings = Readonly<Record<string, string>>;
 
 /**
  * Reads an object of attributes that can have either name, and returns it under the product's names. If an attribute
- * has different values under its two names, the problem is reported for the alternative name. Null counts as absent.
+ * has different values under its two names, the problem is reported for the alternative name. Null is treated as
+ * absent.
  */
 export const bothSpellings = <Schema extends z.ZodType>(spellings: Spellings, schema: Schema) =>
   describedAs(readingBoth(spellings, schema), (described) =>

@@ -1,6 +1,6 @@
 import { isSchema, type JsonSchema } from "../jsonapi/shape.ts";
 
-/** What an OpenAPI document of a JSON:API has, as names that do not depend on how the document is written. */
+/** The contents of a JSON:API's OpenAPI document, as names that do not depend on how the document is written. */
 export interface Names {
   /** Operations, such as `GET /teams/{}`, their query parameters, `GET /teams/{} ?include`, and included names. */
   readonly operations: ReadonlySet<string>;

@@ -85,7 +85,11 @@ function operationOf(route: Route, contentOf: (route: Route) => JsonSchema | und
     responses: {
       [route.success]: successOf(route, contentOf(route)),
       ...(route.method === "GET" && route.success === 200
-        ? { 304: { description: "The body is the one whose tag `If-None-Match` contains." } }
+        ? {
+            304: {
+              description: "The body has not changed: `If-None-Match` contains its entity tag.",
+            },
+          }
         : {}),
       ...Object.fromEntries(failuresOf(route).map((status) => [status, errorResponse(status)])),
     },

@@ -17,7 +17,7 @@ export function readNotServed(text: string): NotServed[] {
   return list;
 }
 
-/** Whether the name is one of the pattern. */
+/** Returns whether the pattern matches the name. */
 export function matches({ pattern }: NotServed, name: string): boolean {
   const parts = pattern.split("*").map((part) => part.replaceAll(/[.?+^$()[\]{}|\\/]/g, "\\$&"));
   return new RegExp(`^${parts.join(".*")}$`).test(name);

@@ -10,7 +10,7 @@ import { ingressAttributesResource } from "./ingress-attributes.ts";
 import { reported, statusTimes, statusTimestamps } from "./reported-text.ts";
 
 const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionReport => {
-  if (!report) throw new Error(`no report with ${id}`);
+  if (!report) throw new Error(`the response contains no report for ${id}`);
   return report;
 };
 

@@ -12,7 +12,7 @@ import { timestamp } from "./timestamps.ts";
 import { userResource } from "./users.ts";
 
 const reportOf = ({ id, report }: Run): RunReport => {
-  if (!report) throw new Error(`no report with ${id}`);
+  if (!report) throw new Error(`the response contains no report for ${id}`);
   return report;
 };
 const configurationVersionOf = (run: Run) => reportOf(run).configurationVersionId || undefined;

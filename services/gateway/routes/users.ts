@@ -23,7 +23,7 @@ const actions = {
 };
 
 const summaries: Record<keyof typeof actions, string> = {
-  suspend: "Suspend a user: its tokens fail at once",
+  suspend: "Suspend a user, whose tokens then fail at once",
   unsuspend: "Unsuspend a user",
   grant_admin: "Make a user an administrator of the installation",
   revoke_admin: "Make an administrator an ordinary user",

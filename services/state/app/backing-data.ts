@@ -117,7 +117,8 @@ async function act(
 const BATCH = 100;
 
 /**
- * Permanently deletes soft-deleted contents whose restoration period has ended. Returns how many versions it found.
+ * Permanently deletes soft-deleted contents whose restoration period has ended. Returns the number of versions that it
+ * found.
  */
 export async function deleteExpiredBackingData(app: App): Promise<number> {
   const before = new Date(app.now().getTime() - app.settings.softDeletionMs);

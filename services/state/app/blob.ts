@@ -7,8 +7,8 @@ const BATCH = 1000;
 const LEASE_MS = 5 * 60_000;
 
 /**
- * Returns those of `keys` to which a version refers or whose deletion is due. An upload in progress has no row for its
- * key yet, so callers must first exclude recent keys.
+ * Returns the keys among `keys` to which a version refers or whose deletion is due. An upload in progress has no row
+ * for its key yet, so callers must first exclude recent keys.
  */
 export const knownKeys = async (app: App, keys: readonly string[]): Promise<Set<string>> =>
   new Set(keys.length === 0 ? [] : await app.reads.contents.listKnownKeys(keys));

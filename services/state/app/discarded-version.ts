@@ -7,7 +7,7 @@ import type { App } from "./app.ts";
 import { releaseBlobs } from "./blob.ts";
 
 /**
- * Deletes the contents that locked, discarded versions received before their raw state: a JSON form, or outputs sent at
+ * Deletes the contents that locked, discarded versions received without a raw state: a JSON form, or outputs sent at
  * creation. Without their state they are useless, and no retention policy would delete them. Records one event for each
  * version.
  */
@@ -42,7 +42,7 @@ export async function discardSuperseded(
 
 const BATCH = 100;
 
-/** Discards pending versions whose upload window has ended. Returns how many versions it found. */
+/** Discards pending versions whose upload window has ended. Returns the number of versions that it found. */
 export async function discardExpiredVersions(app: App): Promise<number> {
   const expired = await app.reads.stateVersions.listExpired(app.now(), BATCH);
   for (const version of expired) await discardExpired(app, version);

@@ -28,7 +28,7 @@ export async function claimExtraction(app: App): Promise<ExtractionClaim | undef
     const claim = await app.leases.extractions.claim(now, leaseFrom(now));
     if (!claim) return undefined;
     if (!isExhausted(claim.attempt - 1)) return claim;
-    // No earlier attempt finished; presumably this file crashes the process that extracts it.
+    // None of the allowed attempts finished. The file presumably crashes the process that extracts it.
     await giveUp(app, claim, "extraction never finished");
   }
 }

@@ -52,10 +52,10 @@ export interface Collection {
 }
 
 /**
- * Deletes, in batches, the contents of these workspaces' versions that retention does not keep. Throws `unavailable` if
- * the workspaces service is unavailable.
+ * Deletes, in batches, the contents of those versions of these workspaces that retention does not keep. Throws
+ * `unavailable` if the workspaces service is unavailable.
  *
- * Any number of replicas may run it concurrently: each batch locks its rows and checks, while they are locked, that the
+ * Any number of replicas may run it concurrently: each batch locks its rows and, while they are locked, checks that the
  * retention answer is still current.
  */
 export async function collectWorkspaces(
@@ -130,8 +130,8 @@ async function collectBatch(
     const workspaceIds = given.retentions.map(({ workspaceId }) => workspaceId);
     answer = await getRetention(app, workspaceIds);
   }
-  // If the workspaces service was restored from a backup, its retention version is lower than the one stored here until
-  // enough policies have changed.
+  // If the workspaces service was restored from a backup, its retention version is lower than the one stored in this
+  // database until enough policies have changed.
   throw new Error("retention version went backwards (workspaces restored from a backup?)");
 }
 

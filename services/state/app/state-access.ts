@@ -14,8 +14,9 @@ type ReadAction = "state:read" | "state:read-outputs";
 type Place = Required<Target>;
 
 /**
- * Throws unless the caller may read what belongs to the target's workspace. Without `what`, throws `forbidden` or
- * `notFound` for the state as a whole. With `what`, the name of a single resource, always throws `notFound`.
+ * Throws unless the caller may read the state of the target's workspace. Without `what`, the state as a whole is read,
+ * and the error is `forbidden` or `notFound`. With `what`, the name of a single resource, the error is always
+ * `notFound`.
  *
  * For run tokens the workspaces service decides on every read, even of the run's own workspace, because remote state
  * consumers change and runs end.
@@ -35,7 +36,7 @@ export async function authorizeRead(
   else authorizeOrNotFound(caller, action, target, what);
 }
 
-/** Returns those of `items` that the caller may read, with at most one call to the workspaces service. */
+/** Returns the items among `items` that the caller may read, with at most one call to the workspaces service. */
 export async function readableOf<Item extends Place>(
   app: App,
   caller: Caller,

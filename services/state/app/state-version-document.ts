@@ -12,7 +12,7 @@ export interface StateVersionDocument {
   downloadUrl: string | null;
   jsonDownloadUrl: string | null;
   allowedActions: Action[];
-  /** Whether the caller may see how many resources are billed; specification, "State version". */
+  /** Whether the caller may see the number of billed resources; specification, "State version". */
   showsBillableResources: boolean;
 }
 

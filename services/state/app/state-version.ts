@@ -51,7 +51,7 @@ export async function listStateVersions(
   return { documents: rows.map((version) => documentOf(app, caller, version)), total };
 }
 
-/** Returns those of the versions that the caller may read, in the order of `ids`. */
+/** Returns the versions among `ids` that the caller may read, in the order of `ids`. */
 export async function batchGetStateVersions(
   app: App,
   caller: Caller,

@@ -32,8 +32,8 @@ export const sealLock = (app: App, { workspaceId, ...end }: SealLock): Promise<S
   });
 
 /**
- * Returns how many resources would stay unmanaged after the workspace's deletion; a safe deletion calls it. Ends the
- * epoch of the deletion lock.
+ * Returns how many resources would continue to exist unmanaged after the workspace's deletion. A safe deletion calls
+ * it. Ends the epoch of the deletion lock.
  */
 export const getManagedResources = (
   app: App,
@@ -85,8 +85,8 @@ const PURGED_VERSIONS = 50;
  * workspaces are deleted. Returns whether rows were deleted. Throws `unavailable` if the workspaces service does not
  * respond.
  *
- * Workspaces whose deletion is not confirmed keep their rows: the workspaces service was restored to a time before the
- * deletion.
+ * Workspaces whose deletion is not confirmed keep their rows, because the workspaces service may have been restored to
+ * a time before the deletion.
  */
 export async function purgeDroppedWorkspaces(app: App): Promise<boolean> {
   const unconfirmed: WorkspaceId[] = [];

@@ -59,7 +59,9 @@ export async function fsck({ args, environment, print }: CheckCommand): Promise<
   const { versions, contents, bytes, young, foreign, problems } = checked;
   print(`${versions} state versions, ${contents} contents, ${bytes} bytes`);
   if (young > 0)
-    print(`${young} recent contents without a row: uploads in progress, or within the delay`);
+    print(
+      `${young} recent contents without a row: uploads in progress, or within the deletion delay`,
+    );
   if (checked.deletedPermanently.length > 0)
     print(`${checked.deletedPermanently.length} contents deleted permanently`);
   if (foreign > 0) print(`${foreign} foreign keys in the store`);

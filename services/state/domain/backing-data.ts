@@ -45,7 +45,9 @@ const isCurrent = (workspaceState: WorkspaceState, version: StateVersion): boole
   workspaceState.currentVersionId === version.id ||
   (version.intermediate && version.position > workspaceState.currentPosition);
 
-/** Changes the status. Throws 400 if the specification's table has no row for this action on this status. */
+/**
+ * Changes the status. Throws 400 if the specification's table contains no transition for this action from this status.
+ */
 export function changeBackingData(
   action: BackingDataAction,
   {

@@ -104,7 +104,7 @@ export const uploadTooSlow = () =>
 export const backingDataDeleted = () =>
   conflict("backing_data_deleted", "The state version's data was deleted; it accepts no content.");
 
-/** The specification's table "State version status" has no row for this action. */
+/** The specification's table "State version status" contains no transition for this action. */
 export const transitionNotAllowed = (from: string, to: string) =>
   badRequest(
     "transition_not_allowed",
@@ -135,4 +135,7 @@ export const rollbackToOtherWorkspace = () =>
 
 /** The next serial would exceed the largest integer that clients read exactly. */
 export const serialsExhausted = () =>
-  conflict("serials_exhausted", "No serial follows that of the newest state version.");
+  conflict(
+    "serials_exhausted",
+    "The newest state version has the highest possible serial; no serial can follow it.",
+  );

@@ -41,7 +41,7 @@ export interface ResourceInstance {
   provider: string;
   type: string;
   nameIndex: string | null;
-  /** Digest of the instance's complete content: a different digest means that the instance has changed. */
+  /** Digest of the instance's complete content. If it differs, the instance has changed. */
   digest: string;
 }
 

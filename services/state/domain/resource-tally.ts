@@ -78,7 +78,7 @@ export class ResourceTally {
     const each = name.length + type.length + module.length + provider.length + 100;
     this.#length += each * (managed ? 1 + instances.length : 1);
     if (this.#length > MAX_LISTED_CHARACTERS) {
-      throw new StateFileError("the state holds more resources than can be listed");
+      throw new StateFileError("the state contains more resources than can be listed");
     }
   }
 }

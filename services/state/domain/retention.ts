@@ -42,12 +42,14 @@ export const FREE_TIER_STATES = 100;
 const FREE_TIER_MONTHS = 6;
 const DAY_MS = 86_400_000;
 /**
- * How long a `RetentionAnswer` may be used. A change of a policy is confirmed to the user only after the retention
- * version stored here was raised, which makes older answers unusable.
+ * How long a `RetentionAnswer` may be used. A change of a policy is confirmed to the user only after this service has
+ * stored the higher retention version, which makes older answers unusable.
  */
 const MAX_AGE_MS = 30_000;
 
-/** Returns which versions of a workspace the edition's rules allow to delete; undefined if none. */
+/**
+ * Returns which versions of a workspace the edition's rules allow the service to delete; undefined if they allow none.
+ */
 export function dueOf(
   { workspaceId, organizationId, deleteOlderThanNDays: days, freeTier }: Retention,
   rules: RetentionRules,
@@ -73,14 +75,16 @@ function monthsBefore(now: Date, months: number): Date {
   return earlier;
 }
 
-/** Returns whether the answer may still be used. `storedVersion` is the retention version stored here. */
+/**
+ * Returns whether the answer may still be used. `storedVersion` is the retention version in this service's database.
+ */
 export const isCurrentAnswer = (
   { version, requestedAt }: RetentionAnswer,
   storedVersion: bigint,
   now: Date,
 ): boolean => version >= storedVersion && now.getTime() - requestedAt.getTime() < MAX_AGE_MS;
 
-/** Why a version that was due is retained nevertheless. */
+/** Why a version is retained although it was due. */
 export const retainedReasons = [
   "dropped",
   "notOlderThanCurrent",

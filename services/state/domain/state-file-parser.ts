@@ -10,7 +10,7 @@ class ExactTokenizer extends Tokenizer {
   }
 }
 
-/** More deeply nested files are not states, and their parsing time grows quadratically with the depth. */
+/** Files with deeper nesting are not states, and the time to parse them grows quadratically with the depth. */
 const MAX_DEPTH = 1000;
 
 const listNames: ReadonlyMap<string, ListName> = new Map([

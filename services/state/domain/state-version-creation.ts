@@ -68,7 +68,7 @@ export function parseAnnouncement(
 
 /**
  * Returns the version that an earlier call of the same request created, if there is one. Throws
- * `stateVersionSuperseded`, even for a forced request, if that version is not the newest one, or neither has its
+ * `stateVersionSuperseded`, even for a forced request, if a newer version exists, or if the version neither has its
  * content nor awaits it. A response must not claim that a state is stored when it is not.
  *
  * `known` must contain the newest version, and all versions of this epoch and serial.

@@ -43,7 +43,7 @@ export const acceptsContent = (
   awaitsContent(version, now) ||
   (kind === "json" && version.status === "finalized" && version.expiresAt > now);
 
-/** Throws `backingDataDeleted` for a version whose contents are deleted, even softly. */
+/** Throws `backingDataDeleted` for a version whose contents are deleted, softly or permanently. */
 export function requireUndeleted(version: Pick<StateVersion, "status">): void {
   if (isDeleted(version)) throw backingDataDeleted();
 }

@@ -29,7 +29,7 @@ export class WorkspaceState {
   declare resourceCount: number;
   /** Creation time of the latest finalized version. */
   declare latestChangeAt: Date | null;
-  /** Grows with every change and also provides the positions of new versions. */
+  /** Increases with every change; a new version takes it as its position. */
   declare revision: bigint;
   declare droppedAt: Date | null;
   /** When a dropped workspace was purged; only this row is left, as a tombstone. */
@@ -134,8 +134,8 @@ export function touch(workspaceState: WorkspaceState, now: Date): bigint {
 }
 
 /**
- * Turns the row into a tombstone. From now on the state can be neither read nor written, and no later placement changes
- * that.
+ * Turns the row into a tombstone. After that the state can be neither read nor written, and no later placement changes
+ * the row.
  */
 export function dropWorkspaceState(workspaceState: WorkspaceState, now: Date): void {
   if (workspaceState.droppedAt) return;

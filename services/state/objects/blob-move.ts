@@ -8,9 +8,9 @@ import type { BlobStore, StoredBlob } from "./blob-store.ts";
 export interface BlobMove {
   from: BlobStore;
   to: BlobStore;
-  /** Returns the next blobs in a stable order; none after the last one. */
+  /** Returns the next blobs in a stable order; an empty list after the last one. */
   owned(after: string, limit: number): Promise<OwnedBlob[]>;
-  /** Returns those of the keys to which versions still refer. */
+  /** Returns the keys among `keys` to which versions still refer. */
   stillOwned(keys: readonly string[]): Promise<ReadonlySet<string>>;
   /** Called once for each blob, whether or not it was moved. */
   done(): void;

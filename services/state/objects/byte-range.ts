@@ -5,7 +5,7 @@ export interface ByteRange {
 }
 
 /**
- * Returns the range that a Range header names in a content of `size` bytes, at least 1 (RFC 9110, section 14).
+ * Returns the range that a Range header requests from a content of `size` bytes, at least 1 (RFC 9110, section 14).
  * Undefined means the complete content: servers may ignore invalid ranges and multiple ranges.
  */
 export function rangeOf(

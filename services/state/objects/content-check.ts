@@ -72,7 +72,10 @@ export interface CheckedContents {
   problems: FoundProblem[];
   /** Missing bytes that an organization owner deleted permanently, according to the list in the store. */
   deletedPermanently: Omit<FoundProblem, "problem">[];
-  /** Number of keys without a row that are not a problem: uploads in progress, and bytes within the deletion delay. */
+  /**
+   * Number of keys that have no row and are not a problem, because they belong to uploads in progress or are within the
+   * deletion delay.
+   */
   young: number;
   foreign: number;
 }
@@ -182,7 +185,7 @@ async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
     ...miscounted.map(({ key, counted, found }) => ({
       problem: "miscounted" as const,
       key,
-      detail: `${counted} counted, ${found} found`,
+      detail: `${counted} stored, ${found} found`,
     })),
   ];
 }

@@ -63,7 +63,7 @@ export class ContentMeter extends Transform {
 
   /** Digests of the complete body, available after it has passed through. */
   get digests(): StoredBlob {
-    if (!this.#digests) throw new Error("the body has not passed yet");
+    if (!this.#digests) throw new Error("the body has not been read to its end");
     return this.#digests;
   }
 

@@ -173,7 +173,7 @@ class DirectoryStore implements BlobStore {
         signal.throwIfAborted();
         const length = Math.min(buffer.length, end - position + 1);
         const { bytesRead } = await file.read(buffer, 0, length, position);
-        if (bytesRead === 0) throw blobDamaged("the file got shorter while it was read");
+        if (bytesRead === 0) throw blobDamaged("the file was shortened while it was read");
         await settled(target, (done) => target.write(buffer.subarray(0, bytesRead), done));
         position += bytesRead;
       }

@@ -8,8 +8,8 @@ export type S3CredentialSource = () => Promise<{
 }>;
 
 /**
- * Returns the source of the credentials: the keys, which are read again for every call, or without them those that the
- * AWS SDK finds. The SDK keeps what it has found until shortly before its expiry.
+ * Returns the source of the credentials. With keys in the settings, it reads these again for every call. Without them,
+ * it returns the credentials that the AWS SDK finds, which the SDK caches until shortly before they expire.
  */
 export function credentialSource(
   settings: Readonly<{ accessKey?: string | undefined; secretKey?: string | undefined }>,
@@ -32,7 +32,7 @@ export function credentialSource(
 }
 
 /**
- * The option of the minio client that makes it request the credentials of each call. Its declared type is a class that
+ * The option of the minio client that makes it request the credentials for each call. Its declared type is a class that
  * the package does not export.
  */
 export const sourcedCredentials = (source: S3CredentialSource) => ({

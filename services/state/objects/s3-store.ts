@@ -37,7 +37,8 @@ export class S3Store implements BlobStore {
   /** Why the store cannot be used yet. */
   #problem: Error | undefined;
   /**
-   * Whether S3 verifies the md5; a probe finds out. Until then, and if S3 does not verify it, the md5 is computed here.
+   * Whether S3 verifies the md5; a probe finds out. Until then, and if S3 does not verify it, this process computes the
+   * md5.
    */
   #checksMd5 = false;
 
@@ -159,7 +160,10 @@ export class S3Store implements BlobStore {
   /** Runs `work` with a time limit, because the minio client has none. */
   async #inTime<T>(work: () => Promise<T>): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error("no answer in time")), CALL_TIMEOUT_MS);
+    const timer = setTimeout(
+      () => reject(new Error("the store did not respond in time")),
+      CALL_TIMEOUT_MS,
+    );
     using _ = addAbortListener(this.#closing.signal, () =>
       reject(new Error("the store is closed")),
     );

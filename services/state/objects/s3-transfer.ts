@@ -28,7 +28,7 @@ export interface TransferOptions {
   /** The certificate authorities that TLS trusts, as PEM. Default: those of Node. */
   authorities?: readonly string[] | undefined;
   /**
-   * Time limit in ms: for the store's response after the last byte of a body, and for the gap between two parts of a
+   * Time limit in ms for two waits: for the store's response after the last byte of a body, and between two parts of a
    * response.
    */
   silenceMs?: number | undefined;

@@ -75,7 +75,7 @@ export interface OwnedBlob {
 }
 
 const reads = (database: Database) => ({
-  /** Returns those of the keys to which a version refers. */
+  /** Returns the keys among `keys` to which a version refers. */
   async listOwned(keys: readonly string[]): Promise<string[]> {
     // index: blobs_pkey
     const rows = await database.query<{ key: string }>(

@@ -107,7 +107,7 @@ const reads = (database: Database) => ({
        where blob."references" <> coalesce(used.count, 0)`,
     ),
 
-  /** Returns those of the keys to which a version refers or whose deletion is due. */
+  /** Returns the keys among `keys` to which a version refers or whose deletion is due. */
   async listKnownKeys(keys: readonly string[]): Promise<string[]> {
     const rows = await database.query<{ key: string }>(
       // index: blobs_pkey, blob_deletions_pkey

@@ -14,8 +14,9 @@ export interface ExtractionClaim {
 /** Leases for versions whose states must be extracted. */
 const leases = (database: Database) => ({
   /**
-   * Claims the version that has waited longest for extraction; the lease ends at `leaseUntil`. Versions of dropped
-   * workspaces wait for their deletion: a claim of one would end without a result, and come back after every lease.
+   * Claims the version that has waited longest for extraction; the lease ends at `leaseUntil`. Skips versions of
+   * dropped workspaces, which are deleted later: their extraction would never have a result, so they would be claimed
+   * again after every lease.
    */
   async claim(now: Date, leaseUntil: Date): Promise<ExtractionClaim | undefined> {
     const [row] = await database.query<{

@@ -110,7 +110,7 @@ const rows = (em: EntityManager) => ({
     }));
   },
 
-  /** Returns those of the versions whose blob a later copy shares. The blobs must be locked. */
+  /** Returns the versions among `ids` whose blob is also referred to by a later copy. The blobs must be locked. */
   async listShared(ids: readonly StateVersionId[]): Promise<Set<StateVersionId>> {
     const rows = await queryIn<{ id: StateVersionId }>(
       em,

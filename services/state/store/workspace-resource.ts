@@ -25,7 +25,7 @@ const found = `with found as materialized (
 const rows = (em: EntityManager) => ({
   /**
    * Replaces the workspace's resources with the instances of `version`, given as JSON of `ResourceInstance[]`.
-   * Unchanged resources keep their id and times. The transaction must have locked the workspace.
+   * Unchanged resources keep their id and times. The transaction must hold the lock on the workspace.
    */
   async replace(
     { id, workspaceId, createdAt }: Pick<StateVersion, "id" | "workspaceId" | "createdAt">,

@@ -109,7 +109,7 @@ const rows = (em: EntityManager) => ({
     return em.findOneOrFail(entity, { workspaceId }, { lockMode });
   },
 
-  /** Returns those of the rows that no other transaction has locked. */
+  /** Returns the rows among `ids` that no other transaction has locked. */
   listUnlockedForUpdate: (ids: readonly WorkspaceId[]): Promise<WorkspaceState[]> =>
     em.find(
       entity,

@@ -234,7 +234,7 @@ test("a lock or a pending version does not affect the deletion of data", async (
   expect(await refusal(state.workspaceState.sealLock({ workspaceId, epoch: 10n }))).toBe(
     "unavailable state_version_pending",
   );
-  // A version whose data is deleted is not changed by superseding, expiry or sealing.
+  // Superseding, expiry and sealing do not change a version whose data is deleted.
   await state.create(workspaceId, "zz", { serial: 4n });
   state.pass(state.app.settings.pendingWindowMs + 1000);
   await discardExpiredVersions(state.app);

@@ -172,7 +172,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     const { store: far, proxy } = tested.overProxy;
     const content = randomBytes(2 * MIB);
     const at = key();
-    // The request is recognized by its length, because under TLS the proxy sees nothing else.
+    // The request is recognized by its length, because under TLS the proxy can read nothing else.
     const held = proxy.hold({ direction: "requests", when: ({ length }) => length > 10_000 });
     const expected = { size: content.length, md5: hex("md5", content) };
     const refused = far.put(at, Readable.from(pieces(content)), expected, never);
@@ -321,7 +321,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     await put(key(), randomBytes(16 * MIB));
     const before = process.memoryUsage().external;
     let highest = before;
-    // Garbage is collected, because the measurement would count unreferenced memory.
+    // Garbage is collected first, because the measurement would include unreferenced memory.
     let moved = 0;
     const measure = (bytes: number) => {
       const steps = Math.floor(moved / (16 * MIB));

@@ -54,7 +54,7 @@ export const statuses = async (running: RunningState, workspaceId: string) =>
     )
   ).map(({ status }) => status.replace("backing_data_", ""));
 
-/** Returns those of the keys whose bytes must be deleted. */
+/** Returns the keys among `keys` whose bytes must be deleted. */
 export const deletions = async (running: RunningState, keys: readonly string[]) =>
   (
     await running.database.query<{ key: string }>(
@@ -63,7 +63,7 @@ export const deletions = async (running: RunningState, keys: readonly string[]) 
     )
   ).map(({ key }) => key);
 
-/** Returns those of the keys to which a version refers. */
+/** Returns the keys among `keys` to which a version refers. */
 export const ownedKeys = async ({ reads }: App, keys: readonly string[]): Promise<Set<string>> =>
   new Set(await reads.blobs.listOwned(keys));
 

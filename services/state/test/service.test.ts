@@ -145,7 +145,7 @@ test("events of workspaces repeat calls that a crash prevented", async () => {
   service.fakes.place(workspaceId, "prj-2", 7n);
   await publish({
     schema: WorkspaceUpdatedSchema,
-    // The values in the event are ignored; the response of the workspaces service applies.
+    // The values in the event are ignored; the state service applies the response of the workspaces service instead.
     message: create(WorkspaceUpdatedSchema, {
       workspaceId,
       organizationId: "org-forged",

@@ -91,8 +91,8 @@ async function compareTheirs(
 }
 
 /**
- * Compares a page of the rows of this service, to find workspaces that the state service has lost. The rows here are
- * read first: the state service had reported each of these workspaces before, so it must still have a record of it.
+ * Compares a page of the rows of this service, to find workspaces that the state service has lost. These rows are read
+ * first: the state service had reported each of the workspaces before, so it must still have a record of it.
  */
 async function compareOurs(
   app: App,
@@ -117,7 +117,7 @@ const healers = {
   placement: async (app, _, own) => {
     if (own && !own.deleted) await syncPlacement(app, own.placement);
   },
-  // The placement here was read after the state service's record, so the state service cannot have a newer one.
+  // This service's placement was read after the state service's record, so the state service cannot have a newer one.
   placementAhead: async (app, { placementVersion }, own) => {
     if (own && !own.deleted) await replacePlacement(app, own.placement, placementVersion);
   },

@@ -36,7 +36,8 @@ export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRe
 
 /**
  * Deletes a workspace that manages no resources and is not locked. The state service must be called between two
- * transactions. Meanwhile a deletion lock blocks all writers; it ends when its lease expires, at the latest.
+ * transactions. Until the second one, a deletion lock blocks all writers; if the deletion is interrupted, it ends when
+ * its lease expires.
  */
 export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef): Promise<void> =>
   withHolderName(app, async () => {
@@ -66,7 +67,7 @@ async function finishSafely(app: App, id: WorkspaceId, epoch: bigint): Promise<P
     const workspace = await tx.workspaces.getForUpdate({ id });
     endDeletionLock(workspace, epoch);
     const refusal = refusalToDelete(managed);
-    // The error is returned and not thrown here, because the end of the deletion lock must be committed.
+    // Returns the error instead of throwing it, because the end of the deletion lock must be committed.
     return refusal ? { refusal } : { deletion: await removeWorkspace(app, tx, workspace) };
   });
   if (outcome.refusal) throw outcome.refusal;

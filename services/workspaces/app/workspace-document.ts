@@ -9,13 +9,13 @@ import { targetOf } from "./caller.ts";
 /** The values of a workspace's document. */
 export type WorkspaceDocument = WorkspaceWithActions & {
   /**
-   * Whether the holder of the lock may neither write state under it nor release it. Null without a lock, for callers
-   * who may not force-unlock the workspace, and if the access service does not answer.
+   * True if the holder of the lock may neither write state under it nor release it. Null if the workspace is not
+   * locked, for callers who may not force-unlock the workspace, and if the access service does not respond.
    */
   lockStale: boolean | null;
 };
 
-/** How many holders are examined at the same time. */
+/** How many holders are looked up at the same time. */
 const HOLDERS_AT_ONCE = 8;
 
 /** Returns the document of a workspace. Calls the access service, so it is not called in a transaction. */
@@ -40,7 +40,10 @@ export async function workspaceDocuments(
   return workspaces.map((workspace) => withStaleLock(caller, holders, workspace));
 }
 
-/** The grants of holders by `keyOf`: null for a holder that does not exist, undefined if the holder is not examined. */
+/**
+ * The grants of holders by `keyOf`: null for a holder that does not exist, undefined for a holder that was not looked
+ * up.
+ */
 type GrantsOfHolders = ReadonlyMap<string, Grants | null>;
 
 const keyOf = ({ type, id }: Holder) => `${type} ${id}`;

@@ -15,7 +15,7 @@ export function createStateClient(channel: Channel, identity: CallOptions): Stat
   return {
     async sealLock(workspaceId, epoch, { discardPending }) {
       const { summary } = await states.sealLock({ workspaceId, epoch, discardPending });
-      if (!summary) throw new Error("the response of state contains no summary");
+      if (!summary) throw new Error("the state service's response contains no summary");
       return summaryFromProto(summary);
     },
     async setPlacement(placement, options) {
@@ -36,7 +36,7 @@ export function createStateClient(channel: Channel, identity: CallOptions): Stat
         "after" in which ? which : { workspaceIds: [...which.workspaceIds] },
       );
       return workspaces.map(({ summary, placementVersion, dropped }) => {
-        if (!summary) throw new Error("the response of state contains no summary");
+        if (!summary) throw new Error("the state service's response contains no summary");
         const { workspaceId } = summary;
         return { workspaceId, summary: summaryFromProto(summary), placementVersion, dropped };
       });

@@ -32,7 +32,7 @@ export async function openWorkspaceNames(url: Changing<string>) {
   });
   await database.ready().catch(async (error: Error) => {
     await database[Symbol.asyncDispose]();
-    throw new StartError(`The database of workspaces cannot be used: ${error.message}`);
+    throw new StartError(`The workspaces service's database cannot be used: ${error.message}`);
   });
   return {
     /** Returns the names of these workspaces; unknown ids are omitted. */

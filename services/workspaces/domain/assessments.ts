@@ -30,7 +30,7 @@ export function checkAssessments(conditions: AssessmentConditions, problems: Pro
     problem("Assessments enabled needs the execution mode remote");
   }
   const version = resolveEngineVersion(conditions.engineVersion, conditions.engineReleases);
-  // Unknown versions are accepted here; the runner decides whether it supports assessments with them.
+  // Unknown versions are accepted; the runner decides whether it supports assessments with them.
   if (version && semver.valid(version) && semver.lt(version, FIRST_ENGINE_VERSION)) {
     problem(`Assessments enabled needs engine version ${FIRST_ENGINE_VERSION} or later`);
   }

@@ -94,7 +94,7 @@ export function noteActivity(workspace: AutoDestroy, now: Date): void {
 export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefined {
   const { autoDestroyAt: dueAt } = workspace;
   if (dueAt === null || dueAt > now) return undefined;
-  // From now on the destroy run is due and not scheduled; a runner may start it.
+  // After this the destroy run is due and no longer scheduled; a runner may start it.
   workspace.autoDestroyAt = null;
   workspace.inheritsProjectAutoDestroy = !hasOwnAutoDestroy(workspace);
   return dueAt;

@@ -6,7 +6,7 @@ const MAX_LENGTH = 128;
 
 /**
  * Returns whether a string is an exact version, a constraint such as `~> 1.0.0, != 1.0.3`, or `latest`. Versions that
- * are not known here are accepted, because OpenTofu's clients send OpenTofu versions.
+ * are not known releases are accepted, because OpenTofu's clients send OpenTofu versions.
  */
 export const isEngineVersion = (text: string): boolean =>
   text === "latest" ||

@@ -122,8 +122,8 @@ const modeOfOperations = (operations: boolean | undefined): string | undefined =
 };
 
 /**
- * The modes in which a workspace's runs are executed. With `local`, users run plans on their own machines, and only the
- * state is stored here.
+ * The modes in which a workspace's runs are executed. With `local`, users run plans on their own machines, and
+ * Statehouse only stores the state.
  */
 export const executionModes = ["remote", "local", "agent"] as const;
 

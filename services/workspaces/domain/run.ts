@@ -77,7 +77,7 @@ export const isEnded = (status: RunStatus): boolean => ruleOf(status).final === 
 /** Returns whether a run with this status is part of the workspace's performance. */
 export const isMeasured = (status: RunStatus): boolean => ruleOf(status).measured === true;
 
-/** Returns whether a run with this status counts as a failure. */
+/** Returns whether a run with this status is counted as a failure. */
 export const isFailed = (status: RunStatus): boolean => ruleOf(status).failed === true;
 
 /** A run with the commit of its configuration, and with the organization and project that authorization needs. */
@@ -95,7 +95,7 @@ export type RunEvent = ReturnType<typeof runEnded>;
 
 export const runNotFound = () => notFound("run");
 
-/** Thrown if a run that has ended requests an action: it has no permissions any more. */
+/** Thrown if a run that has ended requests an action: it no longer has permissions. */
 export const runAlreadyEnded = () => conflict("run_ended", "The run has ended.");
 
 /** Thrown if a run accesses a workspace other than the one that it was reported for. */

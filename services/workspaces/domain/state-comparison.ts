@@ -38,10 +38,10 @@ export type Healing = (typeof healings)[number];
  * decide which one is right. Nothing is deleted because of them.
  */
 export const discrepancies = {
-  unknownHere: "state has a workspace that is missing here and was never deleted",
-  unknownToState: "state has no row for a workspace whose state it has reported",
-  droppedAtState: "state has dropped a workspace that exists here",
-  stateBehind: "state has an older state of a workspace than it has reported",
+  unknownHere: "the state service has a workspace that this service neither has nor has deleted",
+  unknownToState: "the state service has no row for a workspace whose state it has reported",
+  droppedAtState: "the state service has dropped a workspace that exists in this service",
+  stateBehind: "the state service has an older state of a workspace than it has reported",
 } as const;
 
 export type Discrepancy = keyof typeof discrepancies;
@@ -58,7 +58,7 @@ export function differences(
   state: StateRecord,
   now: Date,
 ): { heal: Healing[]; report: Discrepancy[] } {
-  // After a workspace was deleted here or dropped in the state service, its other values are not compared.
+  // If a workspace was deleted in this service or dropped in the state service, its other values are not compared.
   if (!own) return { heal: [], report: state.dropped ? [] : ["unknownHere"] };
   if (own.deleted) return { heal: state.dropped ? [] : ["deletion"], report: [] };
   if (state.dropped) return { heal: [], report: ["droppedAtState"] };

@@ -1,5 +1,5 @@
 /**
- * The summary of a workspace's state. It is stored here, so that documents can show it without a call to the state
+ * The summary of a workspace's state. This service stores it, so that documents can show it without a call to the state
  * service.
  */
 export interface StateSummary {

@@ -141,7 +141,7 @@ function applyAssessments(
   { inherited, assessments, problems }: ValidationContext,
 ): void {
   const executionMode = workspace.executionMode ?? inherited.mode;
-  // A workspace that stops being remote loses its assessments, unless the request wants both.
+  // If the execution mode is no longer `remote`, assessments are disabled, unless the request sets them explicitly.
   if (assessmentsEnabled === undefined && executionMode !== "remote") {
     workspace.assessmentsEnabled = false;
   }

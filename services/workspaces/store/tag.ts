@@ -156,8 +156,8 @@ export const tagRows = (em: EntityManager) => ({
        order by name collate "C" for update`,
       [organizationId, names],
     );
-    // A separate statement, because only a new statement sees rows that were committed while this one waited for the
-    // locks.
+    // A separate statement, because only a new statement can read rows that were committed while this one waited for
+    // the locks.
     await queryIn(
       em,
       // index: tags_pkey, tag_bindings_tagged
@@ -199,7 +199,7 @@ export const tagRows = (em: EntityManager) => ({
          and workspace_id is not null`,
       [organizationId, found.map(({ name }) => name)],
     );
-    // From now on, a transaction that adds one of these tags waits for this lock and then creates the tag again.
+    // After this, a transaction that adds one of these tags waits for this lock and then creates the tag again.
     await queryIn(em, "delete from tags where id = any($1)", [found.map(({ id }) => id)]);
     return found;
   },

@@ -46,7 +46,7 @@ export function startReconciliation({
     "statehouse/workspaces",
     "statehouse_state_differences_total",
     {
-      description: "Found by comparing workspaces and state",
+      description: "Differences found by comparing the workspaces and state services",
       series: [
         ...healings.map((difference) => ({ difference, outcome: "healed" })),
         ...Object.keys(discrepancies).map((difference) => ({ difference, outcome: "reported" })),
