@@ -7,7 +7,10 @@ import {
 } from "@statehouse/runtime";
 import { z } from "zod";
 
-/** The lowest rate with which public clients work: they use two thirds of it and need at least one request at a time. */
+/**
+ * The lowest rate limit with which public clients work: they limit themselves to two thirds of it, and this must permit
+ * at least one request at a time.
+ */
 const MIN_RATE_LIMIT = 30;
 
 /** The schema of the gateway's environment variables. */

@@ -18,8 +18,8 @@ export interface EffectivePermission {
 
 /**
  * Returns each action that the principal may do to the workspace, with the grants that allow it. Throws `notFound` for
- * a caller that may not manage the workspace's teams, and for a principal without access to its organization;
- * `badRequest` without a principal.
+ * a caller that may not manage the workspace's teams, and for a principal without access to its organization. Throws
+ * `badRequest` if the request names no principal.
  */
 export async function listWorkspacePermissions(
   app: App,

@@ -32,7 +32,7 @@ const select = (columns: string, { where, index }: { where: string; index: strin
     left join users u on u.id = t.user_id
     left join organizations o on o.id = t.organization_id
     where ${where} and t.expired_at > $2 and u.suspended is not true
-    -- Keeps the condition on policies out of the joins, which the planner would order by its estimate.
+    -- Keeps the condition on policies out of the joins, whose order the planner would otherwise base on its estimate.
     offset 0
   ) found
   where not found.outlived`;

@@ -68,7 +68,7 @@ export interface OrganizationMembershipSearch {
   /** Part of the user's name or, with `seesEmails`, of the user's address; empty matches all. */
   query: string;
   seesEmails: boolean;
-  /** Exact addresses, of which a user must have one; empty matches all. */
+  /** A user must have one of these exact addresses; an empty list matches all users. */
   emails: readonly string[];
   /** The status of the memberships; empty matches all. */
   status: string;

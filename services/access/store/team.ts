@@ -67,7 +67,7 @@ export interface TeamSearch {
   teamIds: readonly string[];
   /** Part of the team's name; empty matches all. */
   query: string;
-  /** Exact names, of which a team must have one; empty matches all. */
+  /** A team must have one of these exact names; an empty list matches all teams. */
   names: readonly string[];
   page: PageInput;
 }

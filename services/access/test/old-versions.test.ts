@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => access[Symbol.asyncDispose]());
 
-test("a call with the versions of before a revocation makes no credential and no grant", async () => {
+test("a call with versions from before a revocation creates no credential and no grant", async () => {
   const organizationId = "org-oldversions";
   const [owner, eve] = [await access.person(), await access.person()];
   const { ownersTeamId: teamId = "" } = await access.organizations.provisionOrganization({

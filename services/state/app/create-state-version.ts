@@ -103,8 +103,8 @@ export async function createStateVersion(
 }
 
 /**
- * Returns whether the caller may learn that the run belongs to another workspace. Otherwise the run is treated like an
- * unknown one: the caller may not read the run's workspace, or that workspace is deleted.
+ * Returns whether the error may reveal that the run belongs to another workspace. It may not if the caller may not read
+ * that workspace, or if that workspace is deleted; the run is then treated like an unknown run.
  */
 async function mayReadRun(
   app: App,

@@ -33,7 +33,7 @@ test("without a delay they remain for the grace period, restored or not", () => 
   expect(keptUntil(noon, [interruption], none)).toEqual(at(DAY));
 });
 
-test("what a restore can have taken the row of remains for the delay after the restore", () => {
+test("bytes whose row a restore may have removed remain for the delay after the restore", () => {
   const interruption = { since: at(-HOUR), until: at(3 * DAY) };
   for (const started of [noon, at(-HOUR - DAY), at(3 * DAY)]) {
     expect(keptUntil(started, [interruption], retention)).toEqual(at(10 * DAY));
@@ -43,7 +43,7 @@ test("what a restore can have taken the row of remains for the delay after the r
   expect(keptUntil(after, [interruption], retention).getTime()).toBe(after.getTime() + 7 * DAY);
 });
 
-test("the latest of several interruptions counts", () => {
+test("the delay starts at the latest of several interruptions", () => {
   const interruptions = [5, 3, 4].map((days) => ({ since: at(-HOUR), until: at(days * DAY) }));
   expect(keptUntil(noon, interruptions, retention)).toEqual(at(12 * DAY));
 });

@@ -121,7 +121,7 @@ test("readiness reports each dependency", async () => {
   });
 });
 
-test("events of workspaces repeat calls that a crash prevented", async () => {
+test("events of the workspaces service replace calls that a crash prevented", async () => {
   const workspaceId = service.lockedWorkspace();
   await upload(workspaceId);
   const publish = (event: Pick<Parameters<typeof recordEvent>[1], "schema" | "message">) =>

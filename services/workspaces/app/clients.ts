@@ -46,8 +46,8 @@ export interface StateClient {
     options: { discardPending: boolean },
   ): Promise<StateSummary>;
   /**
-   * The state service stores the placement only if its version is higher than the stored version, or if the stored
-   * version equals `replacedVersion`.
+   * Sends a placement. The state service stores it only if its version is higher than the stored version, or if the
+   * stored version equals `replacedVersion`.
    */
   setPlacement(placement: Placement, options?: { replacedVersion: bigint }): Promise<void>;
   /** Makes all state of the workspace permanently unreadable. */

@@ -78,9 +78,9 @@ export const deleteDataRetentionPolicy = (
   });
 
 /**
- * Changes retention and returns when the state service uses the new retention; it then deletes nothing on the basis of
- * an earlier response. The state service is called even if nothing changed, so that a repeated request completes a
- * change that was interrupted before this call.
+ * Changes retention, and does not return before the state service uses the new retention and deletes nothing on the
+ * basis of an earlier response. The state service is called even if nothing changed, so that a repeated request
+ * completes a change that was interrupted before this call.
  */
 export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {
   const [result, version] = await app.transaction(async (tx) => {

@@ -69,7 +69,7 @@ export function applyAutoDestroy(
     if (moment === undefined) problems.add("autoDestroyAt", "Auto destroy at is invalid");
     else if (moment !== null) {
       workspace.autoDestroyAt = moment;
-      // A fixed time and a duration exclude one another, unless the request gives both.
+      // A fixed time and a duration exclude one another, unless the request contains both.
       if (!duration) workspace.autoDestroyActivityDuration = null;
     } else if (!duration) workspace.autoDestroyAt = null;
   }

@@ -35,7 +35,7 @@ export function resolveEngineVersion(
 
 interface Condition {
   version: string;
-  /** Whether the condition is a complete version with the operator `=` or none. */
+  /** Whether the condition is a complete version with the operator `=` or without an operator. */
   exact: boolean;
   holds(release: string): boolean;
 }

@@ -38,7 +38,9 @@ export interface ProjectSettings extends DefaultExecutionInput {
   description?: string | undefined;
   /** From `setting-overwrites.default-execution-mode`: false means that the organization's mode applies. */
   overwritesDefaultExecutionMode?: boolean | undefined;
-  /** From `setting-overwrites.default-agent-pool`, which must be the same if both are given. */
+  /**
+   * From `setting-overwrites.default-agent-pool`; must be equal to `overwritesDefaultExecutionMode` if both are given.
+   */
   overwritesDefaultAgentPool?: boolean | undefined;
 }
 

@@ -62,7 +62,7 @@ export interface ProjectSearch {
   organizationName: string;
   /** Part of the project's name; empty matches all. */
   query: string;
-  /** Names, of which a project must have one, ignoring case; empty matches all. */
+  /** A project must have one of these names, ignoring case; an empty list matches all projects. */
   names: readonly string[];
   /** A project must match all of these filters. */
   tagged: readonly TagFilter[];

@@ -131,8 +131,8 @@ const workspaceView = `
   select ${selectList("w", { ...columns, ...reportedColumns })},
     o.name as "organizationName",
     o.allow_force_delete_workspaces as "allowForceDelete",
-    -- No workspace can turn off what the organization enforces. A workspace whose inherited mode is not remote has no
-    -- assessments, whatever it was given before.
+    -- A workspace cannot disable assessments that the organization enforces. A workspace whose effective mode is not
+    -- remote has no assessments, even if they were enabled earlier.
     o.assessments_enforced or (w.assessments_enabled and
       coalesce(w.execution_mode, p.default_execution_mode, o.default_execution_mode) = 'remote')
       as "assessmentsEnabled",

@@ -107,7 +107,7 @@ test("a refused request publishes no event", async () => {
   expect(typesOf(organization?.id ?? "")).toEqual(["organization.created"]);
 });
 
-test("a workspace shows the summary that state returns, whatever events say", async () => {
+test("a workspace shows the summary that the state service returns, regardless of the values in events", async () => {
   const create = async () => {
     const settings = { name: running.unique("ws") };
     const request = { organizationName, settings };

@@ -108,7 +108,7 @@ test.each(["request", "answer"] as const)(
   },
 );
 
-test("access never knows it without its settings", async () => {
+test("the access service never has an organization without its settings", async () => {
   const person = await running.person();
   const name = running.unique("strict");
   const email = "owner@example.com";

@@ -251,7 +251,7 @@ describe("whether a lock is stale", () => {
     expect(after).toBe(calls);
   });
 
-  test("is absent without a lock, and while the access service does not answer", async () => {
+  test("is absent without a lock, and while the access service does not respond", async () => {
     expect((await show(owner))?.lockStale).toBeUndefined();
     await lock(second);
     await show(owner);

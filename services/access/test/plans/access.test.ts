@@ -44,7 +44,7 @@ let url: string;
 
 // Inserts 100,000 users, each with a token. Each user is in one team, and each of 1,000 organizations has 5 teams.
 const rows = `
-  -- Without checks of foreign keys, row by row: what they cost is most of the insertion.
+  -- Without checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
   insert into users select 'user-' || i, 'name-' || i, i || '@example.com', false, false, i, now(), false
     from generate_series(1, 100000) i;

@@ -15,7 +15,7 @@ let url: string;
 // 1,000 workspaces with 1,000 versions each. The oldest tenth is already deleted, and the next tenth is due. The
 // indexes are created after the insertion, because maintaining them during the insertion takes longer.
 const rows = `
-  -- Without checks of foreign keys, row by row: what they cost is most of the insertion.
+  -- Without checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
   insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)

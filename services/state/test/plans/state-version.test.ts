@@ -24,7 +24,7 @@ const rows = `
       case when v % 5 = 0 then 'discarded' else 'finalized' end,
       false, now(), 'user', 'user-1', now(), 'blob-' || v, 1, 's', false, true, 0, 1
     from generate_series(0, 99999) v;
-  -- Without checks of foreign keys, row by row: what they cost is most of the insertion.
+  -- Without checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
   insert into state_version_outputs
     select 'wsout-' || v || 'x' || o, 'sv-' || v, o, 'o' || o, false, 'string', '"string"', '"v"', null

@@ -132,7 +132,7 @@ test("bytes that lost their row by a restore remain for the delay after the rest
   expect(await sweepOnce(app, store)).toBe(1);
 });
 
-test("a restore by a minute is detected by the timeline, the cluster or the database", async () => {
+test("a restore to a point a minute before is detected by the database's identity", async () => {
   const key = await ownerless();
   await pass(6 * DAY);
   await state.database.query("update database_heartbeats set beat_at = $1, database = 'another'", [
@@ -145,7 +145,7 @@ test("a restore by a minute is detected by the timeline, the cluster or the data
   expect(await keys()).toEqual([key]);
 });
 
-test("a restore in the middle of a sweep is noticed before anything is deleted", async () => {
+test("a restore during a sweep is detected before anything is deleted", async () => {
   await ownerless();
   await pass(8 * DAY);
   const restoring: App = {

@@ -12,9 +12,9 @@ import { insertOrganization, workspaceDefaults } from "../rows.ts";
 // flat tag `common`, and one in a thousand has `rare`. One in five has the binding env=prod, which two projects also
 // have.
 const rows = `
-  -- Without checks of foreign keys, row by row: what they cost is most of the insertion.
+  -- Without checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
-  -- Made again below: to keep it while rows come is what takes longest.
+  -- Created again below, because maintaining it during the insertion takes longest.
   drop index workspaces_name_trigram;
   insert into projects (id, organization_id, name, revision, created_at, updated_at)
     select 'prj-' || p, case when p < 500 then 'org-1' else 'org-2' end, 'project ' || p, 1, now(), now()
