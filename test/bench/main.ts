@@ -8,6 +8,7 @@ import { currentStateVersion } from "./sections/current-state-version.ts";
 import { eventSubjects } from "./sections/event-subjects.ts";
 import { extraction } from "./sections/extraction.ts";
 import { grants } from "./sections/grants.ts";
+import { httpCosts } from "./sections/http-costs.ts";
 import { mutualTls } from "./sections/mutual-tls.ts";
 import { requestCost } from "./sections/request-cost.ts";
 import { showWorkspace } from "./sections/show-workspace.ts";
@@ -42,6 +43,7 @@ const onTheirOwn = {
   l: collection,
   m: mutualTls,
   n: eventSubjects,
+  p: httpCosts,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

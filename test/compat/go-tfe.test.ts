@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { needs } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startStack } from "../stack/stack.ts";
 import { compatFixture, type Fixture } from "./fixture.ts";
 
 const run = promisify(execFile);
@@ -54,5 +55,14 @@ needs("go")("the published Go client", () => {
       "agent pools",
       "deletion",
     ]);
+  });
+
+  test("sets its pace by the limit of the server, so that nothing is refused", async () => {
+    await using limited = await startStack({ settings: { RATE_LIMIT: "30" } });
+    const { token } = await limited.people.newUser();
+    const { stdout } = await run(program, ["burst"], {
+      env: { TFE_ADDRESS: limited.url, TFE_TOKEN: token },
+    });
+    expect(stdout).toBe("0 refused\n");
   });
 });

@@ -23,7 +23,47 @@ function validatorAt(position: string): ValidateFunction {
   return validate;
 }
 
-/** Returns what of a response the OpenAPI document does not describe: its status, media type, or members of its body. */
+/** Headers that every response can have, and that are not part of the description of an operation. */
+const general: ReadonlySet<string> = new Set([
+  "access-control-allow-origin",
+  "access-control-expose-headers",
+  "cache-control",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-security-policy",
+  "content-type",
+  "date",
+  "keep-alive",
+  "transfer-encoding",
+  "vary",
+  "x-content-type-options",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+  "x-request-id",
+]);
+
+/** Returns the headers that the document does not describe, and those that it requires and the response lacks. */
+function undescribedHeaders(described: unknown, headers: Headers): string[] {
+  const names = Object.entries(Object(described)).map(([name, header]) => ({
+    name: name.toLowerCase(),
+    required: Reflect.get(Object(header), "required") === true,
+  }));
+  return [
+    ...[...headers.keys()]
+      .filter((name) => !general.has(name) && !names.some((known) => known.name === name))
+      .map((name) => `the OpenAPI document has no header ${name}`),
+    ...names
+      .filter(({ name, required }) => required && !headers.has(name))
+      .map(({ name }) => `the response has no header ${name}`),
+  ];
+}
+
+/**
+ * Returns what of a response the OpenAPI document does not describe: its status, headers, media type, or members of its
+ * body.
+ */
 export function undescribed(
   route: Route,
   { status, headers, body }: Pick<Answer, "status" | "headers" | "body">,
@@ -41,13 +81,30 @@ export function undescribed(
   const response = typeof $ref === "string" ? document.components.responses[name] : described;
   const types = Object.keys(response?.content ?? {});
   const type = headers.get("content-type")?.split(";")[0];
-  if (types.length === 0) return body === "" ? [] : ["the OpenAPI document has no body"];
-  if (type === undefined || !types.includes(type)) return [`the media type is ${type}`];
+  const problems = undescribedHeaders(response?.headers, headers);
+  if (types.length === 0) {
+    return body === "" ? problems : [...problems, "the OpenAPI document has no body"];
+  }
+  if (type === undefined || !types.includes(type)) {
+    return [...problems, `the media type is ${type}`];
+  }
   const validate = validatorAt(`${position}${pointer("content", type, "schema")}`);
   validate(body);
-  return (validate.errors ?? [])
-    .slice(0, 10)
-    .map(
-      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
-    );
+  return [
+    ...problems,
+    ...(validate.errors ?? [])
+      .slice(0, 10)
+      .map(
+        ({ instancePath, message, params }) =>
+          `${instancePath} ${message} ${JSON.stringify(params)}`,
+      ),
+  ];
 }
+
+/** Returns the names of the schemas of resources that describe the resource. */
+export const schemasOf = (resource: { type: string }): string[] =>
+  Object.keys(document.components.schemas).filter(
+    (name) =>
+      name.split(".")[0] === resource.type &&
+      validatorAt(pointer("components", "schemas", name))(resource),
+  );

@@ -98,6 +98,9 @@ const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "/api/v2/organizations/:organizationName": () => document("organizations", {}),
   "/api/v2/admin/organizations/:organizationName": () =>
     document("organizations", { "plan-identifier": "free" }),
+  "/api/v2/admin/general-settings": () => document("general-settings", {}),
+  "/api/v2/admin/general-settings/relationships/data-retention-policy": () =>
+    document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 }),
   "/api/v2/organizations/:organizationName/agent-pools": () =>
     document("agent-pools", { name: unusedName("pool") }),
   "/api/v2/organizations/:organizationName/tags": () => ({

@@ -15,6 +15,10 @@ export const optionalText = z.string().nullable();
 /** Any JSON value. Numbers keep all their digits. */
 export const anyValue = z.unknown();
 
+/** Marks a member that works and will disappear: clients should use `instead`. docs/api.md says how long it lives. */
+export const deprecated = <Schema extends z.ZodType>(schema: Schema, instead: string): Schema =>
+  schema.meta({ deprecated: true, description: `Use ${instead}.` });
+
 type Describe = (converted: JsonSchema, io: Io) => JsonSchema;
 const described = new WeakMap<z.core.$ZodType, Describe>();
 
@@ -44,6 +48,14 @@ export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
         const description = describe({ ...jsonSchema }, io);
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, description);
+      }
+      // Tools read `deprecated` beside the alternatives, not within one.
+      const [value] = jsonSchema.anyOf ?? [];
+      if (isSchema(value) && value.deprecated) {
+        jsonSchema.deprecated = true;
+        if (typeof value.description === "string") jsonSchema.description ??= value.description;
+        delete value.deprecated;
+        delete value.description;
       }
       // These bounds are only those of exact integers in JavaScript; the value has no such limits.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

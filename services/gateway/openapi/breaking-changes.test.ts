@@ -55,7 +55,7 @@ describe("a change breaks clients if", () => {
     ],
     [
       "a parameter is gone",
-      changed(list, '"name":"page[size]"', '"name":"page[length]"'),
+      changed(list, "/parameters/page-size", "/parameters/page-number"),
       `gone: GET ${list} ?page[size]: integer`,
     ],
   ])("%s", (_, after, line) => {

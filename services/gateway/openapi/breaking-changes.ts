@@ -72,13 +72,20 @@ function addRequest(
     for (const type of types) facts.accepted.add(`${member}: ${type}`);
     if (required) facts.required.add(member);
   };
-  for (const parameter of Array.isArray(parameters) ? parameters : []) {
+  for (const each of Array.isArray(parameters) ? parameters : []) {
+    const parameter = parameterAt(document, each);
     const member = `${name} ?${parameter.name}`;
     add(member, typesOf(parameter.schema), parameter.required === true);
   }
   for (const schema of isSchema(requestBody) ? schemasIn(requestBody) : []) {
     walk(document, schema, `${name} body `, [], add);
   }
+}
+
+/** Follows a reference to a shared parameter. */
+function parameterAt({ components }: OpenApiDocument, parameter: JsonSchema): JsonSchema {
+  if (typeof parameter.$ref !== "string") return parameter;
+  return components.parameters[parameter.$ref.split("/").at(-1) ?? ""] ?? {};
 }
 
 const schemasIn = ({ content }: JsonSchema): JsonSchema[] =>

@@ -4,7 +4,9 @@ import { editionsOf } from "../http/editions.ts";
 import type { ParameterDescription } from "../http/query.ts";
 import type { Route } from "../http/route.ts";
 import { type JsonSchema, jsonSchemaOf } from "../jsonapi/shape.ts";
-import { errorResponse, sharedResponses } from "./errors.ts";
+import { errorResponse, notModified, sharedResponses } from "./errors.ts";
+import { exampleOfBody } from "./examples.ts";
+import { createParameters } from "./parameters.ts";
 import { createComponents } from "./resources.ts";
 
 /** An OpenAPI 3.1 document. */
@@ -16,6 +18,7 @@ export interface OpenApiDocument extends JsonSchema {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly parameters: Readonly<Record<string, JsonSchema>>;
     readonly responses: Readonly<Record<string, JsonSchema>>;
     readonly securitySchemes: JsonSchema;
   };
@@ -28,11 +31,17 @@ export interface Operation extends JsonSchema {
 /** Describes the routes as an OpenAPI document. It is the same for both editions. */
 export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
   const components = createComponents();
+  const parameters = createParameters();
+  for (const route of routes) parameters.add(parametersOf(route));
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
     const operations = paths[path] ?? {};
-    operations[route.method.toLowerCase()] = operationOf(route, components.contentOf);
+    operations[route.method.toLowerCase()] = operationOf(
+      route,
+      components.contentOf,
+      parameters.referTo,
+    );
     paths[path] = operations;
   }
   return {
@@ -49,6 +58,7 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
     paths,
     components: {
       schemas: components.schemas(),
+      parameters: parameters.shared(),
       responses: sharedResponses,
       securitySchemes: {
         bearer: {
@@ -61,7 +71,11 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
   };
 }
 
-function operationOf(route: Route, contentOf: (route: Route) => JsonSchema | undefined): Operation {
+function operationOf(
+  route: Route,
+  contentOf: (route: Route) => JsonSchema | undefined,
+  referTo: (parameter: JsonSchema) => JsonSchema,
+): Operation {
   const { path, credentials, edition: feature } = route;
   return {
     operationId: operationIdOf(route),
@@ -72,40 +86,47 @@ function operationOf(route: Route, contentOf: (route: Route) => JsonSchema | und
       ? { security: [] }
       : { "x-credentials": credentials ?? credentialTypes }),
     ...(feature ? editionsOf(feature) : {}),
-    parameters: [...pathParameters(path), ...queryParameters(route)],
+    parameters: parametersOf(route).map(referTo),
     ...(route.body
       ? {
           requestBody: {
             // An absent body is treated as an empty object.
             required: isRequired(route.body),
-            content: { "application/vnd.api+json": { schema: jsonSchemaOf(route.body, "input") } },
+            content: {
+              "application/vnd.api+json": {
+                schema: jsonSchemaOf(route.body, "input"),
+                ...exampleOfBody(route),
+              },
+            },
           },
         }
       : {}),
     responses: {
       [route.success]: successOf(route, contentOf(route)),
-      ...(route.method === "GET" && route.success === 200
-        ? {
-            304: {
-              description: "The body has not changed: `If-None-Match` contains its entity tag.",
-            },
-          }
-        : {}),
+      ...(route.method === "GET" && route.success === 200 ? { 304: notModified } : {}),
       ...Object.fromEntries(failuresOf(route).map((status) => [status, errorResponse(status)])),
     },
   };
 }
 
 /** Returns the command that calls the operation. */
-function curlOf({ method, path, credentials, body }: Route): string {
+function curlOf(route: Route): string {
+  const { method, path, credentials, body } = route;
   const parts = [
     "curl",
     ...(method === "GET" ? [] : [`-X ${method}`]),
     ...(credentials === "none" ? [] : ['-H "Authorization: Bearer $TOKEN"']),
-    ...(body ? ['-H "Content-Type: application/vnd.api+json" --data @body.json'] : []),
+    ...(body ? [`-H "Content-Type: application/vnd.api+json" --data ${dataOf(route)}`] : []),
     `"$STATEHOUSE${path.replaceAll(/:(\w+)/g, "{$1}")}"`,
   ];
   return parts.join(" ");
+}
+
+/** Returns the body of the example as a quoted argument of the shell. */
+function dataOf(route: Route): string {
+  const { example } = exampleOfBody(route);
+  if (example === undefined) return "@body.json";
+  return `'${JSON.stringify(example).replaceAll("'", "'\\''")}'`;
 }
 
 const isRequired = (body: NonNullable<Route["body"]>): boolean => !body.safeParse({}).success;
@@ -135,6 +156,11 @@ function tagOf(path: string): string {
     .filter((segment) => segment !== "" && !segment.startsWith(":"));
   return segments.find((_, at) => at === segments.length - 1) ?? path;
 }
+
+const parametersOf = (route: Route): JsonSchema[] => [
+  ...pathParameters(route.path),
+  ...queryParameters(route),
+];
 
 const pathParameters = (path: string): JsonSchema[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({

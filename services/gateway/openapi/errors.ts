@@ -173,23 +173,40 @@ const schemaOf = (status: number, codes: readonly string[]): JsonSchema => ({
   additionalProperties: false,
 });
 
-/** The responses of failures, to which operations refer. */
-export const sharedResponses: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
-  Object.entries(failures).map(([status, { name, description, codes, headers = [] }]) => [
-    name,
-    {
-      description,
-      ...(headers.length > 0
-        ? {
-            headers: Object.fromEntries(
-              headers.map((header) => [header, { schema: { type: "string" } }]),
-            ),
-          }
-        : {}),
-      content: { "application/vnd.api+json": { schema: schemaOf(Number(status), codes) } },
-    },
-  ]),
-);
+/** The responses to which operations refer: those of failures, and 304. */
+export const sharedResponses: Readonly<Record<string, JsonSchema>> = {
+  NotModified: {
+    description: "The body has not changed: `If-None-Match` contains its entity tag.",
+    headers: { ETag: { required: true, schema: { type: "string" } } },
+  },
+  ...responsesOfFailures(),
+};
+
+/** The reference to the response of a conditional request whose body has not changed. */
+export const notModified: JsonSchema = { $ref: "#/components/responses/NotModified" };
+
+function responsesOfFailures(): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    Object.entries(failures).map(([status, { name, description, codes, headers = [] }]) => [
+      name,
+      {
+        description,
+        ...(headers.length > 0
+          ? {
+              headers: Object.fromEntries(
+                headers.map((header) => [
+                  header,
+                  // Responses have the headers of the limit only while there is one.
+                  { required: !header.startsWith("X-RateLimit-"), schema: { type: "string" } },
+                ]),
+              ),
+            }
+          : {}),
+        content: { "application/vnd.api+json": { schema: schemaOf(Number(status), codes) } },
+      },
+    ]),
+  );
+}
 
 /** Returns the reference to the response of a failure. */
 export function errorResponse(status: number): JsonSchema {

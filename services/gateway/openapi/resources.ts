@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Content, Route } from "../http/route.ts";
 import type { RelationshipDescription, ResourceDescription } from "../jsonapi/resource.ts";
 import { type JsonSchema, jsonSchemaOf } from "../jsonapi/shape.ts";
+import { examplesOfResource } from "./examples.ts";
 
 const object = (
   properties: Readonly<Record<string, JsonSchema>>,
@@ -49,7 +50,8 @@ export function createComponents() {
     const name = of.variant ? `${of.type}.${of.variant}` : of.type;
     const known = resources.get(name);
     if (known && known.of !== of) throw new Error(`two resources are called ${name}`);
-    if (!known) resources.set(name, { of, schema: resourceSchema(of) });
+    if (!known)
+      resources.set(name, { of, schema: { ...resourceSchema(of), ...examplesOfResource(name) } });
     return reference(name);
   };
 

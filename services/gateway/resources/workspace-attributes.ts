@@ -9,7 +9,7 @@ import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { linkage, listOf } from "../jsonapi/body.ts";
 import { type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
-import { optionalText, optionalTime } from "../jsonapi/shape.ts";
+import { deprecated, optionalText, optionalTime } from "../jsonapi/shape.ts";
 import { bothSpellings } from "../jsonapi/spelling.ts";
 import { brandNames } from "./brand-names.ts";
 import { tagBindingLinkages, tagNameLinkages } from "./tag-linkages.ts";
@@ -87,9 +87,9 @@ export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
     "execution-mode": { field: "executionMode", in: z.string() },
     operations: {
       field: "operations",
-      in: z.boolean(),
+      in: deprecated(z.boolean(), "execution-mode"),
       out: ({ executionMode }) => executionMode !== "local",
-      shown: z.boolean(),
+      shown: deprecated(z.boolean(), "execution-mode"),
     },
     "file-triggers-enabled": { field: "fileTriggersEnabled", in: z.boolean() },
     "global-remote-state": { field: "globalRemoteState", in: z.boolean() },

@@ -9,7 +9,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	tfe "github.com/hashicorp/go-tfe"
@@ -19,7 +22,11 @@ const state = `{"version":4,"terraform_version":"1.11.0","serial":1,"lineage":"9
 	`"outputs":{"region":{"value":"eu-1","type":"string"}},"resources":[],"check_results":null}`
 
 func main() {
-	if err := walk(context.Background()); err != nil {
+	run := walk
+	if len(os.Args) > 1 && os.Args[1] == "burst" {
+		run = burst
+	}
+	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -61,6 +68,45 @@ func walk(ctx context.Context) error {
 		fmt.Println(step.name)
 	}
 	return nil
+}
+
+// burst sends requests as fast as the client allows and prints how many the server refused because of its limit. The
+// client sets its pace by the headers of the response to its first request.
+func burst(ctx context.Context) error {
+	refused := &counter{}
+	config := tfe.DefaultConfig()
+	config.HTTPClient = &http.Client{Transport: refused}
+	client, err := tfe.NewClient(config)
+	if err != nil {
+		return err
+	}
+	var group sync.WaitGroup
+	failures := make(chan error, 90)
+	for range 90 {
+		group.Go(func() {
+			if _, err := client.Users.ReadCurrent(ctx); err != nil {
+				failures <- err
+			}
+		})
+	}
+	group.Wait()
+	close(failures)
+	if err := <-failures; err != nil {
+		return err
+	}
+	fmt.Printf("%d refused\n", refused.count.Load())
+	return nil
+}
+
+// counter counts responses with status 429.
+type counter struct{ count atomic.Int64 }
+
+func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err == nil && response.StatusCode == http.StatusTooManyRequests {
+		c.count.Add(1)
+	}
+	return response, err
 }
 
 type walker struct {

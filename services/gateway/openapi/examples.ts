@@ -1,0 +1,20 @@
+import type { Route } from "../http/route.ts";
+import type { JsonSchema } from "../jsonapi/shape.ts";
+import recorded from "./examples.json" with { type: "json" };
+
+// Examples of requests and resources, which test/system/openapi-examples.test.ts records.
+
+const bodies: Readonly<Record<string, unknown>> = recorded.bodies;
+const resources: Readonly<Record<string, unknown>> = recorded.resources;
+
+/** Returns the member `example` of a request body; nothing if there is none. */
+export function exampleOfBody({ method, path }: Route): JsonSchema {
+  const example = bodies[`${method} ${path}`];
+  return example === undefined ? {} : { example };
+}
+
+/** Returns the member `examples` of the schema of a resource; nothing if there is none. */
+export function examplesOfResource(name: string): JsonSchema {
+  const example = resources[name];
+  return example === undefined ? {} : { examples: [example] };
+}

@@ -1,0 +1,141 @@
+import type { Route } from "@statehouse/gateway/http/route";
+import { routes } from "@statehouse/gateway/routes/routes";
+import { waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { schemasOf } from "../golden/openapi-conformance.ts";
+import { document } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import { inlineState, stateFile } from "../stack/state.ts";
+import { newUser, useFixture } from "./fixture.ts";
+import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
+
+// Records the examples of the OpenAPI document: bodies of requests that succeeded, and resources of their responses.
+// `npm test -- test/system/openapi-examples.test.ts -u` writes the file, and `npm run openapi:renew` the document.
+
+const fixture = useFixture();
+const file = "../../services/gateway/openapi/examples.json";
+/** Calls of all operations, one after another. */
+const TIME_MS = 600_000;
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Bodies that show more than the smallest ones, by operation. */
+const bodies: Record<string, (objects: ObjectIds) => unknown> = {
+  "POST /api/v2/organizations/:organizationName/workspaces": ({ projectId = "" }) => ({
+    data: {
+      type: "workspaces",
+      attributes: {
+        name: "network",
+        description: "Networks of all regions",
+        "engine-version": "1.11.0",
+        "auto-apply": true,
+      },
+      relationships: { project: { data: { type: "projects", id: projectId } } },
+    },
+  }),
+  "PATCH /api/v2/workspaces/:workspaceId": () =>
+    document("workspaces", { description: "Networks of all regions", "auto-apply": false }),
+  "POST /api/v2/workspaces/:workspaceId/state-versions": () => inlineState(stateFile()),
+  "PATCH /api/v2/workspaces/:workspaceId/state-versions": ({ stateVersionId = "" }) => ({
+    data: {
+      type: "state-versions",
+      relationships: {
+        "rollback-state-version": { data: { type: "state-versions", id: stateVersionId } },
+      },
+    },
+  }),
+  "POST /api/v2/workspaces/:workspaceId/actions/lock": () => ({ reason: "Maintenance" }),
+  "POST /api/v2/organizations/:organizationName/teams": () =>
+    document("teams", { name: "operators", "organization-access": { "manage-projects": true } }),
+};
+
+test("the examples of the OpenAPI document are requests and resources of this test", {
+  timeout: TIME_MS,
+}, async () => {
+  const { stack } = fixture();
+  const owner = await newUser(stack, { administrator: true });
+  const organization = await newOrganization(owner.api);
+  const objects = await createObjects({ organization, owner });
+  await waitFor(async () => {
+    const { body } = await owner.api.get(`/state-versions/${objects.stateVersionId}`);
+    return body.data.attributes["resources-processed"] === true;
+  });
+  const examples: Record<"bodies" | "resources" | "listed", Map<string, unknown>> = {
+    bodies: new Map(),
+    resources: new Map(),
+    listed: new Map(),
+  };
+  for (const route of routes.toSorted((a, b) => place(a) - place(b))) {
+    if (route.credentials === "none" || route.content?.form === "text") continue;
+    if (!route.body && route.method === "DELETE") continue;
+    const name = `${route.method} ${route.path}`;
+    const body = route.body ? (bodies[name]?.(objects) ?? bodyFor(route, objects)) : undefined;
+    const path = pathWith(route, objects).replace(/^\/api\/v2/, "");
+    const answer = await owner.api.send(route.method, path, body);
+    if (answer.status !== route.success) continue;
+    if (body !== undefined && says(body)) examples.bodies.set(name, body);
+    if (answer.body === "") continue;
+    // The order of a list can depend on random names: its items are examples only of what no document is about.
+    const kind = route.content?.form === "one" ? "resources" : "listed";
+    for (const resource of [answer.body.data].flat()) {
+      for (const schema of schemasOf(resource)) {
+        if (!examples[kind].has(schema)) examples[kind].set(schema, resource);
+      }
+    }
+  }
+  const resources = new Map([...examples.listed, ...examples.resources]);
+  const text = JSON.stringify(
+    { bodies: constantOf(examples.bodies, stack.url), resources: constantOf(resources, stack.url) },
+    null,
+    2,
+  );
+  await expect(`${text}\n`).toMatchFileSnapshot(file);
+});
+
+/** Calls that change objects come after those that show them, and actions last, except the one that locks. */
+const place = ({ method, path }: Route): number =>
+  path.endsWith("/actions/lock") ? 0.5 : path.includes("/actions/") ? 4 : methods.indexOf(method);
+
+/** Whether a body has an attribute or an item. */
+const says = (body: unknown): boolean =>
+  !/"(attributes|data)":(\{\}|\[\])/.test(JSON.stringify(body));
+
+const constantOf = (examples: ReadonlyMap<string, unknown>, url: string) =>
+  Object.fromEntries(
+    [...examples]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, example]) => [
+        name,
+        JSON.parse(constant(JSON.stringify(example).replaceAll(url, ""))),
+      ]),
+  );
+
+/** Replaces what differs between runs: ids and random names by numbered ones, times, hashes, secrets. */
+function constant(text: string): string {
+  const numbers = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const numbered = (found: string, prefix: string, width: number): string => {
+    const known = numbers.get(found);
+    if (known) return known;
+    const count = (counts.get(prefix) ?? 0) + 1;
+    counts.set(prefix, count);
+    const name = `${prefix}-${String(count).padStart(width, "0")}`;
+    numbers.set(found, name);
+    return name;
+  };
+  return text
+    .replaceAll(/\b([a-z]+)-[A-Za-z0-9]{16}\b/g, (found, prefix: string) =>
+      numbered(found, prefix, 16),
+    )
+    .replaceAll(/\b([a-z]+)-[0-9a-f]{10,12}\b/g, (found, prefix: string) =>
+      numbered(found, prefix, 1),
+    )
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-01-15T09:30:00.000Z")
+    .replaceAll(
+      /\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g,
+      "9f6a1b1c-5a3e-4a55-9d0c-1d2f3a4b5c6d",
+    )
+    .replaceAll(/"[A-Za-z0-9+/]{200,}={0,2}"/g, '"eyJ2ZXJzaW9uIjo0fQ=="')
+    .replaceAll(/\b[0-9a-f]{32}\b/g, "0f343b0931126a20f133d67c2b018a3b")
+    .replaceAll(/"[^"]*\/v1\/object\/[^"]*"/g, '"/v1/object/…"')
+    .replaceAll(/"[A-Za-z0-9]+\.atlasv1\.[^"]*"/g, '"14-characters.atlasv1.secret"');
+}
