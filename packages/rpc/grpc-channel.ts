@@ -21,6 +21,11 @@ const MAX_RECONNECT_PAUSE_MS = 500;
  * service.
  */
 const CONNECT_MS = 1500;
+/**
+ * How soon a name is resolved again, in ms, once all known addresses have failed or one has closed its connection. The
+ * default of grpc-js, 30 s, is longer than an upgrade takes to replace all replicas.
+ */
+const RESOLVE_AGAIN_MS = 1000;
 /** Pauses before an idempotent call without a response is sent again, in ms. */
 const RETRY_PAUSES_MS = [50, 150, 400];
 const ATTEMPTS = RETRY_PAUSES_MS.length + 1;
@@ -57,6 +62,9 @@ export function grpcChannel({
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": MAX_RECONNECT_PAUSE_MS,
     "grpc.keepalive_time_ms": 30_000,
+    "grpc.dns_min_time_between_resolutions_ms": RESOLVE_AGAIN_MS,
+    // Otherwise each resolution also requests TXT records, which could replace the configuration above.
+    "grpc.service_config_disable_resolution": 1,
   });
 
   /**

@@ -91,14 +91,26 @@ function close(server: Server, shutdownMs: number): Promise<void> {
   return new Promise((resolve) => {
     const late = setTimeout(() => server.closeAllConnections(), shutdownMs);
     // A connection is idle again after its response if that began before the service stopped.
-    const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
-    server.close(() => {
-      clearTimeout(late);
-      clearInterval(idle);
-      resolve();
-    });
-    server.closeIdleConnections();
+    const closeIdle = () => afterReading(() => server.closeIdleConnections());
+    const idle = setInterval(closeIdle, CLOSE_IDLE_MS);
+    // Closes idle connections, too.
+    const closePort = () =>
+      server.close(() => {
+        clearTimeout(late);
+        clearInterval(idle);
+        resolve();
+      });
+    afterReading(closePort);
   });
+}
+
+/**
+ * Runs `work` after what has arrived until now is read. A connection whose next request has arrived and is not read yet,
+ * as in a busy process, counts as idle; closing it would fail that request.
+ */
+function afterReading(work: () => void): void {
+  // Node reads between the first and the second.
+  setImmediate(() => setImmediate(work));
 }
 
 /** Returns the reason why a port could not be opened, as one sentence. */
