@@ -73,7 +73,7 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     ? undefined
     : starting.use(await startOpsServer({ host: config.HOST, port: config.OPS_PORT }));
   const identity = await createIdentity(SERVICE, config.ASSERTION_PRIVATE_KEY);
-  // A composition opens no connections between its services.
+  // If all services run in one process, there are no connections between them.
   const grpcTls = parts.channels ? undefined : startGrpcTls(config, logger, starting);
   starting.use(watchSettings(config, { logger, files: [grpcTls] }));
   const channels =

@@ -10,20 +10,23 @@ type Settings = Record<string, string>;
 /** The settings of mutual TLS for both ends of RUNNER_PORT. */
 export interface RunnerTls {
   port: Readonly<Record<string, string | undefined>>;
-  /** Undefined if the operator's own certificates are used: the runner has its own, too. */
+  /**
+   * Undefined if the operator provides the certificates, because the runner then has a certificate from the operator,
+   * too.
+   */
   runner: Settings | undefined;
 }
 
 const DAY_MS = 86_400_000;
 const LIFETIME_DAYS = 365;
-/** Certificates are created again at a start so long before they expire. */
+/** Certificates are replaced at a start if they expire within this number of days. */
 const RENEWAL_DAYS = 60;
 
 const runnerFolder = (dataDirectory: string) => path.join(dataDirectory, "runner");
 
 /**
  * Returns the operator's settings of mutual TLS if there are any. Otherwise creates an authority and a certificate for
- * each end in `DATA_DIR/runner`, unless they are there and valid long enough.
+ * each end in `DATA_DIR/runner`, unless they exist and are valid for long enough.
  */
 export async function openRunnerTls(
   dataDirectory: string,
@@ -71,7 +74,7 @@ async function areValid(files: readonly Settings[]): Promise<boolean> {
   );
 }
 
-/** The key of the authority is not kept: both certificates are created again together. */
+/** Both certificates are always created together, so the key of the authority is not stored. */
 async function createCertificates(folder: string): Promise<void> {
   // Loaded on demand: only this and the command `keys` create certificates.
   const { issueCertificate, newAuthority } = await import("./certificates.ts");

@@ -139,7 +139,7 @@ export async function startStandalone(
 
 /**
  * Creates the database of a service if it does not exist, and migrates it as the superuser. Returns its URL for a user
- * of its own, which may read and write the rows of this database and nothing else.
+ * of its own, which may read and write the rows of this database only.
  */
 async function openDatabase(
   postgres: Postgres,

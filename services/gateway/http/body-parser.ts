@@ -33,7 +33,7 @@ export interface BodyParser extends AsyncDisposable {
   parse(route: Route, bytes: Uint8Array<ArrayBuffer>): Promise<ParsedBody>;
 }
 
-/** Larger bodies, and bodies of more values, are parsed in the thread. */
+/** Larger bodies, and bodies with more values, are parsed in the thread. */
 const INLINE_BYTES = 4 * 1024 * 1024;
 const INLINE_VALUES = 20_000;
 

@@ -26,7 +26,8 @@ export function parseJson(bytes: Uint8Array): unknown {
  */
 function refuseUnstorable(body: unknown): void {
   const open: [value: object, pointer: string][] = [];
-  // Pointers are only created for lists and objects: a body can have many more texts and numbers.
+  // Pointers are created only for lists and objects, because a body can contain many more strings and numbers than
+  // those.
   const visit = (value: unknown, parent: string, name?: string | number) => {
     if (typeof value === "string") {
       if (value.includes("\0") || !value.isWellFormed()) {
@@ -99,7 +100,10 @@ const kinds: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** Returns a schema's problem as the words that follow the field's name; undefined keeps the schema's own message. */
+/**
+ * Returns a schema's problem as the words that follow the field's name. If undefined is returned, the schema's own
+ * message is used.
+ */
 function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":

@@ -1,8 +1,8 @@
 const [COMMA, LIST, OBJECT] = [0x2c, 0x5b, 0x7b];
 
 /**
- * Returns how many values a JSON text has at most, from the characters that begin or separate values. Stops counting
- * above `limit`.
+ * Returns an upper bound for the number of values in a JSON text: counts the characters that begin or separate values.
+ * Stops counting above `limit`.
  */
 export function countValues(bytes: Uint8Array, limit: number): number {
   let count = 1;

@@ -10,8 +10,8 @@ export interface ParsedBody {
 }
 
 /**
- * The maximum number of values in a body: the largest documents that routes accept have fewer, and the parser thread has
- * enough memory for them.
+ * The maximum number of values in a body. It exceeds the number in the largest documents that routes accept, and the
+ * parser thread has enough memory for it.
  */
 export const MAX_VALUES = 2_000_000;
 

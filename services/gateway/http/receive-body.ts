@@ -51,7 +51,7 @@ export function receiveBody(
   return promise;
 }
 
-/** Chunks that are kept as they are. The bodies of most requests have fewer. */
+/** Number of chunks that are kept without copying. The bodies of most requests have fewer. */
 const FIRST_CHUNKS = 16;
 const BLOCK_BYTES = 64 * 1024;
 

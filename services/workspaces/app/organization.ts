@@ -27,7 +27,7 @@ import type { App } from "./app.ts";
 /** The values of an organization in a request. */
 export interface OrganizationInput {
   settings: OrganizationSettings;
-  /** If true, nothing is changed, and the result is the one that the change would have. */
+  /** If true, validates the request, changes nothing, and returns the object as it would be after the change. */
   validateOnly: boolean;
 }
 

@@ -42,7 +42,7 @@ import { readScopeOf } from "./caller.ts";
 export interface ProjectInput {
   settings: ProjectSettings;
   tagBindings: readonly TagBindingInput[] | undefined;
-  /** If true, nothing is changed, and the result is the one that the change would have. */
+  /** If true, validates the request, changes nothing, and returns the object as it would be after the change. */
   validateOnly: boolean;
 }
 

@@ -49,7 +49,7 @@ export interface WorkspaceInput {
   tagNames: readonly string[] | undefined;
   /** On update, these bindings replace all bindings of the workspace. */
   tagBindings: readonly TagBindingInput[] | undefined;
-  /** If true, nothing is changed, and the result is the one that the change would have. */
+  /** If true, validates the request, changes nothing, and returns the object as it would be after the change. */
   validateOnly: boolean;
 }
 

@@ -119,7 +119,7 @@ export function applyProjectSettings(
 
 const mustBeGiven =
   "Default execution mode must be given when setting-overwrites.default-execution-mode is true";
-// Clients compare these two messages.
+// Clients expect exactly these two messages.
 const overwritesDiffer =
   "If agent-pool and execution-mode are both included in setting-overwrites, their values must be the same.";
 const invalidName =
