@@ -21,5 +21,5 @@ export {
   published,
 } from "./published.ts";
 export { startRelay } from "./relay.ts";
-export { MAIL_STREAM, STREAM, type StreamSettings } from "./stream.ts";
+export { ensureStreams, MAIL_STREAM, STREAM, type StreamSettings } from "./stream.ts";
 export { on, subscribe } from "./subscribe.ts";

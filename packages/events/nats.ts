@@ -17,9 +17,15 @@ export interface NatsOptions {
    * `_INBOX.>`, the default of NATS, can read what all others receive.
    */
   inboxPrefix?: string | undefined;
+  /**
+   * The JetStream domain under which the account of this login imports its durable consumer: `statehouse` for an
+   * account that `statehouse keys` created. Default: the streams are in the account itself.
+   */
+  domain?: string | undefined;
 }
 
 export interface Nats extends AsyncDisposable {
+  readonly domain: string | undefined;
   /** Returns the open connection; waits without a time limit until there is one. */
   connection(): Promise<NatsConnection>;
   /** Throws the reason if the server does not respond now. */
@@ -31,7 +37,7 @@ const TIMEOUT_MS = 2000;
 
 /** Connects in the background and reconnects without limit, so that a service starts and runs without its bus. */
 export function connectNats(options: NatsOptions): Nats {
-  const { url, name, login, tls, inboxPrefix } = options;
+  const { url, name, login, tls, inboxPrefix, domain } = options;
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let current: NatsConnection | undefined;
@@ -81,6 +87,7 @@ export function connectNats(options: NatsOptions): Nats {
   };
   const running = run();
   return {
+    domain,
     connection: () => next.promise,
     async ready() {
       if (!current) throw new Error(failure);

@@ -41,8 +41,6 @@ export function requireReachable(filter: string, types: readonly string[]): void
   }
 }
 
-/** Time after which an event that a killed replica had received is delivered to another replica. */
-const ACK_WAIT_SECONDS = 15;
 const STILL_WORKING_MS = 5000;
 const RETRY_MS = 500;
 
@@ -138,14 +136,15 @@ async function open(
   const connection = await Promise.race([nats.connection(), stop]);
   if (!connection) return undefined;
   await prepare?.();
-  await ensureConsumer(connection, {
-    durable,
-    filter,
-    from,
-    description: `events for ${durable}`,
-    ackWaitSeconds: ACK_WAIT_SECONDS,
-  });
-  const consumer = await jetstream(connection).consumers.get(streamOf(filter), durable);
+  const { domain } = nats;
+  // In an account of its own a subscriber can create nothing: the services create the consumer that it imports.
+  if (domain === undefined) await ensureConsumer(connection, { durable, filter, from });
+  const client = jetstream(connection, domain === undefined ? {} : { domain });
+  const consumer = await client.consumers.get(streamOf(filter), durable);
+  const { config } = await consumer.info(true);
+  if (config.filter_subject !== filter) {
+    throw new Error(`The consumer ${durable} has the filter ${config.filter_subject}.`);
+  }
   // If the stream was deleted and created again, the durable consumer no longer exists: the subscription then ends and
   // is created again.
   return consumer.consume({ max_messages: batch, abort_on_missing_resource: true });

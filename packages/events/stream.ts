@@ -42,14 +42,22 @@ export interface StreamSettings {
   /** The cluster, and tags of its servers, on which the streams are. */
   cluster?: string | undefined;
   tags?: readonly string[] | undefined;
+  /** The durable consumers of subscribers that have an account of their own and cannot create them. */
+  subscribers?: readonly SubscriberConsumer[] | undefined;
+}
+
+/** The durable consumer of a subscriber with an account of its own. */
+export interface SubscriberConsumer {
+  durable: string;
+  filter: string;
 }
 
 const MAX_AGE_DAYS = 30;
 const MAX_AGE_OF_MAIL_DAYS = 7;
 
 /**
- * Creates the streams that are missing, and changes existing streams to the settings. Copies only become more, because
- * another service of the installation can have another setting.
+ * Creates the streams and the consumers of subscribers that are missing, and changes existing ones to the settings.
+ * Copies only become more, because another service of the installation can have another setting.
  */
 export async function ensureStreams(nats: Nats, settings: StreamSettings): Promise<void> {
   const { maxAgeDays, maxBytes, cluster, tags } = settings;
@@ -79,6 +87,10 @@ export async function ensureStreams(nats: Nats, settings: StreamSettings): Promi
     },
     { ...placement, replicas: settings.replicas },
   );
+  const connection = await nats.connection();
+  for (const subscriber of settings.subscribers ?? []) {
+    await ensureConsumer(connection, { ...subscriber, from: "beginning" });
+  }
 }
 
 async function ensureStream(
@@ -116,11 +128,12 @@ export interface DurableOptions {
   durable: string;
   /** The subjects to receive, with the wildcards of NATS. */
   filter: string;
-  description: string;
   /** The position in the stream at which a new consumer begins. */
   from: "beginning" | "now";
-  ackWaitSeconds: number;
 }
+
+/** Time after which an event that a killed replica had received is delivered to another replica. */
+const ACK_WAIT_SECONDS = 15;
 
 /**
  * Creates the durable consumer, or updates the filter of an existing one. It has one filter, because only then the
@@ -128,14 +141,14 @@ export interface DurableOptions {
  */
 export async function ensureConsumer(
   connection: NatsConnection,
-  { durable, filter, description, from, ackWaitSeconds }: DurableOptions,
+  { durable, filter, from }: DurableOptions,
 ): Promise<void> {
   const { consumers } = await jetstreamManager(connection);
   const stream = streamOf(filter);
   const changeable = {
-    description,
+    description: `events for ${durable}`,
     filter_subject: filter,
-    ack_wait: ackWaitSeconds * SECOND,
+    ack_wait: ACK_WAIT_SECONDS * SECOND,
     max_deliver: -1,
   };
   try {

@@ -147,7 +147,25 @@ export const natsSettings = {
     .string()
     .optional()
     .describe("Tags, separated by commas, of the NATS servers on which the streams are."),
+  EVENT_SUBSCRIBERS: z
+    .string()
+    .optional()
+    .transform((text) => (text ? text.split(",").map(subscriberFrom) : undefined))
+    .refine(
+      (all) => all?.every((one) => one !== undefined) ?? true,
+      "must be durable names and filters: billing=statehouse.>,search=statehouse.state.>",
+    )
+    .transform((all) => all?.filter((one) => one !== undefined))
+    .describe(
+      "Durable names and filters of the subscribers that have accounts of their own in NATS: name=filter,name=filter.",
+    ),
 };
+
+function subscriberFrom(text: string): { durable: string; filter: string } | undefined {
+  const [, durable, filter] =
+    /^([\w-]+)=(statehouse(?:-mail)?\.[\w.*>-]+)$/.exec(text.trim()) ?? [];
+  return durable && filter ? { durable, filter } : undefined;
+}
 
 const neededForTls = z
   .string()

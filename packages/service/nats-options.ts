@@ -45,5 +45,6 @@ export const streamSettings = (config: NatsConfig): StreamSettings => ({
   maxAgeDays: config.STREAM_MAX_AGE_DAYS,
   maxBytes: config.STREAM_MAX_BYTES,
   cluster: config.STREAM_CLUSTER,
+  subscribers: config.EVENT_SUBSCRIBERS,
   tags: config.STREAM_TAGS?.split(",").map((tag) => tag.trim()),
 });

@@ -11,7 +11,9 @@ import {
   kinds,
   newMaterial,
   removeKeys,
+  removeSubscriber,
   renewCertificates,
+  setSubscriber,
   stepOf,
   switchKeys,
 } from "../keys/rotation.ts";
@@ -24,6 +26,11 @@ export const keysHelp = [
   "",
   "  keys new FILE [--runner NAME]…    creates all keys",
   "  keys runner FILE --runner NAME…   adds runners",
+  "  keys subscriber FILE --name=NAME  adds a subscriber to events, or changes what it may receive:",
+  "    --organization ID               the events of one organization (its external-id)",
+  "    --filter FILTER                 the events whose subjects match, for example statehouse.>",
+  "    --mail                          the invitations that the mail sender sends",
+  "    --delete                        removes it",
   "  keys list FILE                    shows kinds, ids and dates, and the next step of each rotation",
   "  keys add KIND FILE                step 1 of a rotation: a new key, which is accepted and not used yet",
   "  keys switch KIND FILE             step 2: the new key is used, the previous one still accepted",
@@ -33,7 +40,7 @@ export const keysHelp = [
   "    env --service NAME              lines for an environment file",
   "    files --to FOLDER               writes a folder for each service, with a file for each setting",
   "    kubernetes                      manifests of Secrets; --prefix (statehouse), --namespace",
-  "    --service NAME                  only for this service or runner",
+  "    --service NAME                  only for this service, runner or subscriber",
   "",
   `KIND is one of ${kinds.join(", ")}.`,
   "docs/keys.md has the order of steps and what to wait for between them.",
@@ -65,17 +72,18 @@ export async function runKeys(args: readonly string[], print: Print): Promise<vo
   const file = only(rest);
   const material = await (actions.has(action) ? readMaterial(file) : unknownAction(action));
   if (action === "runner") return await save(file, await addRunners(material, runners, now));
+  if (action === "subscriber") return await save(file, withSubscriber(material, values, now));
   if (action === "renew")
     return await save(file, await renewCertificates(material, now, values.days));
   if (action === "list") return list(material, print);
   await printKeys(material, values, print);
 }
 
-const actions = new Set(["runner", "renew", "list", "print"]);
+const actions = new Set(["runner", "subscriber", "renew", "list", "print"]);
 
 function unknownAction(action: string): never {
   throw new StartError(
-    `Action '${action}' is unknown; expected one of new, runner, list, add, switch, remove, renew, print.`,
+    `Action '${action}' is unknown; expected one of new, runner, subscriber, list, add, switch, remove, renew, print.`,
   );
 }
 
@@ -86,6 +94,11 @@ function parsed(args: readonly string[]) {
       allowPositionals: true,
       options: {
         runner: { type: "string", multiple: true },
+        name: { type: "string" },
+        organization: { type: "string" },
+        filter: { type: "string" },
+        mail: { type: "boolean" },
+        delete: { type: "boolean" },
         days: { type: "string" },
         format: { type: "string" },
         service: { type: "string" },
@@ -106,6 +119,21 @@ function parsed(args: readonly string[]) {
 }
 
 type Options = ReturnType<typeof parsed>["values"];
+
+function withSubscriber(material: Material, options: Options, now: Date): unknown {
+  const { name = "", organization, filter } = options;
+  if (options.delete) return removeSubscriber(material, name);
+  const filters = [
+    ...(organization === undefined ? [] : [`statehouse.*.*.*.*.${organization}`]),
+    ...(filter === undefined ? [] : [filter]),
+    ...(options.mail ? ["statehouse-mail.>"] : []),
+  ];
+  const [granted] = filters;
+  if (granted === undefined || filters.length > 1) {
+    throw new StartError("One of --organization, --filter and --mail is required.");
+  }
+  return setSubscriber(material, { name, filter: granted }, now);
+}
 
 function only(files: readonly string[]): string {
   const [file, ...more] = files;
@@ -145,6 +173,9 @@ function list(material: Material, print: Print): void {
   }
   for (const [name, keys] of Object.entries(material.nats)) {
     for (const { publicKey, createdAt } of keys) print(`nats ${name} ${publicKey} ${createdAt}`);
+  }
+  for (const [name, { filter }] of Object.entries(material.subscribers)) {
+    print(`subscriber ${name} ${filter}`);
   }
   for (const { createdAt } of material.authority) print(`authority ${createdAt}`);
   for (const [name, { createdAt }] of Object.entries(material.certificates)) {

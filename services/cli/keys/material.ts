@@ -29,11 +29,13 @@ const materialSchema = z.object({
   uploads: ring,
   /** Keys that encrypt columns, by service. */
   sealing: z.record(z.string(), ring),
-  /** Nkeys of NATS, by service. */
+  /** Nkeys of NATS, by service or subscriber. */
   nats: z.record(
     z.string(),
     z.array(z.object({ createdAt, publicKey: z.string(), seed: z.string() })).min(1),
   ),
+  /** Subscribers to events, by the name of their durable consumer. */
+  subscribers: z.record(z.string(), z.object({ filter: z.string() })).default({}),
   /** Authorities of the certificates between services. */
   authority: z.array(certificate).min(1),
   /** Certificates of services and runners, by name, issued by the first authority. */
@@ -43,11 +45,18 @@ const materialSchema = z.object({
 /** All keys of one installation. */
 export type Material = z.infer<typeof materialSchema>;
 
+/** A subscriber, with the subjects that it may receive. */
+export type Subscriber = Material["subscribers"][string];
+
 /** The services of an installation. */
 export const services = ["access", "workspaces", "state", "gateway"] as const;
 
 /** The names of runners, as services accept them. */
 export const isRunner = (name: string): boolean => /^runner(-[a-z0-9-]+)?$/.test(name);
+
+/** The names of subscribers. Durable names of services begin with the name of their service. */
+export const isSubscriber = (name: string): boolean =>
+  /^[a-z][a-z0-9-]*$/.test(name) && ![...services, "runner"].includes(name.split("-")[0] ?? "");
 
 /** Reads the material. Throws `StartError`; messages never contain values. */
 export async function readMaterial(file: string): Promise<Material> {

@@ -1,4 +1,4 @@
-import type { Material } from "./material.ts";
+import type { Material, Subscriber } from "./material.ts";
 
 /** The names of each service's consumers; the durable name is `<service>-<name>`. */
 export const consumers: Readonly<Record<string, readonly string[]>> = {
@@ -7,34 +7,94 @@ export const consumers: Readonly<Record<string, readonly string[]>> = {
   state: ["updated", "deleted"],
 };
 
-const ofConsumer = (durable: string): string[] => [
-  `$JS.API.CONSUMER.*.STATEHOUSE.${durable}`,
-  `$JS.API.CONSUMER.MSG.NEXT.STATEHOUSE.${durable}`,
-  `$JS.API.CONSUMER.CREATE.STATEHOUSE.${durable}.>`,
-  `$JS.ACK.STATEHOUSE.${durable}.>`,
-];
+/** The account of the services, which contains the streams. */
+const ACCOUNT = "STATEHOUSE";
+/** The JetStream domain under which a subscriber's account imports its durable consumer. */
+const DOMAIN = "statehouse";
 
-/** What a service does with a stream: not its deletion. */
-const ofStream = (stream: string): string[] =>
-  ["INFO", "CREATE", "UPDATE"].map((action) => `$JS.API.STREAM.${action}.${stream}`);
+const streamOf = ({ filter }: Subscriber): string =>
+  filter.startsWith("statehouse-mail.") ? "STATEHOUSE_MAIL" : "STATEHOUSE";
 
-/** Returns the part of the NATS server's configuration with the nkeys and subjects of the services. */
-export function natsUsers({ nats }: Material): string {
-  const users = Object.entries(nats).flatMap(([service, keys]) =>
-    keys.map(({ publicKey }) => ({
-      nkey: publicKey,
-      permissions: {
-        publish: [
-          `statehouse.${service}.>`,
-          "$JS.API.INFO",
-          // Only the access service publishes events for the mail sender. All services may create the streams.
-          ...(service === "access" ? ["statehouse-mail.access.>"] : []),
-          ...["STATEHOUSE", "STATEHOUSE_MAIL"].flatMap(ofStream),
-          ...(consumers[service] ?? []).flatMap((name) => ofConsumer(`${service}-${name}`)),
-        ],
-        subscribe: [`_INBOX_${service}.>`],
-      },
+const nkeysOf = (keys: Material["nats"][string] = []) =>
+  keys.map(({ publicKey }) => ({ nkey: publicKey }));
+
+/**
+ * Returns the part of the NATS server's configuration with the accounts and nkeys of the services and the subscribers.
+ * A subscriber has an account of its own, because permissions of subjects do not confine a client of JetStream: the
+ * server sends a response to any subject that the client names in its request, also to one that purges the stream.
+ */
+export function natsUsers({ nats, subscribers }: Material): string {
+  const all = Object.entries(subscribers).map(([name, subscriber]) => ({ name, ...subscriber }));
+  const users = Object.keys(consumers).flatMap((service) =>
+    nkeysOf(nats[service]).map((user) => ({
+      ...user,
+      permissions: { publish: publishedBy(service, all), subscribe: [`_INBOX_${service}.>`] },
     })),
   );
-  return `authorization ${JSON.stringify({ users }, null, 2)}\n`;
+  const accounts = {
+    [ACCOUNT]: { jetstream: "enabled", users, exports: all.flatMap(exportsTo) },
+    ...Object.fromEntries(
+      all.map((one) => [
+        accountOf(one.name),
+        { users: nkeysOf(nats[one.name]), imports: importsOf(one) },
+      ]),
+    ),
+  };
+  return `accounts ${JSON.stringify(accounts, null, 2)}\n`;
+}
+
+type Named = Subscriber & { name: string };
+
+const accountOf = (name: string): string => `SUBSCRIBER_${name}`;
+
+function publishedBy(service: string, subscribers: readonly Named[]): string[] {
+  const durables = (consumers[service] ?? []).map((name) => `${service}-${name}`);
+  return [
+    `statehouse.${service}.>`,
+    "$JS.API.INFO",
+    // Only access publishes what the mail sender sends; every service creates the streams and what subscribers import.
+    ...(service === "access" ? ["statehouse-mail.access.>"] : []),
+    ...["STATEHOUSE", "STATEHOUSE_MAIL"].flatMap((stream) =>
+      ["INFO", "CREATE", "UPDATE"].map((action) => `$JS.API.STREAM.${action}.${stream}`),
+    ),
+    ...durables.flatMap((durable) => [
+      `$JS.API.CONSUMER.*.STATEHOUSE.${durable}`,
+      `$JS.API.CONSUMER.MSG.NEXT.STATEHOUSE.${durable}`,
+      `$JS.API.CONSUMER.CREATE.STATEHOUSE.${durable}.>`,
+      `$JS.ACK.STATEHOUSE.${durable}.>`,
+    ]),
+    ...subscribers.flatMap((one) => [
+      `$JS.API.CONSUMER.INFO.${streamOf(one)}.${one.name}`,
+      `$JS.API.CONSUMER.CREATE.${streamOf(one)}.${one.name}.>`,
+    ]),
+  ];
+}
+
+/** What a subscriber may request: the position of its durable consumer, the next events, and acknowledgements. */
+const requestsOf = (one: Named) => {
+  const durable = `${streamOf(one)}.${one.name}`;
+  return { info: `CONSUMER.INFO.${durable}`, next: `CONSUMER.MSG.NEXT.${durable}`, durable };
+};
+
+function exportsTo(one: Named): object[] {
+  const { info, next, durable } = requestsOf(one);
+  const accounts = [accountOf(one.name)];
+  return [
+    { service: `$JS.API.${info}`, accounts },
+    { service: `$JS.API.${next}`, response_type: "stream", accounts },
+    { service: `$JS.ACK.${durable}.>`, accounts },
+  ];
+}
+
+function importsOf(one: Named): object[] {
+  const { info, next, durable } = requestsOf(one);
+  const from = (subject: string) => ({ service: { account: ACCOUNT, subject } });
+  return [
+    ...[info, next].map((request) => ({
+      ...from(`$JS.API.${request}`),
+      // $JS.API itself is the API of the subscriber's own account, which has no streams.
+      to: `$JS.${DOMAIN}.API.${request}`,
+    })),
+    from(`$JS.ACK.${durable}.>`),
+  ];
 }

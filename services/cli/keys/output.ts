@@ -4,18 +4,20 @@ import type { Material } from "./material.ts";
 import { natsUsers } from "./nats-users.ts";
 import { holders, isFileOnly, type Values, valuesOf } from "./settings.ts";
 
-/** Returns the lines of an environment file for one service or runner. */
+/** Returns the lines of an environment file for one service, runner or subscriber. */
 export function environmentLines(material: Material, name: string): string[] {
   const values = Object.entries(valuesOf(material, name));
   return [
     ...values
       .filter(([setting]) => !isFileOnly(setting))
       .map(([setting, value]) => `${setting}='${value}'`),
-    "# GRPC_CA_FILE, GRPC_CERT_FILE and GRPC_KEY_FILE name files: --format files writes them.",
+    ...(values.some(([setting]) => isFileOnly(setting))
+      ? ["# GRPC_CA_FILE, GRPC_CERT_FILE and GRPC_KEY_FILE name files: --format files writes them."]
+      : []),
   ];
 }
 
-/** Writes a folder for each service and runner, with one file for each setting, and the users of NATS. */
+/** Writes a folder for each service, runner and subscriber, with one file for each setting, and the accounts of NATS. */
 export async function writeFiles(
   material: Material,
   folder: string,
@@ -43,8 +45,8 @@ interface ManifestOptions {
 }
 
 /**
- * Returns Kubernetes manifests: for each service and runner, a Secret with its keys and a Secret with its certificate
- * in the form that cert-manager writes; and a Secret with the users of NATS.
+ * Returns Kubernetes manifests: for each service, runner and subscriber a Secret with its keys; for each service and
+ * runner a Secret with its certificate in the form that cert-manager writes; and a Secret with the accounts of NATS.
  */
 export function manifests(
   material: Material,
@@ -56,21 +58,24 @@ export function manifests(
     const keys = Object.entries(values).filter(([setting]) => !isFileOnly(setting));
     return [
       secret(`keys-${name}`, "Opaque", Object.fromEntries(keys), options),
-      secret(
-        `tls-${name}`,
-        "kubernetes.io/tls",
-        {
-          "ca.crt": values.GRPC_CA ?? "",
-          "tls.crt": values.GRPC_CERT ?? "",
-          "tls.key": values.GRPC_KEY ?? "",
-        },
-        options,
-      ),
+      ...(values.GRPC_CERT === undefined ? [] : [certificateSecret(name, values, options)]),
     ];
   });
   const nats = secret("nats-users", "Opaque", { "users.conf": natsUsers(material) }, options);
   return [...documents, ...(names.length < holders(material).length ? [] : [nats])].join("---\n");
 }
+
+const certificateSecret = (name: string, values: Values, options: ManifestOptions): string =>
+  secret(
+    `tls-${name}`,
+    "kubernetes.io/tls",
+    {
+      "ca.crt": values.GRPC_CA ?? "",
+      "tls.crt": values.GRPC_CERT ?? "",
+      "tls.key": values.GRPC_KEY ?? "",
+    },
+    options,
+  );
 
 /** JSON texts are valid in YAML. */
 function secret(

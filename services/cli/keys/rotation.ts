@@ -3,7 +3,7 @@ import { nkeys } from "@nats-io/transport-node";
 import { generateAssertionKey } from "@statehouse/rpc";
 import { StartError } from "@statehouse/runtime";
 import { issueCertificate, newAuthority } from "@statehouse/standalone/certificates";
-import { isRunner, type Material, services } from "./material.ts";
+import { isRunner, isSubscriber, type Material, services } from "./material.ts";
 
 /** The kinds of keys that are rotated in three steps. */
 export const kinds = ["assertions", "uploads", "sealing", "nats", "authority"] as const;
@@ -89,6 +89,40 @@ export async function addRunners(
       )),
     },
   };
+}
+
+/**
+ * Adds a subscriber that may receive the events of `filter`, or changes the filter of an existing one. Throws
+ * `StartError`.
+ */
+export function setSubscriber(
+  material: Material,
+  { name, filter }: { name: string; filter: string },
+  now: Date,
+): unknown {
+  if (!isSubscriber(name)) {
+    throw new StartError(
+      "The name of a subscriber must begin with a letter, continue with letters, digits and -, and not begin with the name of a service.",
+    );
+  }
+  if (!/^statehouse(-mail)?(\.[A-Za-z0-9_*-]+)*\.[A-Za-z0-9_*>-]+$/.test(filter)) {
+    throw new StartError(
+      "The filter of a subscriber must be a subject that begins with statehouse. or statehouse-mail.",
+    );
+  }
+  return {
+    ...material,
+    nats: { ...material.nats, [name]: material.nats[name] ?? [natsKey(now)] },
+    subscribers: { ...material.subscribers, [name]: { filter } },
+  };
+}
+
+/** Removes a subscriber. Throws `StartError`. */
+export function removeSubscriber(material: Material, name: string): unknown {
+  if (!(name in material.subscribers)) throw new StartError(`There is no subscriber ${name}.`);
+  const { [name]: _keys, ...nats } = material.nats;
+  const { [name]: _subscriber, ...subscribers } = material.subscribers;
+  return { ...material, nats, subscribers };
 }
 
 function requireRunners(names: readonly string[]): void {

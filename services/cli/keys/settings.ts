@@ -10,12 +10,22 @@ export type Values = Readonly<Record<string, string>>;
 
 const schemas: Readonly<Record<string, z.ZodObject>> = { access, workspaces, state, gateway };
 
+// Runners and subscribers are not services of this repository and have no configuration schema. Runners need only the
+// key that signs their calls and the TLS files of their connection, subscribers only their login at NATS.
+const ofRunner = {
+  ASSERTION_PRIVATE_KEY: true,
+  GRPC_CA_FILE: true,
+  GRPC_CERT_FILE: true,
+  GRPC_KEY_FILE: true,
+};
+const ofSubscriber = { NATS_NKEY_SEED: true };
+
 const list = (keys: readonly { id: string; key: string }[]): string =>
   keys.map(({ id, key }) => `${id}:${key}`).join(",");
 
-/** Returns the values for one service or runner. It receives no private key of another one. */
+/** Returns the values for one service, runner or subscriber. It receives no private key of another one. */
 export function valuesOf(material: Material, name: string): Values {
-  const { assertions, uploads, sealing, nats, authority, certificates } = material;
+  const { assertions, uploads, sealing, nats, subscribers, authority, certificates } = material;
   const publicKeys = Object.fromEntries(
     Object.entries(assertions).map(([signer, keys]) => [signer, keys.map((key) => key.publicJwk)]),
   );
@@ -25,23 +35,17 @@ export function valuesOf(material: Material, name: string): Values {
     UPLOAD_TOKEN_KEYS: list(uploads),
     SEALING_KEYS: sealing[name] && list(sealing[name]),
     NATS_NKEY_SEED: nats[name]?.[0]?.seed,
+    EVENT_SUBSCRIBERS: Object.entries(subscribers)
+      .map(([durable, { filter }]) => `${durable}=${filter}`)
+      .join(","),
     GRPC_CA: authority.map(({ certificate }) => certificate).join(""),
     GRPC_CERT: certificates[name]?.certificate,
     GRPC_KEY: certificates[name]?.privateKey,
   };
-  // Runners are not a service of this repository and have no configuration schema. They need only the key that signs
-  // their calls and the TLS files of their connection.
-  const declared = schemas[name]?.shape ?? {
-    ASSERTION_PRIVATE_KEY: true,
-    GRPC_CA_FILE: true,
-    GRPC_CERT_FILE: true,
-    GRPC_KEY_FILE: true,
-  };
+  const declared = schemas[name]?.shape ?? (name in subscribers ? ofSubscriber : ofRunner);
   return Object.fromEntries(
     Object.entries(all).flatMap(([setting, value]) =>
-      value !== undefined && (setting in declared || `${setting}_FILE` in declared)
-        ? [[setting, value]]
-        : [],
+      value && (setting in declared || `${setting}_FILE` in declared) ? [[setting, value]] : [],
     ),
   );
 }
@@ -49,5 +53,8 @@ export function valuesOf(material: Material, name: string): Values {
 /** Certificates and their keys have several lines, and services read them from files only. */
 export const isFileOnly = (setting: string): boolean => setting.startsWith("GRPC_");
 
-/** The services and runners that have keys. */
-export const holders = ({ assertions }: Material): string[] => Object.keys(assertions);
+/** The services, runners and subscribers that have keys. */
+export const holders = ({ assertions, subscribers }: Material): string[] => [
+  ...Object.keys(assertions),
+  ...Object.keys(subscribers),
+];

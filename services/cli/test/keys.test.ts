@@ -190,6 +190,49 @@ test("wrong arguments are explained in one sentence", async () => {
   await expect(keys("print", file, "--format", "env")).rejects.toThrow("--service is required");
 });
 
+test("a subscriber receives its own nkey and nothing else, and the services create its consumer", async () => {
+  const own = path.join(folder, "subscribers.json");
+  const print = (name: string) => keys("print", own, "--format", "env", "--service", name);
+  await keys("new", own);
+  await keys("subscriber", own, "--name", "search", "--filter", "statehouse.>");
+  await keys("subscriber", own, "--name", "billing", "--organization", "org-1");
+  await keys("subscriber", own, "--name", "mail", "--mail");
+  const { nats, subscribers } = await readMaterial(own);
+  expect(subscribers).toEqual({
+    search: { filter: "statehouse.>" },
+    billing: { filter: "statehouse.*.*.*.*.org-1" },
+    mail: { filter: "statehouse-mail.>" },
+  });
+  expect(await print("billing")).toBe(`NATS_NKEY_SEED='${nats.billing?.[0]?.seed}'\n`);
+  for (const name of ["access", "workspaces", "state"]) {
+    expect(await print(name)).toContain(
+      "EVENT_SUBSCRIBERS='search=statehouse.>,billing=statehouse.*.*.*.*.org-1,mail=statehouse-mail.>'",
+    );
+  }
+  const manifests = await keys("print", own, "--format", "kubernetes", "--service", "billing");
+  expect(manifests.match(/kind: .*/g)).toEqual(["kind: Secret"]);
+  // A changed filter keeps the nkey.
+  await keys("subscriber", own, "--name", "search", "--filter", "statehouse.state.>");
+  const changed = await readMaterial(own);
+  expect(changed.subscribers.search).toEqual({ filter: "statehouse.state.>" });
+  expect(changed.nats).toEqual(nats);
+  await keys("subscriber", own, "--name", "search", "--delete");
+  const removed = await readMaterial(own);
+  expect(Object.keys(removed.subscribers)).toEqual(["billing", "mail"]);
+  expect(removed.nats).not.toHaveProperty("search");
+});
+
+test.for([
+  [["--name", "state-updated", "--mail"], "The name of a subscriber must begin with a letter"],
+  [["--name", "runner", "--mail"], "The name of a subscriber must begin with a letter"],
+  [["--name", "a", "--filter", "other.>"], "The filter of a subscriber must be a subject"],
+  [["--name", "a", "--filter", "statehouse.>,b=statehouse.>"], "The filter of a subscriber must"],
+  [["--name", "a", "--filter", "statehouse.>", "--mail"], "One of --organization, --filter and"],
+  [["--name", "a", "--delete"], "There is no subscriber a."],
+] as const)("the subscriber %s is refused", async ([args, message]) => {
+  await expect(keys("subscriber", file, ...args)).rejects.toThrow(message);
+});
+
 test("the users of NATS may use the subjects of every consumer of their service", () => {
   for (const { name, consumers: of } of [access, workspaces, state]) {
     expect(consumers[name]).toEqual(of(Object.create(null)).map((consumer) => consumer.name));
