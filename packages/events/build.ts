@@ -62,7 +62,12 @@ pack(
     "@opentelemetry/api",
   ],
   {
-    "./subscribe": { types: "./subscribe.d.ts", default: "./subscribe.js" },
+    ...Object.fromEntries(
+      ["subscribe", "emitter", "dead-letter-files"].map((name) => [
+        `./${name}`,
+        { types: `./${name}.d.ts`, default: `./${name}.js` },
+      ]),
+    ),
     "./catalog/*": "./catalog/*",
   },
 );

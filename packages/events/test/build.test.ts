@@ -41,17 +41,21 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 const listener = `
+import { deadLetterFiles } from "@statehouse/events/dead-letter-files";
+import { createEmitter } from "@statehouse/events/emitter";
 import { connectNats, eventType, on, subscribe } from "@statehouse/events/subscribe";
 import { WorkspaceLockedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 
 const say = (_: object, message: string): void => console.error(message);
+const handlers = on(WorkspaceLockedSchema, async (message) => console.log(message.workspaceId));
+await createEmitter(handlers).emit(WorkspaceLockedSchema, { workspaceId: "ws-emitted" });
 const nats = connectNats({ url: process.env["NATS_URL"] ?? "", name: "elsewhere" });
 const subscription = subscribe({
   nats,
   durable: "elsewhere-" + process.pid,
   filter: "statehouse.workspaces.workspace.>",
-  handlers: on(WorkspaceLockedSchema, async (message) => console.log(message.workspaceId)),
-  deadLetter: async ({ error }) => console.error(error),
+  handlers,
+  deadLetter: deadLetterFiles("dead-letters").store,
   logger: { info: say, warn: say, error: say },
 });
 await nats.connection();
@@ -66,7 +70,7 @@ test("another project can install and import the subscriber package and receive 
     cwd: project,
     env: { ...process.env, NATS_URL: sharedNats().url },
   });
-  expect(stdout).toBe("statehouse.workspaces.workspace.locked.v1\n");
+  expect(stdout).toBe("ws-emitted\nstatehouse.workspaces.workspace.locked.v1\n");
 });
 
 test("the package contains the catalog of events", () => {
