@@ -62,4 +62,5 @@ test("an event that fails again stays with its new error, and a repeated one rep
   expect(await content()).toMatchObject({ failures: 9, error: "Error: still" });
   expect(await letters.replay({})).toEqual({ replayed: 0, failed: 1 });
   expect((await content()).error).toContain("There is no handler for");
+  expect(await letters.replay({}, async () => {})).toEqual({ replayed: 1, failed: 0 });
 });

@@ -5,7 +5,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Event } from "./event.ts";
 import type { FailedEvent } from "./receive.ts";
-import type { EventHandlers } from "./subscribe.ts";
+import type { EventHandler, EventHandlers } from "./subscribe.ts";
 
 /** The dead letters of one subscription. */
 export interface DeadLetterFiles {
@@ -15,9 +15,12 @@ export interface DeadLetterFiles {
   count(): Promise<number>;
   /**
    * Calls the handlers with the stored events, oldest first, and deletes those that succeed. An event that fails again
-   * stays, with the new error.
+   * stays, with the new error. `otherwise` processes events of types without a handler, as of `subscribe`.
    */
-  replay(handlers: EventHandlers): Promise<{ replayed: number; failed: number }>;
+  replay(
+    handlers: EventHandlers,
+    otherwise?: EventHandler,
+  ): Promise<{ replayed: number; failed: number }>;
 }
 
 /** The content of a file. */
@@ -70,7 +73,7 @@ export function deadLetterFiles(folder: string): DeadLetterFiles {
         error: describe(error),
       }),
     count: async () => (await names()).length,
-    async replay(handlers) {
+    async replay(handlers, otherwise) {
       const stored = await Promise.all(
         (await names()).map(
           async (name): Promise<StoredEvent> =>
@@ -80,7 +83,7 @@ export function deadLetterFiles(folder: string): DeadLetterFiles {
       let failed = 0;
       for (const one of stored.toSorted(byAge)) {
         try {
-          const handle = handlers[one.event.type];
+          const handle = handlers[one.event.type] ?? otherwise;
           if (!handle) throw new Error(`There is no handler for ${one.event.type}.`);
           await handle({ ...one.event, time: new Date(one.event.time) });
           await rm(fileOf(one.event.id), { force: true });

@@ -44,6 +44,8 @@ export interface SubscribeOptions
   extends Omit<ReceiveOptions, "batch" | "prepare" | "receive">,
     FailureOptions {
   handlers: EventHandlers;
+  /** Processes events of all other types. Default: they are acknowledged. */
+  otherwise?: EventHandler;
   /** How processing joins the event's trace. Default: the OpenTelemetry of the process, if it has one. */
   inTrace?: InTrace;
 }
@@ -70,7 +72,7 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
 
 async function receive(options: SubscribeOptions, message: JsMsg): Promise<Outcome> {
   const event = eventFrom(message);
-  const handle = options.handlers[event.type];
+  const handle = options.handlers[event.type] ?? options.otherwise;
   if (!handle) {
     message.ack();
     return "ignored";
