@@ -3,6 +3,7 @@ import { shareDependencies, startDependencies } from "@statehouse/testing";
 import { type Aim, failed, printAims } from "./aim.ts";
 import { type Ground, type Section, startBench, startGround } from "./bench.ts";
 import { type Options, readOptions, type SectionName, usage } from "./options.ts";
+import { capacity } from "./sections/capacity.ts";
 import { collection } from "./sections/collection.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
 import { eventSubjects } from "./sections/event-subjects.ts";
@@ -43,6 +44,7 @@ const onTheirOwn = {
   l: collection,
   m: mutualTls,
   n: eventSubjects,
+  o: capacity,
   p: httpCosts,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 

@@ -15,6 +15,7 @@ export const sectionNames = [
   "l",
   "m",
   "n",
+  "o",
   "p",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
@@ -44,8 +45,9 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   l what retention deletes in a second, of many versions of which a tenth is due
   m what mutual TLS costs show, list and state writes of four processes
   n what the organization in the subject of events costs nats-server
+  o what requests of ordinary members cost each service: CPU time, memory, connections
   p what the limit of a token, an ETag that the client has, and gzip cost
-  --seconds  measured seconds for each contender of a to e and m   --largest  MiB of the largest state in d and i
+  --seconds  measured seconds for each contender of a to e, m and o   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
   --versions number of state versions in l`;
 
