@@ -97,3 +97,19 @@ test("a changed setting changes the pods of the services that know it, and no ot
     .map(({ metadata }) => metadata.name);
   expect(changed).toEqual(["statehouse-state"]);
 });
+
+test("state uses the role of its service account instead of keys for the bucket", async () => {
+  const role = { "eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/statehouse" };
+  const rendered = await render({
+    settings: { S3_CREDENTIALS: "aws", S3_ENCRYPTION: "aws:kms", S3_KMS_KEY_ID: "states" },
+    settingsFrom: { S3_ACCESS_KEY: null, S3_SECRET_KEY: null },
+    state: { serviceAccount: { annotations: role } },
+  });
+  expect(rendered.get("ServiceAccount", "state").metadata).toMatchObject({ annotations: role });
+  expect(environmentOf(rendered.get("Deployment", "state"))).toMatchObject({
+    S3_CREDENTIALS: "aws",
+    S3_ENCRYPTION: "aws:kms",
+    S3_KMS_KEY_ID: "states",
+  });
+  expect(rendered.text).not.toContain("S3_ACCESS_KEY");
+});
