@@ -63,11 +63,14 @@ const slow: ProjectOptions = {
   isolate: false,
 };
 
+/** An upgrade under load needs a machine of its own, and compares with an earlier source: test/upgrade/README.md. */
+const upgrade = process.env.STATEHOUSE_TEST_UPGRADE === "true" ? ["test/upgrade/**/*.test.ts"] : [];
+
 /** What is too heavy for `npm test`: `npm run test:release`. */
 const release: ProjectOptions = {
   ...onLocalServices,
   name: "release",
-  include: ["test/{chart,image,release}/**/*.test.ts"],
+  include: ["test/{chart,image,release}/**/*.test.ts", ...upgrade],
 };
 
 /**

@@ -35,24 +35,47 @@ export interface KubernetesObject {
     template?: { metadata: Partial<KubernetesObject["metadata"]>; spec: PodSpec };
     jobTemplate?: { spec: { template: { spec: PodSpec } } };
     replicas?: number;
+    clusterIP?: string;
+    ports?: readonly { port: number; targetPort: string }[];
   } & Partial<PodSpec>;
   data?: Record<string, string>;
 }
 
 export interface PodSpec {
   containers: readonly Container[];
-  volumes: readonly Readonly<Record<string, unknown>>[];
+  volumes: readonly Volume[];
   terminationGracePeriodSeconds?: number;
   topologySpreadConstraints?: readonly unknown[];
 }
 
-interface Container {
+interface Volume {
+  name: string;
+  projected?: {
+    sources: readonly {
+      secret: { name: string; items: readonly { key: string; path: string }[] };
+    }[];
+  };
+}
+
+/** A probe of a container by HTTP, with the defaults of Kubernetes for what is absent. */
+export interface Probe {
+  httpGet: { path: string; port: string };
+  periodSeconds?: number;
+  timeoutSeconds?: number;
+  failureThreshold?: number;
+}
+
+export interface Container {
   name: string;
   image: string;
   args: readonly string[];
   env: readonly { name: string; value?: string }[];
   ports?: readonly { name: string; containerPort: number }[];
   volumeMounts: readonly { name: string; mountPath: string }[];
+  startupProbe?: Probe;
+  readinessProbe?: Probe;
+  livenessProbe?: Probe;
+  lifecycle?: { preStop: { sleep: { seconds: number } } };
 }
 
 /** Returns the path of a program that `npm run test:release` prepares. Throws with the way to get it. */

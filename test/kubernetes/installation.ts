@@ -3,6 +3,7 @@ import process from "node:process";
 import type { ServiceName } from "@statehouse/standalone/environments";
 import { temporaryFolder } from "@statehouse/testing";
 import { Client } from "pg";
+import { parseAllDocuments } from "yaml";
 import { type Cluster, run } from "./kubectl.ts";
 import type { Stores } from "./stores.ts";
 
@@ -38,6 +39,12 @@ export async function createDatabases(
   }
 }
 
+/** What tests read of a Secret. */
+export interface Secret {
+  metadata: { name: string };
+  stringData: Readonly<Record<string, string>>;
+}
+
 const secret = (name: string, stringData: Record<string, string>) => ({
   apiVersion: "v1",
   kind: "Secret",
@@ -45,33 +52,44 @@ const secret = (name: string, stringData: Record<string, string>) => ({
   stringData,
 });
 
-/** Creates the Secrets that examples/minimal.yaml and the defaults of the chart name. */
-export async function createSecrets(
-  cluster: Cluster,
-  { nats, s3 }: Stores,
+/** Returns the Secrets that examples/minimal.yaml and the defaults of the chart name. */
+export async function newSecrets(
+  { nats, s3 }: Pick<Stores, "nats" | "s3">,
   databases: Record<Exclude<ServiceName, "gateway">, string>,
-): Promise<void> {
+): Promise<Secret[]> {
   await using folder = await temporaryFolder();
   const file = path.join(folder.path, "keys.json");
   const keys = (...args: string[]) => run(process.execPath, [main, "keys", ...args]);
   await keys("new", file);
-  await cluster.applyText(await keys("print", file, "--format", "kubernetes"));
-  await cluster.apply(
+  const printed = parseAllDocuments(await keys("print", file, "--format", "kubernetes"));
+  return [
+    ...printed.map((one): Secret => one.toJS()),
     ...Object.entries(databases).map(([name, uri]) =>
       secret(`statehouse-${name}-database`, { uri }),
     ),
-    secret("statehouse-nats", { password: nats.password }),
+    secret("statehouse-nats", {
+      password: nats.password,
+      ...(nats.ca && { "ca.crt": nats.ca }),
+    }),
     secret("statehouse-s3", { accessKey: s3.accessKey, secretKey: s3.secretKey }),
-  );
+  ];
 }
 
-/** The values that an installation adds to examples/minimal.yaml. */
+interface Values extends Record<string, unknown> {
+  settings: Record<string, string>;
+}
+
+/** The values that an installation adds to examples/minimal.yaml. `callers` are the namespaces of the public clients. */
 export function valuesOf(
-  { nats, s3 }: Stores,
-  { image, publicUrl }: { image: string; publicUrl: string },
-): object {
+  { nats, s3 }: Pick<Stores, "nats" | "s3">,
+  {
+    image,
+    publicUrl,
+    callers = [],
+  }: { image: string; publicUrl: string; callers?: readonly string[] },
+): Values {
   const [, repository, tag] = /^(.+):([^:/]+)$/.exec(image) ?? [];
-  if (!repository) throw new Error("--image must be a name with a tag.");
+  if (!repository) throw new Error(`The image ${image} has no tag.`);
   const port = (url: string) => Number(new URL(url).port);
   return {
     image: { repository, tag },
@@ -86,7 +104,13 @@ export function valuesOf(
     settingsFrom: {
       NATS_CREDENTIALS: null,
       NATS_PASSWORD: { existingSecret: { name: "statehouse-nats", key: "password" } },
+      ...(nats.ca && {
+        NATS_CA_FILE: { existingSecret: { name: "statehouse-nats", key: "ca.crt" } },
+      }),
     },
-    networkPolicy: { objectStore: { ports: [port(s3.endpoint)] } },
+    networkPolicy: {
+      objectStore: { ports: [port(s3.endpoint)] },
+      ingressController: { namespaces: callers },
+    },
   };
 }

@@ -18,8 +18,8 @@ export interface Cluster {
   kubectl(...args: string[]): Promise<string>;
   apply(...objects: object[]): Promise<void>;
   applyText(manifests: string): Promise<void>;
-  /** Opens a port of this machine that leads to one pod of a Service. */
-  forward(service: string, port: number): Promise<AsyncDisposable & { port: number }>;
+  /** Opens `localPort` of this machine, which leads to a port of one pod of a Deployment. */
+  forward(deployment: string, localPort: number, port: number): Promise<AsyncDisposable>;
 }
 
 export function clusterOf(namespace: string): Cluster {
@@ -33,31 +33,30 @@ export function clusterOf(namespace: string): Cluster {
     kubectl,
     applyText,
     apply: (...items) => applyText(JSON.stringify({ apiVersion: "v1", kind: "List", items })),
-    forward: (service, port) => forward(namespace, service, port),
+    forward: (deployment, localPort, port) => forward(namespace, deployment, localPort, port),
   };
 }
 
-async function forward(namespace: string, service: string, port: number) {
-  const child = spawn("kubectl", [
-    "--namespace",
-    namespace,
-    "port-forward",
-    `service/${service}`,
-    `:${port}`,
-  ]);
-  const local = await new Promise<number>((resolve, reject) => {
+async function forward(
+  namespace: string,
+  deployment: string,
+  localPort: number,
+  port: number,
+): Promise<AsyncDisposable> {
+  const target = [`deployment/${deployment}`, `${localPort}:${port}`];
+  const child = spawn("kubectl", ["--namespace", namespace, "port-forward", ...target]);
+  await new Promise<void>((resolve, reject) => {
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (chunk: Buffer) => {
         output += chunk;
-        const [, found] = /Forwarding from 127\.0\.0\.1:(\d+)/.exec(output) ?? [];
-        if (found) resolve(Number(found));
+        if (output.includes("Forwarding from 127.0.0.1")) resolve();
       });
     }
     child.once("error", reject);
     child.once("close", () => reject(new Error(`kubectl port-forward ended:\n${output}`)));
   });
-  return { port: local, [Symbol.asyncDispose]: () => ended(child) };
+  return { [Symbol.asyncDispose]: () => ended(child) };
 }
 
 const ended = (child: ChildProcess) =>

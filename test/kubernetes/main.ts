@@ -1,31 +1,39 @@
 // Installs the chart on the cluster of KUBECONFIG and uses it: `npm run test:kubernetes -- --help`.
 
 import { writeFile } from "node:fs/promises";
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import process from "node:process";
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { findProgram } from "@statehouse/local-services";
 import { runCommand, StartError } from "@statehouse/runtime";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { Client } from "pg";
 import { exampleFolder } from "../compat/example-folder.ts";
 import { api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { createDatabases, createNamespace, createSecrets, valuesOf } from "./installation.ts";
+import { type Load, startLoad } from "../upgrade/load.ts";
+import { examineConnections } from "./connections.ts";
+import { crash } from "./crash.ts";
+import { startEdgePod } from "./edge-pod.ts";
+import { createDatabases, createNamespace, newSecrets, valuesOf } from "./installation.ts";
 import { type Cluster, clusterOf, run } from "./kubectl.ts";
-import { type Stores, startStores } from "./stores.ts";
+import { type OwnStores, type Stores, startStores } from "./stores.ts";
 
 const chart = path.resolve(import.meta.dirname, "../../helm/statehouse");
 const release = "statehouse";
-const minutes = "10m";
+const patience = "15m";
+const components = ["gateway", "access", "workspaces", "state"] as const;
+const constraint = "no_more_migrations";
 
 const usage = `usage: npm run test:kubernetes -- --image NAME:TAG [options]
 
 Installs helm/statehouse from examples/minimal.yaml into a new namespace of the cluster of KUBECONFIG, with kubectl and
-helm on PATH, applies a configuration with the real command line, and removes it. The nodes must have the image or be
-able to pull it.
+helm on PATH, uses it with the real command line, disturbs it, and removes it. The nodes must have the images or be able
+to pull them.
 
+  --previous NAME:TAG           installs this image first, and upgrades and rolls back under load
+  --minutes N                   how long it does so (10)
   --stores-on ADDRESS           starts PostgreSQL, NATS and MinIO on this machine; pods reach it at ADDRESS
   --postgres URL                otherwise: the address of a user who may create databases
   --nats URL, --nats-user NAME, --nats-password PASSWORD
@@ -36,6 +44,8 @@ const { values } = parseArgs({
   options: {
     help: { type: "boolean", default: false },
     image: { type: "string" },
+    previous: { type: "string" },
+    minutes: { type: "string", default: "10" },
     "stores-on": { type: "string" },
     postgres: { type: "string" },
     nats: { type: "string" },
@@ -59,73 +69,105 @@ else await runCommand("The test", test);
 async function test(print: (line: string) => void): Promise<void> {
   const image = required("image");
   await using disposing = new AsyncDisposableStack();
-  const stores: Stores = values["stores-on"]
+  const own = values["stores-on"]
     ? disposing.use(await startStores(values["stores-on"]))
-    : {
-        postgres: required("postgres"),
-        nats: {
-          url: required("nats"),
-          user: required("nats-user"),
-          password: required("nats-password"),
-        },
-        s3: {
-          endpoint: required("s3"),
-          accessKey: required("s3-access-key"),
-          secretKey: required("s3-secret-key"),
-        },
-      };
-  const cluster = clusterOf(`statehouse-test-${Date.now().toString(36)}`);
-  await createNamespace(cluster);
-  disposing.defer(
-    async () => void (await cluster.kubectl("delete", "namespace", cluster.namespace)),
-  );
-  const databases = await createDatabases(stores.postgres, cluster.namespace);
-  await createSecrets(cluster, stores, databases);
+    : undefined;
+  const stores: Stores = own ?? {
+    postgres: required("postgres"),
+    nats: {
+      url: required("nats"),
+      user: required("nats-user"),
+      password: required("nats-password"),
+    },
+    s3: {
+      endpoint: required("s3"),
+      accessKey: required("s3-access-key"),
+      secretKey: required("s3-secret-key"),
+    },
+  };
+  const namespace = `statehouse-test-${Date.now().toString(36)}`;
+  const [cluster, outside] = [clusterOf(namespace), clusterOf(`${namespace}-edge`)];
+  for (const one of [cluster, outside]) {
+    await createNamespace(one);
+    disposing.defer(async () => void (await one.kubectl("delete", "namespace", one.namespace)));
+  }
+  const databases = await createDatabases(stores.postgres, namespace);
+  await cluster.apply(...(await newSecrets(stores, databases)));
   const before = await objectsOf(cluster);
 
-  const proxy = disposing.use(await startProxy());
-  await install(cluster, valuesOf(stores, { image, publicUrl: proxy.url }));
+  const edge = await startEdgePod(outside, { cluster, image, disposing });
+  const callers = [outside.namespace];
+  const deploy = async (shown: string, more: object = {}) =>
+    await upgrade(cluster, {
+      ...valuesOf(stores, { image: shown, publicUrl: edge.url, callers }),
+      ...more,
+    });
+  await deploy(values.previous ?? image);
   print('installed: all pods are ready, under the profile "restricted"');
-  await helm(cluster, "test", release, `--timeout=${minutes}`);
+  await helm(cluster, "test", release, `--timeout=${patience}`);
   print("helm test passed");
+  const { wrong, tried } = await examineConnections(cluster, outside, { stores, image });
+  if (wrong.length > 0) throw new Error(`Connections:\n${wrong.join("\n")}`);
+  print(`${tried} connections tried: those that exist are open, and all others are closed`);
 
-  const gateway = disposing.use(await cluster.forward(`${release}-gateway`, 80));
-  const objects = disposing.use(await cluster.forward(`${release}-state-objects`, 80));
-  proxy.route({ gateway: gateway.port, objects: objects.port });
-  await apply(cluster, proxy.url);
-  print("the real command line applied, changed and destroyed through the Services");
+  const load = disposing.use(await use(cluster, edge.url));
+  const steady = steadiness(load, print);
+  await pause(20_000);
+  steady("the real command line applies through the Services");
+  if (values.previous) {
+    await failMigrations(cluster, databases, () => deploy(image));
+    steady("an upgrade whose migration failed first");
+    const end = Date.now() + Number(values.minutes) * 60_000;
+    for (let round = 1; Date.now() < end; round++) {
+      await helm(cluster, "rollback", release, "--wait", `--timeout=${patience}`);
+      await pause(20_000);
+      steady(`rollback ${round}`);
+      await deploy(image);
+      await pause(20_000);
+      steady(`upgrade ${round}`);
+    }
+  }
+  await drain(cluster, edge.node);
+  steady("a node drained");
+  for (const component of components) {
+    const start = Date.now();
+    await crash(cluster, component);
+    const ended = Date.now();
+    await pause(15_000);
+    await available(cluster);
+    steady(
+      `a pod of ${component} killed`,
+      (failure) => failure.what !== "apply" && failure.start <= ended && failure.end >= start,
+    );
+  }
+  await scale(cluster, (gateway) => deploy(image, { gateway }));
+  steady("the gateway scaled by its CPU");
+  if (own) await restartPostgres(own, cluster, steady);
+  await load.stop();
+  steady("every state that was confirmed is the current one");
 
-  await helm(cluster, "uninstall", release, "--wait", `--timeout=${minutes}`);
-  const left = await waitFor(
-    async () => {
-      const now = (await objectsOf(cluster)).filter((one) => !before.includes(one));
-      return now.length === 0 ? [] : undefined;
-    },
-    { timeout: 120_000, what: "all objects of the release to be removed" },
-  );
-  print(`helm uninstall left ${left.length} objects`);
+  await helm(cluster, "uninstall", release, "--wait", `--timeout=${patience}`);
+  await waitFor(async () => (await objectsOf(cluster)).every((one) => before.includes(one)), {
+    timeout: 180_000,
+    what: "all objects of the release to be removed",
+  });
+  print("helm uninstall left nothing");
 }
 
 function helm(cluster: Cluster, ...args: string[]): Promise<string> {
   return run(findProgram("helm") ?? "helm", ["--namespace", cluster.namespace, ...args]);
 }
 
-async function install(cluster: Cluster, given: object): Promise<void> {
+/** Installs or upgrades the release, and waits until all pods are ready. */
+async function upgrade(cluster: Cluster, given: object): Promise<void> {
   await using folder = await temporaryFolder();
   const file = path.join(folder.path, "values.json");
   await writeFile(file, JSON.stringify(given));
-  const minimal = path.join(chart, "examples/minimal.yaml");
+  const files = [path.join(chart, "examples/minimal.yaml"), file].map((one) => `--values=${one}`);
+  const wait = ["--wait", `--timeout=${patience}`];
   try {
-    await helm(
-      cluster,
-      "install",
-      release,
-      chart,
-      `--values=${minimal}`,
-      `--values=${file}`,
-      "--wait",
-      `--timeout=${minutes}`,
-    );
+    await helm(cluster, "upgrade", "--install", release, chart, ...files, ...wait);
+    await available(cluster);
   } catch (error) {
     const pods = await cluster.kubectl("get", "pods,jobs,events");
     const logs = await cluster
@@ -135,56 +177,115 @@ async function install(cluster: Cluster, given: object): Promise<void> {
   }
 }
 
+async function available({ kubectl }: Cluster): Promise<void> {
+  for (const component of components) {
+    const deployment = `deployment/${release}-${component}`;
+    await kubectl("rollout", "status", deployment, `--timeout=${patience}`);
+  }
+}
+
+/** Creates an organization, and starts the load of the issue: small requests, large uploads and applies. */
+async function use(cluster: Cluster, url: string): Promise<Load> {
+  const pod = ["exec", `deployment/${release}-access`, "--"];
+  const command = ["/usr/bin/node", "/app/services/cli/main.ts", "user", "token", "admin"];
+  const token = (await cluster.kubectl(...pod, ...command)).trim();
+  const organization = await waitFor(() => newOrganization(api(url, token)));
+  const folder = await exampleFolder({ url, token, organization, workspace: "on-kubernetes" });
+  await folder.succeed("init");
+  const uploadBytes = 50 * 2 ** 20;
+  const load = { url, token, organization, folder, rate: 20, uploadBytes, uploadMs: 5000 };
+  return await startLoad(load);
+}
+
+/** Returns a function that prints what the load has done since its last call, and throws if anything has failed. */
+function steadiness(load: Load, print: (line: string) => void) {
+  let known = 0;
+  return (
+    title: string,
+    isExpected: (failure: Load["failures"][number]) => boolean = () => false,
+  ) => {
+    const news = load.failures.slice(known);
+    known = load.failures.length;
+    const unexpected = news.filter((failure) => !isExpected(failure));
+    print(`${title}: ${load.report()}`);
+    if (unexpected.length === 0) return;
+    const shown = unexpected.slice(0, 5).map((failure) => JSON.stringify(failure));
+    throw new Error(`${unexpected.length} failures:\n${shown.join("\n")}`);
+  };
+}
+
+/** Upgrades while no migration can be recorded; lets it succeed after two attempts. */
+async function failMigrations(
+  cluster: Cluster,
+  databases: Readonly<Record<string, string>>,
+  deploy: () => Promise<void>,
+): Promise<void> {
+  const query = async (sql: string) => {
+    for (const connectionString of Object.values(databases)) {
+      const client = new Client({ connectionString });
+      await client.connect();
+      await client.query(`alter table schema_migrations ${sql}`).finally(() => client.end());
+    }
+  };
+  await query(`add constraint ${constraint} check (name is null) not valid`);
+  const deployed = deploy();
+  // Awaited below.
+  deployed.catch(() => {});
+  const restarts = "jsonpath={.items[*].status.containerStatuses[*].restartCount}";
+  await waitFor(
+    async () => {
+      const counts = await cluster.kubectl("get", "pods", `--output=${restarts}`);
+      return counts.split(" ").some((count) => Number(count) >= 2);
+    },
+    { timeout: 180_000, interval: 1000, what: "the migration to be tried again" },
+  );
+  await query(`drop constraint ${constraint}`);
+  await deployed;
+}
+
+/** Removes the release's pods from a node other than `spared`, as an operator does before its maintenance. */
+async function drain(cluster: Cluster, spared: string): Promise<void> {
+  const names = "jsonpath={.items[*].metadata.name}";
+  const nodes = (await cluster.kubectl("get", "nodes", `--output=${names}`)).split(" ");
+  const node = nodes.find((name) => name !== spared);
+  if (!node) throw new Error("The cluster needs two nodes.");
+  const pods = `--pod-selector=app.kubernetes.io/instance=${release}`;
+  try {
+    await cluster.kubectl("drain", node, pods, "--delete-emptydir-data", "--ignore-daemonsets");
+    await available(cluster);
+  } finally {
+    await cluster.kubectl("uncordon", node);
+  }
+  await pause(10_000);
+}
+
+/** Lets the load of the gateway's pods exceed the CPU at which another one is started. */
+async function scale(cluster: Cluster, deploy: (gateway: object) => Promise<void>): Promise<void> {
+  const autoscaling = { enabled: true, minReplicas: 2, maxReplicas: 3, targetCpu: "20m" };
+  await deploy({ autoscaling });
+  const replicas = "--output=jsonpath={.status.readyReplicas}";
+  await waitFor(
+    async () => (await cluster.kubectl("get", `deployment/${release}-gateway`, replicas)) === "3",
+    { timeout: 300_000, interval: 1000, what: "a third pod of the gateway" },
+  );
+}
+
+/** While PostgreSQL is down, requests get 503 and nothing else. */
+async function restartPostgres(
+  stores: OwnStores,
+  cluster: Cluster,
+  steady: ReturnType<typeof steadiness>,
+): Promise<void> {
+  await stores.restartPostgres(5000);
+  await pause(15_000);
+  await available(cluster);
+  steady("PostgreSQL restarted", ({ problem }) => problem.includes("503"));
+}
+
 /** The objects of the namespace by kind and name, without what Kubernetes makes itself and keeps for a while. */
 async function objectsOf({ kubectl }: Cluster): Promise<string[]> {
   const kinds = await kubectl("api-resources", "--verbs=list", "--namespaced", "--output=name");
   const wanted = kinds.split("\n").filter((kind) => kind && !/^events|metrics\.k8s\.io/.test(kind));
   const found = await kubectl("get", wanted.join(","), "--output=name", "--ignore-not-found");
   return found.split("\n").filter(Boolean).sort();
-}
-
-async function apply(cluster: Cluster, url: string): Promise<void> {
-  const pod = ["exec", `deployment/${release}-access`, "--"];
-  const command = ["/usr/bin/node", "/app/services/cli/main.ts", "user", "token", "admin"];
-  const token = (await cluster.kubectl(...pod, ...command)).trim();
-  const organization = await waitFor(() => newOrganization(api(url, token)));
-  await using folder = await exampleFolder({
-    url,
-    token,
-    organization,
-    workspace: "on-kubernetes",
-  });
-  await folder.succeed("init");
-  await folder.succeed("apply", "-auto-approve");
-  await folder.succeed("apply", "-auto-approve", "-var", "greeting=changed");
-  const { stdout } = await folder.succeed("output", "-raw", "text");
-  if (stdout !== "changed") throw new Error(`the output is ${stdout}`);
-  await folder.succeed("destroy", "-auto-approve");
-}
-
-/** The public address: sends `/v1/object` to state and everything else to the gateway, as an ingress does. */
-async function startProxy() {
-  let ports = { gateway: 0, objects: 0 };
-  const server = createServer((incoming, outgoing) => {
-    const port = incoming.url?.startsWith("/v1/object/") ? ports.objects : ports.gateway;
-    const { method, url: path, headers } = incoming;
-    const forwarded = request({ host: "127.0.0.1", port, method, path, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    forwarded.on("error", () => outgoing.destroy());
-    incoming.pipe(forwarded);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    route(given: typeof ports) {
-      ports = given;
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }

@@ -1,18 +1,32 @@
+import { writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { startMinio, startNats, startPostgres } from "@statehouse/local-services";
-import { temporaryFolder } from "@statehouse/testing";
+import { newAuthority, temporaryFolder } from "@statehouse/testing";
 
 /** The addresses of the stores, as pods and this machine reach them, and how to log in. */
 export interface Stores {
   /** Of a user who may create databases, without a database. */
   postgres: string;
-  nats: { url: string; user: string; password: string };
+  nats: {
+    url: string;
+    user: string;
+    password: string;
+    /** PEM of the authority that signed its certificate. */
+    ca?: string | undefined;
+  };
   s3: { endpoint: string; accessKey: string; secretKey: string };
 }
 
-/** Starts PostgreSQL, NATS and MinIO on this machine, reachable at `address`. */
-export async function startStores(address: string): Promise<Stores & AsyncDisposable> {
+/** Stores on this machine. */
+export interface OwnStores extends Stores, AsyncDisposable {
+  /** Stops PostgreSQL and starts it again after `ms`. */
+  restartPostgres(ms: number): Promise<void>;
+}
+
+/** Starts PostgreSQL, NATS with accounts and TLS, and MinIO on this machine, reachable at `address`. */
+export async function startStores(address: string): Promise<OwnStores> {
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await temporaryFolder()).path;
   const user = "statehouse";
@@ -20,8 +34,20 @@ export async function startStores(address: string): Promise<Stores & AsyncDispos
   const postgres = starting.use(
     await startPostgres({ dataDirectory: path.join(folder, "postgres"), fast: true }),
   );
+  const authority = await newAuthority();
+  // The client of NATS expects the name localhost if it connects to an address.
+  const { certificate, privateKey } = await authority.issue(address, "localhost");
+  const [certFile, keyFile] = [path.join(folder, "nats.crt"), path.join(folder, "nats.key")];
+  await writeFile(certFile, certificate);
+  await writeFile(keyFile, privateKey, { mode: 0o600 });
+  const accounts = {
+    STATEHOUSE: { jetstream: "enabled", users: [{ user, password }] },
+    OTHER: { users: [{ user: "other", password }] },
+  };
+  const configuration = `tls ${JSON.stringify({ cert_file: certFile, key_file: keyFile })}
+accounts ${JSON.stringify(accounts)}`;
   const nats = starting.use(
-    await startNats({ dataDirectory: path.join(folder, "nats"), login: { user, password } }),
+    await startNats({ dataDirectory: path.join(folder, "nats"), configuration }),
   );
   const minio = starting.use(await startMinio({ dataDirectory: path.join(folder, "minio") }));
   // The servers listen on the loopback interface, which pods do not reach.
@@ -37,8 +63,13 @@ export async function startStores(address: string): Promise<Stores & AsyncDispos
   const started = starting.move();
   return {
     postgres: database.href,
-    nats: { url: `nats://${natsAddress}`, user, password },
+    nats: { url: `nats://${natsAddress}`, user, password, ca: authority.certificate },
     s3: { endpoint: `http://${s3Address}`, accessKey, secretKey },
+    async restartPostgres(ms) {
+      await postgres.stop();
+      await pause(ms);
+      await postgres.start();
+    },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

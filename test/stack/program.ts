@@ -5,8 +5,8 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 
-const root = path.resolve(import.meta.dirname, "../..");
-const folder = path.join(root, "node_modules/.cache/test-program");
+const repository = path.resolve(import.meta.dirname, "../..");
+const folder = path.join(repository, "node_modules/.cache/test-program");
 
 /**
  * A build plugin that keeps the path of each source file, so that bundled modules find the files beside their source.
@@ -21,18 +21,20 @@ const sourcePlaces = {
       : undefined,
 };
 
-let built: Promise<string> | undefined;
+const built = new Map<string, Promise<string>>();
 
 /**
  * Returns the path of `services/cli/main.ts` bundled into one file, built once per worker. A suite starts the program a
- * hundred times, and loading a thousand modules takes more CPU time than most tests of processes.
+ * hundred times, and loading a thousand modules takes more CPU time than most tests of processes. `root` is the folder
+ * of the source; default: this repository.
  */
-export function serviceProgram(): Promise<string> {
-  built ??= build();
-  return built;
+export function serviceProgram(root: string = repository): Promise<string> {
+  const program = built.get(root) ?? build(root);
+  built.set(root, program);
+  return program;
 }
 
-async function build(): Promise<string> {
+async function build(root: string): Promise<string> {
   const bundle = await rolldown({
     cwd: root,
     input: "services/cli/main.ts",

@@ -1,0 +1,71 @@
+// The public address in front of the Services: sends `/v1/object/` to state and everything else to the gateway. It has
+// no imports but Node's, so that it also runs as `node edge.ts GATEWAY OBJECTS PORT` in a pod of the image.
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+
+/** The addresses of the two Services. */
+export interface Targets {
+  gateway: string;
+  objects: string;
+}
+
+/** How often it connects for one request. */
+const CONNECTIONS = 20;
+
+/**
+ * Starts a proxy that keeps its connections open between requests, as an ingress does. Only if a connection is refused,
+ * and nothing was sent, it opens another one; it never repeats a request.
+ */
+export async function startEdge(
+  targets: Targets,
+  { host = "127.0.0.1", port = 0 }: { host?: string; port?: number } = {},
+): Promise<AsyncDisposable & { url: string }> {
+  const agent = new Agent({ keepAlive: true });
+  const forward = (incoming: IncomingMessage, response: ServerResponse, connections = 1) => {
+    const { method, url = "/", headers } = incoming;
+    const target = url.startsWith("/v1/object/") ? targets.objects : targets.gateway;
+    const outgoing = request(new URL(url, target), { agent, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      answer.on("error", () => response.destroy());
+    });
+    let connected = false;
+    const send = () => {
+      connected = true;
+      incoming.pipe(outgoing);
+    };
+    outgoing.on("socket", (socket) => {
+      if (socket.connecting) socket.once("connect", send);
+      else send();
+    });
+    outgoing.on("error", (error) => {
+      if (!connected && connections < CONNECTIONS) {
+        setTimeout(() => forward(incoming, response, connections + 1), 50);
+        return;
+      }
+      if (response.headersSent) response.destroy();
+      else response.writeHead(502).end(`edge: ${error.message}`);
+    });
+    response.once("close", () => outgoing.destroy());
+  };
+  const server = createServer((incoming, response) => forward(incoming, response));
+  // Clients close first: a client that uses a connection while it is closed would see an error of this proxy.
+  server.keepAliveTimeout = 600_000;
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
+  return {
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+if (import.meta.main) {
+  const [gateway = "", objects = "", port = ""] = process.argv.slice(2);
+  await startEdge({ gateway, objects }, { host: "0.0.0.0", port: Number(port) });
+  process.once("SIGTERM", () => process.exit());
+}

@@ -1,0 +1,154 @@
+import { randomInt } from "node:crypto";
+import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import path from "node:path";
+
+/** How late kube-proxy learns which pods a Service has, in ms. */
+const PROXY_LAG_MS = 3000;
+/** The same for the names of headless Services, with the cache of the DNS server. */
+const NAMES_LAG_MS = 6000;
+
+/** A Service of the chart. */
+export interface Endpoints {
+  name: string;
+  component: string;
+  port: number;
+  /** The port of the pods. Undefined: the Service is headless, and its name has the addresses of the pods. */
+  targetPort: number | undefined;
+}
+
+/** The Services of one cluster, which lag behind the pods. */
+export interface Network extends AsyncDisposable {
+  /** Files that stand for /etc/hosts and /etc/resolv.conf of every pod. */
+  readonly hosts: string;
+  readonly resolver: string;
+  newAddress(): string;
+  /** Opens these Services. */
+  serve(services: readonly Endpoints[]): Promise<void>;
+  /** Announces the addresses of the ready pods of a component. */
+  announce(component: string, addresses: readonly string[]): void;
+  /** Whether every announcement is in effect. */
+  settled(): boolean;
+  urlOf(service: string): string;
+  /** The number of connections that a pod has refused, because it listened no more or not yet. */
+  readonly refused: number;
+}
+
+/** Larger than the file ever is. One write replaces it, so that no reader sees a part of it. */
+const HOSTS_BYTES = 8192;
+
+/** Creates a network on addresses of the loopback interface, in `folder`. */
+export function createNetwork(folder: string): Network {
+  const prefix = `127.${randomInt(10, 250)}.${randomInt(250)}`;
+  const hosts = path.join(folder, "hosts");
+  const resolver = path.join(folder, "resolv.conf");
+  writeFileSync(resolver, `nameserver ${prefix}.1\noptions attempts:1 timeout:1\n`);
+  writeFileSync(hosts, " ".repeat(HOSTS_BYTES));
+  const services: Endpoints[] = [];
+  const clusterAddresses = new Map<string, string>();
+  /** The pods that kube-proxy knows, and those that the DNS server knows. */
+  const proxied = new Map<string, readonly string[]>();
+  const named = new Map<string, readonly string[]>();
+  const pending = new Set<NodeJS.Timeout>();
+  const closing = new AsyncDisposableStack();
+  let addresses = 10;
+  let refused = 0;
+
+  const writeHosts = () => {
+    const lines = services.flatMap(({ name, component, targetPort }) => {
+      const own = clusterAddresses.get(name);
+      const all = targetPort === undefined ? (named.get(component) ?? []) : own ? [own] : [];
+      return all.map((address) => `${address} ${name}\n`);
+    });
+    const text = `127.0.0.1 localhost\n${lines.join("")}`;
+    if (text.length > HOSTS_BYTES) throw new Error("too many addresses");
+    const file = openSync(hosts, "r+");
+    writeSync(file, text.padEnd(HOSTS_BYTES), 0);
+    closeSync(file);
+  };
+  const later = (ms: number, work: () => void) => {
+    const timer = setTimeout(() => {
+      pending.delete(timer);
+      work();
+    }, ms);
+    pending.add(timer);
+  };
+  /** Connects to a pod that kube-proxy knows; to another one if that pod refuses. */
+  const forward = (incoming: Socket, { component, targetPort = 0 }: Endpoints) => {
+    const known = proxied.get(component) ?? [];
+    const address = known[randomInt(Math.max(1, known.length))];
+    if (incoming.destroyed) return;
+    if (address === undefined) {
+      incoming.resetAndDestroy();
+      return;
+    }
+    const outgoing = connect(targetPort, address);
+    let connected = false;
+    outgoing.once("connect", () => {
+      connected = true;
+      incoming.pipe(outgoing);
+      outgoing.pipe(incoming);
+      incoming.on("close", () => outgoing.destroy());
+    });
+    outgoing.on("error", () => {
+      if (connected) return incoming.resetAndDestroy();
+      refused++;
+      setTimeout(() => forward(incoming, { name: "", component, port: 0, targetPort }), 50);
+      return undefined;
+    });
+    outgoing.on("close", () => {
+      if (connected) incoming.destroySoon();
+    });
+  };
+
+  return {
+    hosts,
+    resolver,
+    newAddress: () => `${prefix}.${addresses++}`,
+    get refused() {
+      return refused;
+    },
+    async serve(added) {
+      services.push(...added);
+      for (const service of added) {
+        if (service.targetPort === undefined) continue;
+        const address = `${prefix}.${addresses++}`;
+        const server = createServer((incoming) => {
+          incoming.on("error", () => {});
+          forward(incoming, service);
+        });
+        const sockets = new Set<Socket>();
+        server.on("connection", (socket) => {
+          sockets.add(socket);
+          socket.once("close", () => sockets.delete(socket));
+        });
+        await new Promise<void>((resolve, reject) => {
+          server.once("error", reject);
+          server.listen(service.port, address, resolve);
+        });
+        clusterAddresses.set(service.name, address);
+        closing.defer(async () => {
+          server.close();
+          for (const socket of sockets) socket.destroy();
+        });
+      }
+      writeHosts();
+    },
+    announce(component, ready) {
+      later(PROXY_LAG_MS, () => proxied.set(component, ready));
+      later(NAMES_LAG_MS, () => {
+        named.set(component, ready);
+        writeHosts();
+      });
+    },
+    settled: () => pending.size === 0,
+    urlOf(name) {
+      const service = services.find((one) => one.name === name);
+      return `http://${clusterAddresses.get(name)}:${service?.port}`;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const timer of pending) clearTimeout(timer);
+      await closing.disposeAsync();
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import {
+  freshBucket,
+  needs,
+  ownNats,
+  sharedDependencies,
+  temporaryFolder,
+  waitFor,
+} from "@statehouse/testing";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { render } from "../chart/helm.ts";
+import { workingFolder } from "../compat/command-line.ts";
+import { cloud, example } from "../compat/fixture.ts";
+import { createDatabases, newSecrets, valuesOf } from "../kubernetes/installation.ts";
+import { api } from "../stack/http.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { serviceProgram } from "../stack/program.ts";
+import { baselineCommit, sourceOf } from "./baseline.ts";
+import { startEdge } from "./edge.ts";
+import { type Load, startLoad } from "./load.ts";
+import { startSimulatedCluster } from "./simulated-cluster.ts";
+
+const timeout = 400_000;
+const login = { user: "statehouse", password: "of-the-bus" };
+
+test("a checkout without history is refused with the reason", async () => {
+  await using folder = await temporaryFolder();
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: folder.path });
+  const commit = (message: string) => {
+    git("add", ".");
+    const author = ["-c", "user.name=author", "-c", "user.email=author@example.com"];
+    git(...author, "commit", "--quiet", `--message=${message}`);
+    return git("rev-parse", "HEAD").toString().trim();
+  };
+  const migrations = path.join(folder.path, "services/state/store/migrations");
+  mkdirSync(migrations, { recursive: true });
+  writeFileSync(path.join(migrations, "0001_init.sql"), "select 1");
+  await expect(baselineCommit(folder.path)).rejects.toThrow("this checkout has no history");
+  git("init", "--quiet");
+  const first = commit("all");
+  await expect(baselineCommit(folder.path)).rejects.toThrow("this checkout has no history");
+  writeFileSync(path.join(migrations, "0002_more.sql"), "select 2");
+  commit("more");
+  expect(await baselineCommit(folder.path)).toBe(first);
+});
+
+/** Installs the previous release with the chart: two replicas of each service, as processes behind lagging Services. */
+async function install(disposing: AsyncDisposableStack) {
+  const folder = disposing.use(await temporaryFolder()).path;
+  const nats = disposing.use(await ownNats({ login }));
+  const s3 = disposing.use(await freshBucket());
+  const stores = { nats: { url: nats.url, ...login }, s3 };
+  const databases = await createDatabases(sharedDependencies().postgres.url, unusedName("upgrade"));
+  const image = (tag: string) => `registry.example.com/statehouse:${tag}`;
+  const cluster = disposing.use(
+    startSimulatedCluster({
+      folder,
+      secrets: await newSecrets(stores, databases),
+      programs: {
+        [image("previous")]: await serviceProgram(await sourceOf(await baselineCommit())),
+        [image("next")]: await serviceProgram(),
+      },
+    }),
+  );
+  const targets = { gateway: "", objects: "" };
+  const edge = disposing.use(await startEdge(targets));
+  const deploy = async (tag: string) => {
+    const values = valuesOf(stores, { image: image(tag), publicUrl: edge.url });
+    const { settings, ...others } = values;
+    await cluster.apply(
+      await render({
+        ...others,
+        settings: { ...settings, S3_BUCKET: s3.bucket, S3_REGION: s3.region, LOG_LEVEL: "warn" },
+      }),
+    );
+  };
+  await deploy("previous");
+  await complete(cluster);
+  targets.gateway = cluster.network.urlOf("statehouse-gateway");
+  targets.objects = cluster.network.urlOf("statehouse-state-objects");
+  return { cluster, deploy, databases, url: edge.url };
+}
+
+const complete = (cluster: ReturnType<typeof startSimulatedCluster>) =>
+  waitFor(cluster.complete, { timeout: 180_000, what: "all pods to be replaced and ready" });
+
+needs(
+  "release tools",
+  "minio",
+  "nats-server",
+  "terraform",
+)("two replicas of each service, under load", () => {
+  const disposing = new AsyncDisposableStack();
+  let installed: Awaited<ReturnType<typeof install>>;
+  let load: Load;
+  /** How much of the load has failed, and of what must not happen has happened, since the last call. */
+  let seen = { failures: 0, problems: 0, refused: 0 };
+  const news = () => {
+    const { problems, network } = installed.cluster;
+    const { failures, problems: known, refused } = seen;
+    seen = { failures: load.failures.length, problems: problems.length, refused: network.refused };
+    return {
+      failures: load.failures.slice(failures),
+      problems: problems.slice(known),
+      refused: network.refused - refused,
+    };
+  };
+  const nothing = { failures: [], problems: [], refused: 0 };
+  /** Waits until the load has used what is there now. */
+  const used = async () => {
+    const { requests, uploads, applies } = load.done;
+    const failures = load.failures.length;
+    await waitFor(
+      () =>
+        load.failures.length > failures ||
+        (load.done.requests > requests + 100 &&
+          load.done.uploads > uploads &&
+          load.done.applies > applies),
+      { timeout: 120_000, what: "the load to go on" },
+    );
+  };
+
+  beforeAll(async () => {
+    installed = await install(disposing);
+    const { cluster, url } = installed;
+    const token = await cluster.exec("access", "user", "token", "admin");
+    const organization = await newOrganization(api(url, token));
+    const configuration = `${cloud(organization, 'name = "applied"')}\n${example}`;
+    const folder = disposing.use(await workingFolder({ url, token, configuration }));
+    await folder.succeed("init");
+    load = disposing.use(
+      await startLoad({
+        url,
+        token,
+        organization,
+        folder,
+        rate: 12,
+        atOnce: 4,
+        uploadBytes: 4_000_000,
+        uploadMs: 6000,
+      }),
+    );
+    await used();
+    expect(news()).toEqual(nothing);
+  }, timeout);
+
+  afterAll(() => disposing.disposeAsync());
+
+  test("a failing migration is not noticed, and the upgrade completes when it succeeds", {
+    timeout,
+  }, async () => {
+    const { cluster, databases, deploy } = installed;
+    const refuse =
+      "alter table schema_migrations add constraint no_more check (name is null) not valid";
+    await query(databases, refuse);
+    const before = new Map(cluster.attempts);
+    const failing = () =>
+      [...cluster.attempts].some(([name, tried]) => tried - (before.get(name) ?? 0) >= 3);
+    await deploy("next");
+    await waitFor(failing, { timeout: 180_000, what: "the migration to be tried again" });
+    await used();
+    expect(news()).toEqual(nothing);
+    await query(databases, "alter table schema_migrations drop constraint no_more");
+    await complete(cluster);
+    await used();
+    expect(news()).toEqual(nothing);
+  });
+
+  test("a rollback is not noticed", { timeout }, async () => {
+    await installed.deploy("previous");
+    await complete(installed.cluster);
+    await used();
+    expect(news()).toEqual(nothing);
+  });
+
+  test("of a process that is killed, only what it was serving fails", { timeout }, async () => {
+    const { cluster } = installed;
+    for (const component of ["gateway", "access", "workspaces", "state"]) {
+      const start = Date.now();
+      await cluster.podsOf(component)[0]?.kill();
+      const end = Date.now();
+      await complete(cluster);
+      const { failures, problems } = news();
+      expect(failures.filter((failure) => failure.start > end || failure.end < start)).toEqual([]);
+      // The command line sends again what was not answered.
+      expect(failures.filter(({ what }) => what === "apply")).toEqual([]);
+      expect(problems).toEqual([]);
+    }
+    await used();
+    expect(news()).toMatchObject({ failures: [], problems: [] });
+  });
+
+  test("every state that was confirmed is the current one", { timeout }, async () => {
+    await load.stop();
+    console.log(load.report());
+    expect(news()).toMatchObject({ failures: [], problems: [] });
+  });
+});
+
+async function query(databases: Readonly<Record<string, string>>, sql: string): Promise<void> {
+  for (const connectionString of Object.values(databases)) {
+    const client = new Client({ connectionString });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  }
+}
