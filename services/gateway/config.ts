@@ -35,14 +35,14 @@ export const configSchema = z.object({
     .number()
     .positive()
     .default(30)
-    .describe("Seconds that a request may take after it was read."),
+    .describe("Seconds that a request may take after it was received."),
   MAX_BODY_BYTES: z.coerce
     .number()
     .int()
     .positive()
     .default(64 * 1024 * 1024)
     .describe(
-      "Largest body of a request that creates a state version, in bytes; inline state counts in its Base64 form.",
+      "Largest body of a request that creates a state version, in bytes; inline state is measured in its Base64 form.",
     ),
   MAX_BODIES_BYTES: z.coerce
     .number()
@@ -50,7 +50,7 @@ export const configSchema = z.object({
     .positive()
     .default(256 * 1024 * 1024)
     .describe(
-      "Largest sum of all request bodies in memory, in bytes; one token may hold a quarter.",
+      "Largest total size of request bodies in memory, in bytes; those of one token may use a quarter of it.",
     ),
   TRUSTED_PROXIES: settings.TRUSTED_PROXIES,
   RATE_LIMIT: z.coerce

@@ -34,7 +34,7 @@ export const standaloneSchema = z.object({
     .transform((folder) => path.resolve(folder))
     .describe("Folder for the database, state, secrets and the CLI configuration file."),
   PUBLIC_URL: settings.PUBLIC_URL.optional().describe(
-    "The address that clients use, if it differs from the address listened on.",
+    "The address that clients use, if it differs from the address on which the server listens.",
   ),
   ORGANIZATION: z
     .string()

@@ -19,7 +19,7 @@ export const teamNameTaken = () => invalid([{ field: "name", detail: TEAM_NAME_T
 
 /** An organization has invited the address while its invitations were moved to the user who owns it. */
 export const addressInvitedMeanwhile = () =>
-  unavailable("address_invited", "The address is being invited; repeat the request.");
+  unavailable("address_invited", "The address was invited at the same time; repeat the request.");
 
 /** Clients search for this title and message. */
 export const tokenDescriptionTaken = () =>

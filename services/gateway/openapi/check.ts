@@ -43,6 +43,6 @@ const hash = createHash("sha256").update(changes.join("\n")).digest("hex").slice
 const line = `OpenAPI change ${hash}`;
 if (changes.length > 0 && !readFileSync("CHANGELOG.md", "utf8").includes(line)) {
   fail(
-    `The API breaks clients:\n  ${changes.join("\n  ")}\nMake the change compatible, or add an entry to "Breaking" of CHANGELOG.md that names: ${line}`,
+    `The API change breaks clients:\n  ${changes.join("\n  ")}\nMake the change compatible, or add an entry to "Breaking" of CHANGELOG.md that names: ${line}`,
   );
 }

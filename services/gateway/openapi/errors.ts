@@ -12,7 +12,8 @@ interface Failure {
 const failures: Readonly<Record<number, Failure>> = {
   400: {
     name: "BadRequest",
-    description: "The query or the body cannot be read, or this state does not allow the action.",
+    description:
+      "The query or the body cannot be parsed, or the resource's status does not allow the action.",
     codes: [
       "content_truncated",
       "filter",
@@ -36,17 +37,18 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   403: {
     name: "Forbidden",
-    description: "The caller sees the resource but may not do this.",
+    description: "The caller may see the resource but may not perform this action.",
     codes: ["cannot_hold_lock", "credential_not_allowed", "not_allowed", "users_only"],
   },
   404: {
     name: "NotFound",
-    description: "The resource does not exist, or the caller may not see it or may not do this.",
+    description:
+      "The resource does not exist, or the caller may not see it or may not perform this action.",
     codes: ["not_found"],
   },
   405: {
     name: "MethodNotAllowed",
-    description: "The path has other methods only.",
+    description: "The path does not support this method.",
     codes: ["method_not_allowed"],
     headers: ["Allow"],
   },
@@ -57,7 +59,7 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   409: {
     name: "Conflict",
-    description: "The state of the resource does not allow this now.",
+    description: "The current state of the resource does not allow this request.",
     codes: [
       "agent_pool_in_use",
       "already_unlocked",
@@ -87,7 +89,7 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   412: {
     name: "PreconditionFailed",
-    description: "The workspace has to be locked by the caller first.",
+    description: "The caller must lock the workspace first.",
     codes: ["workspace_not_locked"],
   },
   413: {
@@ -97,18 +99,19 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   422: {
     name: "Unprocessable",
-    description: "Members of the body are invalid. Each error points at one of them.",
+    description: "Members of the body are invalid. Each error points to one of them.",
     codes: ["invalid"],
   },
   429: {
     name: "TooManyRequests",
-    description: "The token, or the address with invalid tokens, sent too many requests.",
+    description: "The token sent too many requests, or its address sent too many invalid tokens.",
     codes: ["rate_limited"],
     headers: ["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
   },
   500: {
     name: "InternalError",
-    description: "An error of the server; the detail has the trace id for its operator.",
+    description:
+      "An internal error; the detail contains a trace id for the operator of the server.",
     codes: ["internal_error"],
   },
   503: {
@@ -132,7 +135,7 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   504: {
     name: "GatewayTimeout",
-    description: "The request exceeded its time limit. It is unknown whether it had an effect.",
+    description: "The request exceeded its time limit. Whether it had an effect is unknown.",
     codes: ["deadline_exceeded"],
   },
 };
@@ -148,9 +151,9 @@ const schemaOf = (status: number, codes: readonly string[]): JsonSchema => ({
         type: "object",
         properties: {
           status: { const: String(status) },
-          code: { type: "string", enum: codes, description: "Stable, for programs." },
+          code: { type: "string", enum: codes, description: "A stable code for programs." },
           title: { type: "string" },
-          detail: { type: "string", description: "For people." },
+          detail: { type: "string", description: "An explanation for people." },
           ...(status === 422
             ? {
                 source: {
@@ -196,7 +199,7 @@ function responsesOfFailures(): Readonly<Record<string, JsonSchema>> {
               headers: Object.fromEntries(
                 headers.map((header) => [
                   header,
-                  // Responses have the headers of the limit only while there is one.
+                  // Responses contain the headers of the rate limit only while a limit is set.
                   { required: !header.startsWith("X-RateLimit-"), schema: { type: "string" } },
                 ]),
               ),

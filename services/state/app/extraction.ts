@@ -59,7 +59,7 @@ export const storeExtraction = (
       const serials = { requested: String(version.serial), inFile: String(serial) };
       app.logger.warn(
         { stateVersionId: version.id, ...serials },
-        "state version serial differs from the file's",
+        "serial of the state version differs from the serial in its file",
       );
     }
     setExtracted(version, extraction);

@@ -8,7 +8,7 @@ const MAX_AGE_MS = 300_000;
 export const startLockAge = (app: App): AsyncDisposable =>
   scrapedGauge("statehouse/workspaces", {
     name: "statehouse_oldest_lock_age_seconds",
-    description: "Age of the oldest lock of a workspace; 0 if none is locked",
+    description: "Age of the oldest lock of a workspace; 0 if no workspace is locked",
     maxAgeMs: MAX_AGE_MS,
     async read() {
       const since = await app.reads.workspaces.oldestLock();
