@@ -40,6 +40,8 @@ const INLINE_VALUES = 20_000;
 const isSmall = (bytes: Uint8Array): boolean =>
   bytes.length <= INLINE_BYTES && countValues(bytes, INLINE_VALUES) <= INLINE_VALUES;
 
+/** A thread that answers nothing for this long while bodies wait is replaced, in ms. A body takes a second or two. */
+const SILENCE_MS = 30_000;
 /** Heap limit of the thread. A body that needs more memory ends the thread but not the process. */
 const HEAP_MIB = 1024;
 
@@ -47,17 +49,29 @@ const parserEnded = (cause?: unknown) =>
   unavailable("body_parser", "The request body could not be read; try again.", cause);
 
 /**
- * Creates a body parser. It parses bodies that are large or have many values one at a time in a thread, so that they do not block the event loop.
+ * Creates a body parser. It parses bodies that are large or have many values one at a time in a thread, so that they do
+ * not block the event loop.
  */
 export function createBodyParser(): BodyParser {
   let thread: Worker | undefined;
   let last = 0;
   const waiting = new Map<number, PromiseWithResolvers<ParsedBody>>();
 
+  let silence: NodeJS.Timeout | undefined;
+
   const failAll = (cause?: unknown) => {
     thread = undefined;
+    clearTimeout(silence);
     for (const { reject } of waiting.values()) reject(parserEnded(cause));
     waiting.clear();
+  };
+  const watch = (worker: Worker) => {
+    clearTimeout(silence);
+    if (waiting.size === 0) return;
+    silence = setTimeout(() => {
+      if (thread === worker) failAll(new Error("the thread does not answer"));
+      void worker.terminate();
+    }, SILENCE_MS).unref();
   };
   const start = (): Worker => {
     const worker = new Worker(new URL("./body-parser-thread.ts", import.meta.url), {
@@ -69,6 +83,7 @@ export function createBodyParser(): BodyParser {
     worker.on("message", (answer: BodyAnswer) => {
       const asked = waiting.get(answer.number);
       waiting.delete(answer.number);
+      watch(worker);
       if ("parsed" in answer) return asked?.resolve(answer.parsed);
       const { kind, reason, message, fields } = answer.refused;
       asked?.reject(new AppError(kind, reason, message, { fields }));
@@ -89,6 +104,7 @@ export function createBodyParser(): BodyParser {
       const { method, path } = route;
       const message: BodyMessage = { number, method, path, bytes };
       thread.postMessage(message, [bytes.buffer]);
+      if (waiting.size === 1) watch(thread);
       return asked.promise;
     },
     async [Symbol.asyncDispose]() {
