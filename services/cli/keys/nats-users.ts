@@ -20,8 +20,9 @@ const nkeysOf = (keys: Material["nats"][string] = []) =>
 
 /**
  * Returns the part of the NATS server's configuration with the accounts and nkeys of the services and the subscribers.
- * A subscriber has an account of its own, because permissions of subjects do not confine a client of JetStream: the
- * server sends a response to any subject that the client names in its request, also to one that purges the stream.
+ * A subscriber has an account of its own, because permissions on subjects do not confine a JetStream client: its
+ * request can name any subject for the response, and the server publishes the response there, even if that subject
+ * purges the stream.
  */
 export function natsUsers({ nats, subscribers }: Material): string {
   const all = Object.entries(subscribers).map(([name, subscriber]) => ({ name, ...subscriber }));
@@ -52,7 +53,8 @@ function publishedBy(service: string, subscribers: readonly Named[]): string[] {
   return [
     `statehouse.${service}.>`,
     "$JS.API.INFO",
-    // Only access publishes what the mail sender sends; every service creates the streams and what subscribers import.
+    // Only the access service publishes events for the mail sender. All services may create the streams and the durable
+    // consumers that subscribers import.
     ...(service === "access" ? ["statehouse-mail.access.>"] : []),
     ...["STATEHOUSE", "STATEHOUSE_MAIL"].flatMap((stream) =>
       ["INFO", "CREATE", "UPDATE"].map((action) => `$JS.API.STREAM.${action}.${stream}`),

@@ -15,7 +15,10 @@ export const optionalText = z.string().nullable();
 /** Any JSON value. Numbers keep all their digits. */
 export const anyValue = z.unknown();
 
-/** Marks a member that works and will disappear: clients should use `instead`. docs/api.md says how long it lives. */
+/**
+ * Marks a member that still works but will be removed; clients should use `instead`. docs/api.md defines how long it
+ * remains.
+ */
 export const deprecated = <Schema extends z.ZodType>(schema: Schema, instead: string): Schema =>
   schema.meta({ deprecated: true, description: `Use ${instead}.` });
 
@@ -49,7 +52,7 @@ export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, description);
       }
-      // Tools read `deprecated` beside the alternatives, not within one.
+      // Tools read `deprecated` only beside the alternatives, not inside one of them.
       const [value] = jsonSchema.anyOf ?? [];
       if (isSchema(value) && value.deprecated) {
         jsonSchema.deprecated = true;

@@ -122,7 +122,7 @@ function curlOf(route: Route): string {
   return parts.join(" ");
 }
 
-/** Returns the body of the example as a quoted argument of the shell. */
+/** Returns the example of the route's body as a quoted argument for the shell; without one, a file name. */
 function dataOf(route: Route): string {
   const { example } = exampleOfBody(route);
   if (example === undefined) return "@body.json";

@@ -176,7 +176,7 @@ const schemaOf = (status: number, codes: readonly string[]): JsonSchema => ({
   additionalProperties: false,
 });
 
-/** The responses to which operations refer: those of failures, and 304. */
+/** The shared responses to which operations refer: those of all failures, and 304. */
 export const sharedResponses: Readonly<Record<string, JsonSchema>> = {
   NotModified: {
     description: "The body has not changed: `If-None-Match` contains its entity tag.",

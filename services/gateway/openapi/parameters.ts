@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../jsonapi/shape.ts";
 
-/** Collects the parameters of operations: those that several operations have are components. */
+/** Collects the parameters of operations. Parameters that several operations have become components. */
 export function createParameters() {
   const uses = new Map<string, { parameter: JsonSchema; count: number; name: string }>();
   const taken = new Set<string>();
