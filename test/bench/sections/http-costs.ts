@@ -69,7 +69,10 @@ async function sideOf(stack: Stack): Promise<Side> {
 }
 
 async function tagOf({ stack, caller }: Side, path: string): Promise<string> {
-  const { headers } = await fetch(`${stack.url}${path}`, { headers: caller.headers });
+  // Each encoding of a body has its own tag, and the generator accepts no encoding.
+  const { headers } = await fetch(`${stack.url}${path}`, {
+    headers: { ...caller.headers, "accept-encoding": "identity" },
+  });
   return headers.get("etag") ?? "";
 }
 
