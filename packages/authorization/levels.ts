@@ -2,6 +2,8 @@
 export interface ProjectPermissions {
   "project-access.settings": "read" | "update" | "delete";
   "project-access.teams": "none" | "read" | "manage";
+  /** Stored and shown, but without effect, because this product has no variable sets. */
+  "project-access.variable-sets": "none" | "read" | "write";
   "workspace-access.runs": "read" | "plan" | "apply";
   "workspace-access.policy-mocks": "none" | "read";
   "workspace-access.state-versions": "none" | "read-outputs" | "read" | "write";
@@ -11,6 +13,8 @@ export interface ProjectPermissions {
   "workspace-access.delete": boolean;
   "workspace-access.move": boolean;
   "workspace-access.run-tasks": boolean;
+  /** Stored and shown, but without effect, because this product has no policies. */
+  "workspace-access.policy-overrides": boolean;
 }
 
 /**
@@ -19,6 +23,7 @@ export interface ProjectPermissions {
 export const permissionValues = {
   "project-access.settings": ["read", "update", "delete"],
   "project-access.teams": ["none", "read", "manage"],
+  "project-access.variable-sets": ["none", "read", "write"],
   "workspace-access.runs": ["read", "plan", "apply"],
   "workspace-access.policy-mocks": ["none", "read"],
   "workspace-access.state-versions": ["none", "read-outputs", "read", "write"],
@@ -28,6 +33,7 @@ export const permissionValues = {
   "workspace-access.delete": [false, true],
   "workspace-access.move": [false, true],
   "workspace-access.run-tasks": [false, true],
+  "workspace-access.policy-overrides": [false, true],
 } as const satisfies {
   [P in keyof ProjectPermissions]: readonly ProjectPermissions[P][];
 };
@@ -35,6 +41,7 @@ export const permissionValues = {
 const permissions = (
   settings: ProjectPermissions["project-access.settings"],
   teams: ProjectPermissions["project-access.teams"],
+  variableSets: ProjectPermissions["project-access.variable-sets"],
   runs: ProjectPermissions["workspace-access.runs"],
   policyMocks: ProjectPermissions["workspace-access.policy-mocks"],
   stateVersions: ProjectPermissions["workspace-access.state-versions"],
@@ -44,9 +51,11 @@ const permissions = (
   deletion: boolean,
   move: boolean,
   runTasks: boolean,
+  policyOverrides: boolean,
 ): ProjectPermissions => ({
   "project-access.settings": settings,
   "project-access.teams": teams,
+  "project-access.variable-sets": variableSets,
   "workspace-access.runs": runs,
   "workspace-access.policy-mocks": policyMocks,
   "workspace-access.state-versions": stateVersions,
@@ -56,6 +65,7 @@ const permissions = (
   "workspace-access.delete": deletion,
   "workspace-access.move": move,
   "workspace-access.run-tasks": runTasks,
+  "workspace-access.policy-overrides": policyOverrides,
 });
 
 /**
@@ -64,12 +74,12 @@ const permissions = (
  */
 // biome-ignore format: it is the specification's table, a row a level
 export const projectLevels = {
-  //                    settings  teams     runs     mocks   state    variables create locking delete move   run-tasks
-  read:     permissions("read",   "none",   "read",  "none", "read",  "read",   false, false,  false, false, false),
-  write:    permissions("read",   "none",   "apply", "read", "write", "write",  false, true,   false, false, false),
-  maintain: permissions("read",   "none",   "apply", "read", "write", "write",  true,  true,   true,  false, true),
-  admin:    permissions("delete", "manage", "apply", "read", "write", "write",  true,  true,   true,  true,  true),
-  custom:   permissions("read",   "none",   "read",  "none", "none",  "none",   false, false,  false, false, false),
+  //                    settings  teams     varsets  runs     mocks   state    variables create locking delete move   run-tasks overrides
+  read:     permissions("read",   "none",   "read",  "read",  "none", "read",  "read",   false, false,  false, false, false, false),
+  write:    permissions("read",   "none",   "read",  "apply", "read", "write", "write",  false, true,   false, false, false, false),
+  maintain: permissions("read",   "none",   "write", "apply", "read", "write", "write",  true,  true,   true,  false, true,  true),
+  admin:    permissions("delete", "manage", "write", "apply", "read", "write", "write",  true,  true,   true,  true,  true,  true),
+  custom:   permissions("read",   "none",   "none",  "read",  "none", "none",  "none",   false, false,  false, false, false, false),
 } as const;
 
 export type ProjectLevel = keyof typeof projectLevels;

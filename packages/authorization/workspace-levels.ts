@@ -9,6 +9,7 @@ export type WorkspacePermissions = Pick<
   | "workspace-access.policy-mocks"
   | "workspace-access.locking"
   | "workspace-access.run-tasks"
+  | "workspace-access.policy-overrides"
 >;
 
 /** The values of each permission, weakest first, as in `permissionValues`. */
@@ -19,6 +20,7 @@ export const workspacePermissionValues = {
   "workspace-access.policy-mocks": permissionValues["workspace-access.policy-mocks"],
   "workspace-access.locking": permissionValues["workspace-access.locking"],
   "workspace-access.run-tasks": permissionValues["workspace-access.run-tasks"],
+  "workspace-access.policy-overrides": permissionValues["workspace-access.policy-overrides"],
 } as const satisfies {
   [P in keyof WorkspacePermissions]: readonly WorkspacePermissions[P][];
 };
@@ -30,6 +32,7 @@ const permissions = (
   policyMocks: WorkspacePermissions["workspace-access.policy-mocks"],
   locking: boolean,
   runTasks: boolean,
+  policyOverrides: boolean,
 ): WorkspacePermissions => ({
   "workspace-access.runs": runs,
   "workspace-access.variables": variables,
@@ -37,6 +40,7 @@ const permissions = (
   "workspace-access.policy-mocks": policyMocks,
   "workspace-access.locking": locking,
   "workspace-access.run-tasks": runTasks,
+  "workspace-access.policy-overrides": policyOverrides,
 });
 
 /**
@@ -45,12 +49,12 @@ const permissions = (
  */
 // biome-ignore format: a table, a row a level
 export const workspaceLevels = {
-  //                   runs     variables state    mocks   locking run-tasks
-  read:    permissions("read",  "read",   "read",  "none", false,  false),
-  plan:    permissions("plan",  "read",   "read",  "none", false,  false),
-  write:   permissions("apply", "write",  "write", "read", true,   false),
-  admin:   permissions("apply", "write",  "write", "read", true,   true),
-  custom:  permissions("read",  "none",   "none",  "none", false,  false),
+  //                   runs     variables state    mocks   locking run-tasks overrides
+  read:    permissions("read",  "read",   "read",  "none", false,  false,    false),
+  plan:    permissions("plan",  "read",   "read",  "none", false,  false,    false),
+  write:   permissions("apply", "write",  "write", "read", true,   false,    false),
+  admin:   permissions("apply", "write",  "write", "read", true,   true,     true),
+  custom:  permissions("read",  "none",   "none",  "none", false,  false,    false),
 } as const;
 
 export type WorkspaceLevel = keyof typeof workspaceLevels;

@@ -11,6 +11,7 @@ test("every event names its organization, except those of users, who belong to t
   expect(without).toEqual([
     "statehouse.access.user.created.v1",
     "statehouse.access.user.updated.v1",
+    "statehouse.access.user.deleted.v1",
   ]);
 });
 

@@ -78,6 +78,7 @@ const versions = implement<typeof StateVersionService, unknown>(StateVersionServ
   rollbackStateVersion: async () => ({}),
   getStateVersion: async () => ({}),
   getCurrentStateVersion: async () => ({}),
+  compareStateVersions: async () => ({}),
   listStateVersions: async () => ({}),
   batchGetStateVersions: async () => ({}),
 });

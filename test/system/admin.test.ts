@@ -1,8 +1,9 @@
+import { newId } from "@statehouse/postgres/ids";
 import { proves } from "@statehouse/testing/proves";
 import { afterEach, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { newOrganization } from "../stack/organization.ts";
-import { newUser, newWorkspace, problems, useFixture } from "./fixture.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { errorDetails, newUser, newWorkspace, problems, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 const settings = "/admin/general-settings";
@@ -72,4 +73,71 @@ test("an administrator sees every organization and sets its plan; other users do
   expect((await owner.api.patch(path, plan("premium"))).status).toBe(404);
   expect((await owner.api.get(settings)).status).toBe(404);
   expect((await owner.api.patch(settings, wanted({}))).status).toBe(404);
+});
+
+test("administrators set plan-timeout and apply-timeout, which runners receive with the lock of a run", async () => {
+  const { api } = await administrator();
+  const shown = async () => {
+    const { attributes } = (await api.get(settings)).body.data;
+    return [attributes["plan-timeout"], attributes["apply-timeout"]];
+  };
+  expect(await shown()).toEqual(["2h", "24h"]);
+  await api.patch(settings, wanted({ "plan-timeout": "90m" }));
+  expect(await shown()).toEqual(["90m", "24h"]);
+  const wrong = await api.patch(
+    settings,
+    wanted({ "plan-timeout": "soon", "apply-timeout": "0h" }),
+  );
+  expect(problems(wrong)).toEqual({
+    "/data/attributes/plan-timeout":
+      "Plan timeout is invalid; expected a number above 0 and a unit s, m, h or d",
+    "/data/attributes/apply-timeout":
+      "Apply timeout is invalid; expected a number above 0 and a unit s, m, h or d",
+  });
+  const { locks } = await fixture().stack.runnerCalls("runner");
+  const { id } = await newWorkspace(fixture());
+  const locked = await locks.lockAsRun({ workspaceId: id, runId: newId("run"), reason: "" });
+  expect(locked).toMatchObject({ planTimeout: "90m", applyTimeout: "24h" });
+  await api.patch(settings, wanted({ "plan-timeout": "2h" }));
+});
+
+test("administrators limit the workspaces of an organization by workspace-limit", async () => {
+  const { api } = await administrator();
+  const { owner } = fixture();
+  const name = await newOrganization(owner.api);
+  const path = `/admin/organizations/${name}`;
+  const limit = async (value: unknown) =>
+    (await api.patch(path, document("organizations", { "workspace-limit": value }))).body.data
+      .attributes["workspace-limit"];
+  const create = () =>
+    owner.api.post(
+      `/organizations/${name}/workspaces`,
+      document("workspaces", { name: unusedName("workspace") }),
+    );
+  expect((await api.get(path)).body.data.attributes["workspace-limit"]).toBeNull();
+  expect(await limit(2)).toBe(2);
+  const created = await Promise.all([create(), create(), create()]);
+  expect(created.map(({ status }) => status).toSorted()).toEqual([201, 201, 422]);
+  expect(errorDetails(await create())).toEqual([
+    "The organization has reached its limit of 2 workspaces.",
+  ]);
+  expect(await limit(undefined)).toBe(2);
+  expect(await limit(null)).toBeNull();
+  expect((await create()).status).toBe(201);
+  const wrong = await api.patch(path, document("organizations", { "workspace-limit": -1 }));
+  expect(wrong.status).toBe(422);
+});
+
+test("administrators delete any organization, as its owner could", async () => {
+  const { api } = await administrator();
+  const { owner } = fixture();
+  const name = await newOrganization(owner.api);
+  const { id } = await newWorkspace({ organization: name, owner });
+  const path = `/admin/organizations/${name}`;
+  expect((await owner.api.delete(path)).status).toBe(404);
+  expect((await api.delete(path)).status).toBe(204);
+  for (const gone of [`/organizations/${name}`, `/workspaces/${id}`]) {
+    expect((await owner.api.get(gone)).status).toBe(404);
+  }
+  expect((await api.get(path)).status).toBe(404);
 });

@@ -45,6 +45,13 @@ test.each(["workspace", "organization"] as const)(
       id: expect.stringMatching(/^drp-[A-Za-z0-9]{16}$/),
       type: OLDER,
       attributes: { "delete-older-than-n-days": 30 },
+      relationships: {
+        target: {
+          data: { type: `${kind}s`, id: own[kind].split("/")[2] },
+          links: { related: `/api/v2${own[kind]}` },
+        },
+      },
+      links: { self: `/api/v2${path}` },
     });
     expect((await api.get(path)).body).toEqual(set.body);
     expect(await shown()).toEqual({ type: OLDER, id });
@@ -54,7 +61,7 @@ test.each(["workspace", "organization"] as const)(
     expect(changed.body.data).toMatchObject({ id, attributes: { "delete-older-than-n-days": 7 } });
 
     const replaced = await api.post(path, never);
-    expect(replaced.body.data).toEqual({ id, type: NEVER, attributes: {} });
+    expect(replaced.body.data).toMatchObject({ id, type: NEVER, attributes: {} });
     expect(await shown()).toEqual({ type: NEVER, id });
 
     expect((await api.delete(path)).status).toBe(204);
@@ -142,4 +149,38 @@ test("users who may not change a policy get 404; only administrators may change 
   expect((await owner.api.post(SITE, never)).status).toBe(404);
   expect((await owner.api.patch(SITE, never)).status).toBe(404);
   expect((await owner.api.delete(SITE)).status).toBe(404);
+});
+
+test("effective-state-version-retention-desc and parent-data-retention-policy-info show which policy applies", async () => {
+  const { api, own, workspace, organization } = await objects();
+  const administrator = await newUser(fixture().stack, { administrator: true });
+  const shown = async () => {
+    const [ofWorkspace, ofOrganization] = [
+      (await api.get(own.workspace)).body.data.attributes,
+      (await api.get(own.organization)).body.data.attributes,
+    ];
+    expect(ofWorkspace["effective-run-data-retention-desc"]).toBeNull();
+    return [
+      ofWorkspace["effective-state-version-retention-desc"],
+      ofOrganization["parent-data-retention-policy-info"],
+    ];
+  };
+  await administrator.api.delete(SITE);
+  expect(await shown()).toEqual([null, null]);
+  const site = await administrator.api.post(SITE, older(365));
+  expect(site.body.data).toMatchObject({ links: { self: `/api/v2${SITE}` } });
+  expect(site.body.data.relationships).toEqual({});
+  const parent = "State versions are deleted after 365 days.";
+  expect(await shown()).toEqual(["365 days", parent]);
+  await api.post(organization, older(30));
+  expect(await shown()).toEqual(["30 days", parent]);
+  const inherited = await api.get(workspace);
+  expect(inherited.body.data.links.self).toBe(`/api/v2${organization}`);
+  await api.post(workspace, older(1));
+  expect(await shown()).toEqual(["1 day", parent]);
+  await api.post(workspace, never);
+  expect(await shown()).toEqual([null, parent]);
+  await administrator.api.post(SITE, never);
+  expect(await shown()).toEqual([null, "State versions are kept."]);
+  await administrator.api.delete(SITE);
 });

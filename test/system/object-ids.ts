@@ -161,6 +161,18 @@ const bodies: Record<string, (objects: ObjectIds) => unknown> = {
     data: [{ type: "tags", attributes: { name: "mine" } }],
   }),
   "/api/v2/workspaces/:workspaceId/relationships/remote-state-consumers": () => ({ data: [] }),
+  "/api/v2/projects/:projectId/relationships/tag-bindings": () => ({
+    data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
+  }),
+  "/api/v2/workspaces/:workspaceId/relationships/tag-bindings": () => ({
+    data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
+  }),
+  "/api/v2/projects/:projectId/relationships/workspaces": ({ workspaceId }) => ({
+    data: [{ type: "workspaces", id: workspaceId }],
+  }),
+  "/api/v2/organizations/:organizationName/team-tokens": () => ({
+    data: [{ type: "authentication-tokens", id: "at-0000000000000000" }],
+  }),
   "/api/v2/workspaces/:workspaceId/tag-bindings": () => ({
     data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
   }),

@@ -245,3 +245,59 @@ test("the last owner cannot leave", async () => {
   const left = await owner.api.delete(`/organization-memberships/${found.body.data[0].id}`);
   expect(left.status).toBe(409);
 });
+
+test("GET organization-memberships lists the caller's own accepted memberships", async () => {
+  const { owner, stack, organization, stranger } = fixture();
+  const guest = await newUser(stack);
+  const email = `${guest.username}@example.com`;
+  const { body } = await owner.api.post(path(), invitation(email));
+  const one = `/organization-memberships/${body.data.id}`;
+  const mine = () => guest.api.get("/organization-memberships");
+  expect((await mine()).body).toMatchObject({
+    data: [],
+    meta: { pagination: { "total-count": 0 } },
+  });
+  await guest.api.post(`${one}/actions/accept`);
+  const own = await mine();
+  expect(own.body.data).toEqual([(await guest.api.get(one)).body.data]);
+  expect(own.body.data[0].relationships.organization.data.id).toBe(organization);
+  const theirs = `/organizations/${stranger.organization}/organization-memberships`;
+  await stranger.api.post(theirs, invitation(email));
+  expect((await mine()).body.data).toHaveLength(1);
+  expect((await guest.api.get("/organization-memberships?page[size]=0")).status).toBe(400);
+});
+
+test("the memberships of a team are listed, by status, for those who see the team", async () => {
+  const { owner, stack, organization, stranger } = fixture();
+  const team = await owner.api.post(
+    `/organizations/${organization}/teams`,
+    document("teams", { name: unusedName("team") }),
+  );
+  const teams = { teams: { data: [{ type: "teams", id: team.body.data.id }] } };
+  const people = [await newUser(stack), await newUser(stack)];
+  const ids: string[] = [];
+  for (const { username } of people) {
+    const attributes = { email: `${username}@example.com` };
+    const body = document("organization-memberships", attributes, teams);
+    ids.push((await owner.api.post(path(), body)).body.data.id);
+  }
+  await people[0]?.api.post(`/organization-memberships/${ids[0]}/actions/accept`);
+  const list = `/teams/${team.body.data.id}/relationships/organization-memberships`;
+  const found = async (query: string) => {
+    const { body } = await owner.api.get(`${list}?${query}`);
+    return body.data.map(({ id }: { id: string }) => id);
+  };
+  expect((await found("")).toSorted()).toEqual(ids.toSorted());
+  expect(await found("filter[status]=active")).toEqual([ids[0]]);
+  expect(await found("filter[status]=invited")).toEqual([ids[1]]);
+  expect(await found("sort=status")).toEqual(ids);
+  expect(await found("sort=-status")).toEqual(ids.toReversed());
+  expect(await found("sort=status&page[size]=1&page[number]=2")).toEqual([ids[1]]);
+  const { body } = await owner.api.get(`${list}?include=user&filter[status]=active`);
+  expect(body.data[0]).toEqual(
+    (await owner.api.get(`/organization-memberships/${ids[0]}`)).body.data,
+  );
+  expect(body.included).toMatchObject([{ type: "users", id: people[0]?.id }]);
+  expect((await owner.api.get(`${list}?include=x`)).status).toBe(400);
+  expect((await stranger.api.get(list)).status).toBe(404);
+});

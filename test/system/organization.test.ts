@@ -196,3 +196,31 @@ test("the list contains the caller's organizations: all, filtered, or a page", a
   expect(namesOf(await api.get(links.first))).toEqual(names.slice(0, 10));
   expect(links.last).toBe(links.next);
 });
+
+test("PUT updates an organization as PATCH does, and keeps absent attributes", async () => {
+  const { owner, stranger } = fixture();
+  const name = await newOrganization(owner.api);
+  const path = `/organizations/${name}`;
+  const before = (await owner.api.get(path)).body.data;
+  const email = "put@example.com";
+  const changed = await owner.api.send("PUT", path, document("organizations", { email }));
+  expect(changed.status).toBe(200);
+  expect(changed.body.data.attributes).toEqual({ ...before.attributes, email });
+  const wrong = await owner.api.send("PUT", path, document("organizations", { email: "nobody" }));
+  expect(problems(wrong)).toEqual({ "/data/attributes/email": "Email is invalid" });
+  const hidden = await stranger.api.send("PUT", path, document("organizations", {}));
+  expect(hidden.status).toBe(404);
+});
+
+test("organizations include entitlement_set, and link to their tokens", async () => {
+  const { owner, organization } = fixture();
+  const path = `/organizations/${organization}`;
+  const { body } = await owner.api.get(`${path}?include=entitlement_set`);
+  expect(body.included).toEqual([(await owner.api.get(`${path}/entitlement-set`)).body.data]);
+  expect(body.data.relationships).toMatchObject({
+    "authentication-token": { links: { related: `/api/v2${path}/authentication-token` } },
+    "audit-trails-authentication-token": {
+      links: { related: `/api/v2${path}/authentication-token?token=audit-trails` },
+    },
+  });
+});

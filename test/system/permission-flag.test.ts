@@ -23,6 +23,8 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   "project project-access.settings=delete": [],
   "project project-access.teams=read": [],
   "project project-access.teams=manage": [],
+  "project project-access.variable-sets=read": [],
+  "project project-access.variable-sets=write": [],
   "project workspace-access.runs=plan": plan,
   "project workspace-access.runs=apply": apply,
   "project workspace-access.policy-mocks=read": [],
@@ -36,6 +38,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   "project workspace-access.delete=true": ["can-destroy"],
   "project workspace-access.move=true": [],
   "project workspace-access.run-tasks=true": ["can-manage-run-tasks"],
+  "project workspace-access.policy-overrides=true": [],
   "workspace custom": [],
   "workspace runs=plan": plan,
   "workspace runs=apply": apply,
@@ -47,6 +50,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   "workspace policy-mocks=read": [],
   "workspace workspace-locking=true": lock,
   "workspace run-tasks=true": ["can-manage-run-tasks"],
+  "workspace policy-overrides=true": [],
 };
 
 test("documents show every permission of a custom grant", () => {

@@ -10,6 +10,7 @@ import { unusedName } from "../stack/organization.ts";
 export const kinds: Record<string, readonly string[]> = {
   "agent-pool-id": ["agentPoolId"],
   "agent-pools": ["agentPoolId"],
+  "authentication-tokens": ["tokenId"],
   "default-agent-pool-id": ["agentPoolId"],
   // The SSH key in the body that assigns it to a workspace.
   id: ["sshKeyId"],
@@ -34,6 +35,7 @@ export const parameters: Record<string, readonly string[]> = {
   "filter[edition]": [],
   "filter[email]": ["email"],
   "filter[exclude][taggable][id]": ["workspaceId"],
+  "filter[expiry_status]": [],
   "filter[from]": [],
   "filter[locked]": [],
   "filter[names]": ["teamName", "projectName"],
@@ -41,11 +43,14 @@ export const parameters: Record<string, readonly string[]> = {
   "filter[permissions][create-workspace]": [],
   "filter[permissions][update]": [],
   "filter[project][id]": ["projectId"],
+  "filter[since]": ["stateVersionId"],
   "filter[status]": [],
   "filter[suspended]": [],
+  "filter[tag-union]": [],
   "filter[tagged][0][key]": ["tagName"],
   "filter[tagged][0][value]": [],
   "filter[team]": ["teamId"],
+  "filter[team][id]": ["teamId"],
   "filter[to]": [],
   "filter[user]": ["userId"],
   "filter[workspace][id]": ["workspaceId"],
@@ -58,6 +63,7 @@ export const parameters: Record<string, readonly string[]> = {
   "search[name]": ["name"],
   "search[tags]": ["tagName"],
   "search[wildcard-name]": ["name"],
+  show_only_configured: [],
   sort: [],
   token: [],
 };

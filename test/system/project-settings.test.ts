@@ -1,7 +1,9 @@
+import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
+import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 import { namesOf, newProject, newWorkspace, problems, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
@@ -231,4 +233,119 @@ test("callers who may not change or not read a project get 404", async () => {
   }
   expect((await stranger.api.get(`${self}/tag-bindings`)).status).toBe(404);
   expect((await stranger.api.get(`${self}/effective-tag-bindings`)).status).toBe(404);
+});
+
+describe("auto-destroy-activity-duration of a project", () => {
+  const FORMAT =
+    "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
+  const pointer = "/data/attributes/auto-destroy-activity-duration";
+  const HOUR = 3_600_000;
+
+  async function projectWith(duration: string | null) {
+    const { owner, organization } = fixture();
+    const { body } = await expectStatus(
+      201,
+      owner.api.post(
+        `/organizations/${organization}/projects`,
+        document("projects", {
+          name: unusedName("project"),
+          "auto-destroy-activity-duration": duration,
+        }),
+      ),
+    );
+    return body.data;
+  }
+  const change = (id: string, attributes: Record<string, unknown>) =>
+    fixture().owner.api.patch(`/projects/${id}`, document("projects", attributes));
+
+  test("is kept, shown, changed, and removed by null", async () => {
+    const { id, attributes } = await projectWith("3d");
+    expect(attributes["auto-destroy-activity-duration"]).toBe("3d");
+    const shown = async () =>
+      (await fixture().owner.api.get(`/projects/${id}`)).body.data.attributes[
+        "auto-destroy-activity-duration"
+      ];
+    await change(id, { description: "kept" });
+    expect(await shown()).toBe("3d");
+    await change(id, { "auto-destroy-activity-duration": "6h" });
+    expect(await shown()).toBe("6h");
+    await change(id, { "auto-destroy-activity-duration": null });
+    expect(await shown()).toBeNull();
+    expect((await projectWith(null)).attributes["auto-destroy-activity-duration"]).toBeNull();
+  });
+
+  test("is refused in a wrong format, before a name that is taken", async () => {
+    const { owner, organization } = fixture();
+    const { attributes } = await projectWith(null);
+    for (const duration of ["0d", "x", "12345h", "1w"]) {
+      const refused = await owner.api.post(
+        `/organizations/${organization}/projects`,
+        document("projects", {
+          name: attributes.name,
+          "auto-destroy-activity-duration": duration,
+        }),
+      );
+      expect(refused.status).toBe(422);
+      expect(refused.body.errors).toMatchObject([
+        { detail: FORMAT, source: { pointer } },
+        { detail: "Name has already been taken" },
+      ]);
+    }
+  });
+
+  test("applies to workspaces that inherit it: they show it, and their auto-destroy time follows from it", async () => {
+    const { owner } = fixture();
+    const { id } = await projectWith("2d");
+    const before = Date.now();
+    const workspace = await newWorkspace(fixture(), {}, id);
+    const shown = async (workspaceId: string = workspace.id) => {
+      const { body } = await owner.api.get(`/workspaces/${workspaceId}`);
+      const { attributes } = body.data;
+      const at = attributes["auto-destroy-at"];
+      return {
+        duration: attributes["auto-destroy-activity-duration"],
+        inherits: attributes["inherits-project-auto-destroy"],
+        hours: at && Math.round((Date.parse(at) - before) / HOUR),
+      };
+    };
+    expect(await shown()).toEqual({ duration: "2d", inherits: true, hours: 48 });
+    await change(id, { "auto-destroy-activity-duration": "5h" });
+    expect(await shown()).toEqual({ duration: "5h", inherits: true, hours: 5 });
+
+    // Activity on the workspace starts the duration again.
+    const { stack } = fixture();
+    await stack.rows(
+      "workspaces",
+      "update workspaces set auto_destroy_at = now() + interval '1 hour' where id = $1",
+      [workspace.id],
+    );
+    await writeState(owner.api, workspace.id, stateFile());
+    await waitFor(async () => (await shown()).hours === 5);
+
+    // Settings of its own end the inheritance, and their removal begins it again.
+    const set = (attributes: Record<string, unknown>) =>
+      expectStatus(
+        200,
+        owner.api.patch(`/workspaces/${workspace.id}`, document("workspaces", attributes)),
+      );
+    await set({ "auto-destroy-activity-duration": "9h" });
+    expect(await shown()).toEqual({ duration: "9h", inherits: false, hours: 9 });
+    await change(id, { "auto-destroy-activity-duration": "7h" });
+    expect(await shown()).toEqual({ duration: "9h", inherits: false, hours: 9 });
+    await set({ "auto-destroy-activity-duration": null });
+    expect(await shown()).toEqual({ duration: "7h", inherits: true, hours: 7 });
+    await set({ "inherits-project-auto-destroy": false });
+    expect(await shown()).toEqual({ duration: null, inherits: false, hours: null });
+
+    // A workspace that moves inherits from its new project.
+    const moved = await newWorkspace(fixture(), {}, id);
+    const other = await projectWith("3h");
+    await owner.api.patch(
+      `/workspaces/${moved.id}`,
+      document("workspaces", {}, { project: { data: { type: "projects", id: other.id } } }),
+    );
+    expect(await shown(moved.id)).toEqual({ duration: "3h", inherits: true, hours: 3 });
+    await change(other.id, { "auto-destroy-activity-duration": null });
+    expect(await shown(moved.id)).toEqual({ duration: null, inherits: true, hours: null });
+  });
 });

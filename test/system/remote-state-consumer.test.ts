@@ -227,3 +227,20 @@ test("adding and removing requires admin on the workspace, replacing also the or
   expect((await owner.api.patch(pathOf(producer.id), body)).status).toBe(204);
   expect((await owner.api.get(pathOf("ws-0000000000000000"))).status).toBe(404);
 });
+
+test("show_only_configured lists the approved consumers, even if the state is shared with all workspaces", async () => {
+  proves("Remote state consumers/global off");
+  const { owner } = fixture();
+  const [producer, approved] = await several(3);
+  await owner.api.post(pathOf(producer.id), items(approved));
+  await owner.api.patch(
+    `/workspaces/${producer.id}`,
+    document("workspaces", { "global-remote-state": true }),
+  );
+  const all = await owner.api.get(pathOf(producer.id));
+  expect(all.body.data.length).toBeGreaterThan(1);
+  const only = await owner.api.get(`${pathOf(producer.id)}?show_only_configured=true`);
+  expect(namesOf(only)).toEqual(namesIn(approved));
+  const not = await owner.api.get(`${pathOf(producer.id)}?show_only_configured=false`);
+  expect(not.body.data).toHaveLength(all.body.data.length);
+});

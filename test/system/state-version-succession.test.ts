@@ -142,3 +142,44 @@ test.each([0, Number.MAX_SAFE_INTEGER])("the serial %d is stored as it is", asyn
   expect(written.status).toBe(201);
   expect(written.body.data.attributes.serial).toBe(serial);
 });
+
+test("a version shows the next and the previous version of its workspace", async () => {
+  const { owner } = fixture();
+  const { id, attributes } = await newWorkspace(fixture());
+  const { lineage } = stateFile();
+  const ids: string[] = [];
+  for (const serial of [1, 2, 3]) {
+    const { body } = await writeState(owner.api, id, stateFile({ serial, lineage }));
+    ids.push(body.data.id);
+  }
+  const neighborsOf = ({ relationships }: { relationships: Record<string, { data: unknown }> }) => [
+    relationships["previous-state-version"]?.data,
+    relationships["next-state-version"]?.data,
+  ];
+  const link = (index: number) => {
+    const version = ids[index];
+    return version === undefined ? null : { type: "state-versions", id: version };
+  };
+  for (const [index, version] of ids.entries()) {
+    expect(neighborsOf(await shown(version))).toEqual([link(index - 1), link(index + 1)]);
+  }
+  const filter = `filter[organization][name]=${fixture().organization}&filter[workspace][name]=${attributes.name}`;
+  const { body } = await owner.api.get(`/state-versions?${filter}`);
+  expect(body.data.map(neighborsOf)).toEqual([
+    [link(1), null],
+    [link(0), link(2)],
+    [null, link(1)],
+  ]);
+});
+
+test("permissions.can-restore-backing-data is true for those who may restore the contents", async () => {
+  const { owner, reader, readable } = fixture();
+  const { id } = await newWorkspace(fixture(), {}, readable.id);
+  const { body } = await writeState(owner.api, id, stateFile());
+  const permission = async ({ api }: typeof owner) => {
+    const version = await api.get(`/state-versions/${body.data.id}`);
+    return version.body.data.attributes.permissions["can-restore-backing-data"];
+  };
+  expect(await permission(owner)).toBe(true);
+  expect(await permission(reader)).toBe(false);
+});

@@ -1,7 +1,8 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { newWorkspace, problems, useFixture } from "./fixture.ts";
+import { unusedName } from "../stack/organization.ts";
+import { newProject, newWorkspace, problems, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 
@@ -124,3 +125,84 @@ test("a reader may see bindings and not change them; a user without access sees 
     expect((await stranger.api.get(`/workspaces/${id}/${suffix}`)).status).toBe(404);
   }
 });
+
+test("effective bindings omit flat tags that came through tag-names or the tags relationship", async () => {
+  proves("Tags/effective bindings");
+  const { owner, organization } = fixture();
+  const tag = (name: string) => ({ type: "tags", attributes: { name } });
+  const made = await owner.api.post(
+    `/organizations/${organization}/workspaces`,
+    document(
+      "workspaces",
+      { name: unusedName("tagged") },
+      {
+        tags: { data: [tag("made-with")] },
+        "tag-bindings": { data: [binding("bound"), binding("team", "core")] },
+      },
+    ),
+  );
+  const { id } = made.body.data;
+  await owner.api.post(`/workspaces/${id}/relationships/tags`, { data: [tag("added")] });
+  const effective = async () => {
+    const alone = await owner.api.get(`/workspaces/${id}/effective-tag-bindings`);
+    const included = await owner.api.get(`/workspaces/${id}?include=effective_tag_bindings`);
+    expect(included.body.included).toEqual(alone.body.data);
+    for (const one of alone.body.data) expect(one).not.toHaveProperty("links");
+    return pairs(alone.body.data).toSorted();
+  };
+  expect(await effective()).toEqual(["bound=", "team=core"]);
+  expect(await own(id)).toEqual(["added=", "bound=", "made-with=", "team=core"]);
+
+  // A tag that is set as a binding is one from then on, and a binding that is added as a tag stays one.
+  await patch(id, binding("added"));
+  await owner.api.post(`/workspaces/${id}/relationships/tags`, { data: [tag("bound")] });
+  expect(await effective()).toEqual(["added=", "bound=", "team=core"]);
+  const shown = await owner.api.get(`/workspaces/${id}`);
+  expect(shown.body.data.attributes["tag-names"]).toEqual(["added", "bound", "made-with"]);
+});
+
+test("inherited bindings link to the project that they are inherited from", async () => {
+  proves("Tags/effective bindings");
+  const { owner } = fixture();
+  const project = await newProject(fixture());
+  const { id } = await newWorkspace(fixture(), {}, project.id);
+  await owner.api.patch(`/projects/${project.id}/tag-bindings`, { data: [binding("cost", "7")] });
+  const { body } = await owner.api.get(`/workspaces/${id}/effective-tag-bindings`);
+  expect(body.data).toMatchObject([
+    {
+      attributes: { key: "cost", value: "7" },
+      links: { "inherited-from": `/api/v2/projects/${project.id}` },
+    },
+  ]);
+});
+
+test.each(["workspaces", "projects"] as const)(
+  "the relationship tag-bindings of %s: POST adds and PATCH replaces, both with 204",
+  async (type) => {
+    const { owner, reader } = fixture();
+    const project = await newProject(fixture());
+    const { id } = type === "projects" ? project : await newWorkspace(fixture(), {}, project.id);
+    const relationship = `/${type}/${id}/relationships/tag-bindings`;
+    const shown = async () => {
+      const related = await owner.api.get(relationship);
+      expect(related.body).toEqual((await owner.api.get(`/${type}/${id}/tag-bindings`)).body);
+      return pairs(related.body.data).toSorted();
+    };
+    const send = (method: string, ...data: unknown[]) =>
+      owner.api.send(method, relationship, { data });
+    expect((await send("POST", binding("a", "1"), binding("b", "2"))).status).toBe(204);
+    expect((await send("POST", binding("b", "3"), binding("c", "4"))).status).toBe(204);
+    expect(await shown()).toEqual(["a=1", "b=3", "c=4"]);
+    expect((await send("PATCH", binding("c", "5"), binding("d", "6"))).status).toBe(204);
+    expect(await shown()).toEqual(["c=5", "d=6"]);
+    for (const method of ["POST", "PATCH"]) {
+      const wrong = await send(method, binding("a b", "1"));
+      expect(problems(wrong)).toEqual({ "/data/0/attributes/key": "Key is invalid" });
+      const hidden = await reader.api.send(method, relationship, { data: [binding("a", "1")] });
+      expect(hidden.status).toBe(404);
+    }
+    expect((await reader.api.get(relationship)).status).toBe(404);
+    expect((await send("PATCH")).status).toBe(204);
+    expect(await shown()).toEqual([]);
+  },
+);

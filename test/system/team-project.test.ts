@@ -2,7 +2,7 @@ import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
-import { projectAccess } from "../stack/team-access.ts";
+import { projectAccess, workspaceAccess } from "../stack/team-access.ts";
 import {
   errorDetails,
   newProject,
@@ -26,12 +26,22 @@ const implied = {
   custom: ["read", "none", "read", "none", "none", "none", false, false, false, false, false],
 } as const;
 
+/** Values of the permissions without effect: variable sets and policy overrides. */
+const withoutEffect = {
+  read: ["read", false],
+  write: ["read", false],
+  maintain: ["write", true],
+  admin: ["write", true],
+  custom: ["none", false],
+} as const;
+
 const attributesOf = (access: keyof typeof implied) => {
   const [settings, teams, runs, mocks, states, variables, create, locking, deletion, move, tasks] =
     implied[access];
+  const [variableSets, policyOverrides] = withoutEffect[access];
   return {
     access,
-    "project-access": { settings, teams },
+    "project-access": { settings, teams, "variable-sets": variableSets },
     "workspace-access": {
       runs,
       "policy-mocks": mocks,
@@ -43,6 +53,7 @@ const attributesOf = (access: keyof typeof implied) => {
       delete: deletion,
       move,
       "run-tasks": tasks,
+      "policy-overrides": policyOverrides,
     },
   };
 };
@@ -363,4 +374,73 @@ describe("authorization", () => {
     const unknown = await grant("prj-ABCDEFGHabcdefgh", theirs.body.data.id, { access: "read" });
     expect(unknown.status).toBe(404);
   });
+});
+
+test.each(["project", "workspace"] as const)(
+  "the access of one team to a %s is found by filter[team][id]",
+  async (kind) => {
+    const { owner } = fixture();
+    const project = await newProject(fixture());
+    const workspace = await newWorkspace(fixture(), {}, project.id);
+    const [one, other] = [await newTeam(fixture()), await newTeam(fixture())];
+    for (const { id } of [one, other]) {
+      const body =
+        kind === "project" ? projectAccess(id, project.id) : workspaceAccess(id, workspace.id);
+      await owner.api.post(`/team-${kind}s`, body);
+    }
+    const target = kind === "project" ? project.id : workspace.id;
+    const teams = async (query: string) => {
+      const { body } = await owner.api.get(`/team-${kind}s?filter[${kind}][id]=${target}${query}`);
+      const ids = body.data.map(
+        ({ relationships }: { relationships: { team: { data: { id: string } } } }) =>
+          relationships.team.data.id,
+      );
+      expect(body.meta.pagination["total-count"]).toBe(ids.length);
+      return ids;
+    };
+    expect(await teams("")).toEqual([one.id, other.id]);
+    expect(await teams(`&filter[team][id]=${other.id}`)).toEqual([other.id]);
+    expect(await teams("&filter[team][id]=team-0000000000000000")).toEqual([]);
+  },
+);
+
+test("policy-overrides and variable-sets are permissions of custom access: stored, shown, and checked", async () => {
+  const { owner } = fixture();
+  const project = await newProject(fixture());
+  const { id: teamId } = await newTeam(fixture());
+  const { body } = await grant(project.id, teamId, {
+    access: "custom",
+    "project-access": { "variable-sets": "write" },
+    "workspace-access": { "policy-overrides": true },
+  });
+  const path = `/team-projects/${body.data.id}`;
+  const shown = async () => {
+    const { attributes } = (await owner.api.get(path)).body.data;
+    return [
+      attributes["project-access"]["variable-sets"],
+      attributes["workspace-access"]["policy-overrides"],
+    ];
+  };
+  expect(await shown()).toEqual(["write", true]);
+  const change = (attributes: Record<string, unknown>) =>
+    owner.api.patch(path, document("team-projects", attributes));
+  await change({ "project-access": { "variable-sets": "read" } });
+  expect(await shown()).toEqual(["read", true]);
+  const wrong = await change({
+    "project-access": { "variable-sets": "manage" },
+    "workspace-access": { "policy-overrides": "yes" },
+  });
+  expect(problems(wrong)).toEqual({
+    "/data/attributes/project-access/variable-sets": "Variable sets must be none, read or write",
+    "/data/attributes/workspace-access/policy-overrides": "Policy overrides must be false or true",
+  });
+
+  const workspace = await newWorkspace(fixture(), {}, project.id);
+  const onWorkspace = await owner.api.post(
+    "/team-workspaces",
+    workspaceAccess(teamId, workspace.id, { access: "custom", "policy-overrides": true }),
+  );
+  expect(onWorkspace.status).toBe(200);
+  const read = await owner.api.get(`/team-workspaces/${onWorkspace.body.data.id}`);
+  expect(read.body.data.attributes["policy-overrides"]).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, download } from "../stack/http.ts";
-import { unusedName } from "../stack/organization.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
 import { newTeam, newUser, newWorkspace, recordedApi, useFixture } from "./fixture.ts";
@@ -246,4 +246,90 @@ test("a token of the owners team acts as an owner", async () => {
   expect(
     (await api.post("/organizations", document("organizations", { name, email: "a@b.c" }))).status,
   ).toBe(404);
+});
+
+describe("the tokens of an organization's teams", () => {
+  /** Creates teams with one token each in an organization of their own. */
+  async function newTokens(expiries: readonly string[]) {
+    const { owner } = fixture();
+    const organization = await newOrganization(owner.api);
+    const ids: string[] = [];
+    for (const [index, expiredAt] of expiries.entries()) {
+      const team = await owner.api.post(
+        `/organizations/${organization}/teams`,
+        document("teams", { name: `team-${index}-${index % 2 === 0 ? "even" : "odd"}` }),
+      );
+      const made = await owner.api.post(
+        `/teams/${team.body.data.id}/authentication-token`,
+        token({ "expired-at": expiredAt }),
+      );
+      ids.push(made.body.data.id);
+    }
+    const path = `/organizations/${organization}/team-tokens`;
+    const list = async (query: string) => {
+      const { status, body } = await owner.api.get(`${path}?${query}`);
+      expect(status).toBe(200);
+      return body.data.map(({ id }: { id: string }) => ids.indexOf(id));
+    };
+    return { ids, path, list };
+  }
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+
+  test("are searched by team name and sorted by team-name, created-by, expired-at and last-used-at, nulls last", async () => {
+    const { owner, stack } = fixture();
+    const { ids, list } = await newTokens([inDays(20), inDays(10), inDays(30)]);
+    expect(await list("q=EVEN")).toEqual([0, 2]);
+    expect(await list("sort=team-name")).toEqual([0, 1, 2]);
+    expect(await list("sort=-team-name")).toEqual([2, 1, 0]);
+    expect(await list("sort=expired-at")).toEqual([1, 0, 2]);
+    expect(await list("sort=-expired-at")).toEqual([2, 0, 1]);
+    expect(await list("sort=-expired-at&page[size]=2&page[number]=2")).toEqual([1]);
+    expect(await list("sort=unknown")).toEqual([0, 1, 2]);
+    const use = (index: number, at: string | null) =>
+      stack.rows("access", "update tokens set last_used_at = $2 where id = $1", [ids[index], at]);
+    await use(0, "2026-02-01T00:00:00Z");
+    await use(1, null);
+    await use(2, "2026-01-01T00:00:00Z");
+    expect(await list("sort=last-used-at")).toEqual([2, 0, 1]);
+    expect(await list("sort=-last-used-at")).toEqual([0, 2, 1]);
+    await stack.rows("access", "update tokens set created_by_id = null where id = $1", [ids[0]]);
+    await stack.rows("access", "update tokens set created_by_id = $2 where id = $1", [
+      ids[1],
+      `${owner.id}z`,
+    ]);
+    expect(await list("sort=created-by")).toEqual([2, 1, 0]);
+    expect(await list("sort=-created-by")).toEqual([1, 2, 0]);
+  });
+
+  test("are found by filter[expiry_status]", async () => {
+    const { stack } = fixture();
+    const { ids, list } = await newTokens([inDays(3), inDays(20), inDays(200), inDays(5)]);
+    const past = "update tokens set expired_at = now() - interval '1 day' where id = $1";
+    await stack.rows("access", past, [ids[3]]);
+    expect(await list("filter[expiry_status]=active")).toEqual([0, 1, 2]);
+    expect(await list("filter[expiry_status]=expiring_in_7_days")).toEqual([0]);
+    expect(await list("filter[expiry_status]=expiring_in_30_days")).toEqual([0, 1]);
+    expect(await list("filter[expiry_status]=expired")).toEqual([3]);
+    expect(await list("filter[expiry_status]=expired,expiring_in_7_days")).toEqual([0, 3]);
+    expect(await list("filter[expiry_status]=no_expiration")).toEqual([]);
+    expect(await list("filter[expiry_status]=unknown")).toEqual([0, 1, 2, 3]);
+  });
+
+  test("DELETE revokes the given tokens, all of them or none", async () => {
+    const { owner, reader } = fixture();
+    const { ids, path, list } = await newTokens([inDays(20), inDays(20), inDays(20)]);
+    const linkages = (...of: unknown[]) => ({
+      data: of.map((id) => ({ type: "authentication-tokens", id })),
+    });
+    const foreign = await newTokens([inDays(20)]);
+    const mixed = await owner.api.delete(path, linkages(ids[0], foreign.ids[0]));
+    expect(mixed.status).toBe(404);
+    expect((await reader.api.delete(path, linkages(ids[0]))).status).toBe(404);
+    expect((await owner.api.delete(path, { data: [{ type: "teams", id: ids[0] }] })).status).toBe(
+      422,
+    );
+    expect(await list("")).toEqual([0, 1, 2]);
+    expect((await owner.api.delete(path, linkages(ids[0], ids[2]))).status).toBe(204);
+    expect(await list("")).toEqual([1]);
+  });
 });

@@ -27,6 +27,7 @@ test.each(Object.keys(levels) as (keyof typeof levels)[])(
     const made = await grant(workspace.id, team.id, { access });
     expect(made.status).toBe(200);
     const [runs, variables, states, mocks, locking, tasks] = levels[access];
+    const policyOverrides = access === "admin";
     expect(made.body.data.id).toMatch(/^tws-[A-Za-z0-9]{16}$/);
     expect(made.body.data.attributes).toEqual({
       access,
@@ -37,6 +38,7 @@ test.each(Object.keys(levels) as (keyof typeof levels)[])(
       "sentinel-mocks": mocks,
       "workspace-locking": locking,
       "run-tasks": tasks,
+      "policy-overrides": policyOverrides,
     });
     const path = `/team-workspaces/${made.body.data.id}`;
     expect((await owner.api.get(path)).body.data).toEqual(made.body.data);

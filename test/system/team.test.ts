@@ -342,3 +342,27 @@ test("a deleted team's grants end with the next request", async () => {
   expect((await owner.api.delete(`/teams/${team.id}`)).status).toBe(204);
   expect((await api.get(`/projects/${readable.id}`)).status).toBe(404);
 });
+
+test("teams keep and show a description, which null removes", async () => {
+  const { owner } = fixture();
+  const team = await newTeam({ description: "Networks" });
+  expect(team.attributes.description).toBe("Networks");
+  const path = `/teams/${team.id}`;
+  const change = (attributes: Record<string, unknown>) =>
+    owner.api.patch(path, document("teams", attributes));
+  const shown = async () => (await owner.api.get(path)).body.data.attributes.description;
+  await change({ visibility: "organization" });
+  expect(await shown()).toBe("Networks");
+  await change({ description: "Networks and DNS" });
+  expect(await shown()).toBe("Networks and DNS");
+  const long = await change({ description: "d".repeat(1001) });
+  expect(problems(long)).toEqual({
+    "/data/attributes/description": "Description is too long (maximum is 1000 characters)",
+  });
+  await change({ description: null });
+  expect(await shown()).toBeNull();
+  expect((await newTeam()).attributes.description).toBeNull();
+  expect(team.relationships["authentication-tokens"].links.related).toBe(
+    `/api/v2${path}/authentication-tokens`,
+  );
+});

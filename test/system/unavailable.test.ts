@@ -6,7 +6,14 @@ import { type Answer, document, linkage } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { startProcesses } from "../stack/stack.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
-import { errorDetails, newLockedWorkspace, newProject, newWorkspace, useStack } from "./fixture.ts";
+import {
+  errorDetails,
+  newLockedWorkspace,
+  newProject,
+  newUser,
+  newWorkspace,
+  useStack,
+} from "./fixture.ts";
 
 // If a service is unavailable, a request returns 503, and a repeat of the request completes the change.
 
@@ -74,7 +81,9 @@ test("a token setting that access did not receive is sent by the repeat", async 
   const path = `/organizations/${organization}`;
   await owner.api.get(path);
   const body = document("organizations", { "user-tokens-enabled": true });
-  await refusedThenDone("workspacesToAccess", [200], () => owner.api.patch(path, body));
+  for (const method of ["PATCH", "PUT"]) {
+    await refusedThenDone("workspacesToAccess", [200], () => owner.api.send(method, path, body));
+  }
 });
 
 test("an organization that access did not delete is invisible, and the repeat completes the deletion", async () => {
@@ -93,6 +102,23 @@ test("an organization that access did not delete is invisible, and the repeat co
   expect((await owner.api.get(path)).status).toBe(404);
 });
 
+test("an administrator's deletion of an organization is completed by the repeat", async () => {
+  const { owner, stack } = fixture();
+  const administrator = await newUser(stack, { administrator: true });
+  const name = unusedName("dropped");
+  await owner.api.post("/organizations", document("organizations", { name, email: "a@b.example" }));
+  const path = `/admin/organizations/${name}`;
+  await administrator.api.get(path);
+  started.proxies.workspacesToAccess.partition();
+  expect((await administrator.api.delete(path)).status).toBe(503);
+  started.proxies.workspacesToAccess.heal();
+  await waitFor(async () => {
+    const { status } = await administrator.api.delete(path);
+    return status === 204 || status === 404;
+  });
+  expect((await administrator.api.get(path)).status).toBe(404);
+});
+
 test("a move that state did not receive is sent by the repeat", async () => {
   const { owner } = fixture();
   const workspaces = await pathsToWorkspaces();
@@ -109,6 +135,18 @@ test("a move that state did not receive is sent by the repeat", async () => {
     const shown = await owner.api.get(path);
     expect(shown.body.data.relationships.project.data.id).toBe(project.id);
   }
+});
+
+test("the move of several workspaces is completed by the repeat", async () => {
+  const { owner } = fixture();
+  const project = await newProject(fixture());
+  const { id } = await newWorkspace(fixture());
+  const linkages = { data: [{ type: "workspaces", id }] };
+  await refusedThenDone("workspacesToState", [204], () =>
+    owner.api.post(`/projects/${project.id}/relationships/workspaces`, linkages),
+  );
+  const shown = await owner.api.get(`/workspaces/${id}`);
+  expect(shown.body.data.relationships.project.data.id).toBe(project.id);
 });
 
 test.each(["unlock", "force-unlock"])("%s is completed by the repeat", async (action) => {

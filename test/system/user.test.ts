@@ -1,8 +1,8 @@
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { unusedName } from "../stack/organization.ts";
-import { newUser, problems, recordedApi, useFixture } from "./fixture.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { newUser, newWorkspace, problems, recordedApi, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 const administrator = () => newUser(fixture().stack, { administrator: true });
@@ -138,4 +138,60 @@ describe("administrators", () => {
       expect(refused.status).toBe(409);
     }
   });
+});
+
+test("an administrator deletes a user: its tokens and memberships end, and its locks stay and are stale", async () => {
+  const { owner, stack, organization, url } = fixture();
+  const { api } = await administrator();
+  const person = await newUser(stack);
+  const invited = await owner.api.post(
+    `/organizations/${organization}/organization-memberships`,
+    document("organization-memberships", { email: `${person.username}@example.com` }),
+  );
+  const membership = `/organization-memberships/${invited.body.data.id}`;
+  await person.api.post(`${membership}/actions/accept`);
+  const team = await owner.api.post(
+    `/organizations/${organization}/teams`,
+    document("teams", {
+      name: unusedName("team"),
+      "organization-access": { "manage-workspaces": true },
+    }),
+  );
+  await owner.api.post(`/teams/${team.body.data.id}/relationships/users`, {
+    data: [{ type: "users", id: person.username }],
+  });
+  const { id } = await newWorkspace(fixture());
+  expect((await person.api.post(`/workspaces/${id}/actions/lock`)).status).toBe(200);
+  const path = `/admin/users/${person.id}`;
+  expect((await owner.api.delete(path)).status).toBe(404);
+  expect((await api.delete(path)).status).toBe(204);
+  expect((await api.delete(path)).status).toBe(404);
+  expect((await recordedApi(url, person.token).get("/account/details")).status).toBe(401);
+  expect((await owner.api.get(membership)).status).toBe(404);
+  const left = await owner.api.get(`/teams/${team.body.data.id}`);
+  expect(left.body.data.attributes["users-count"]).toBe(0);
+  const locked = await owner.api.get(`/workspaces/${id}`);
+  expect(locked.body.data.attributes).toMatchObject({ locked: true, "locked-stale": true });
+  expect(locked.body.data.relationships["locked-by"].data).toEqual({
+    type: "users",
+    id: person.id,
+  });
+  expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
+  // The name and the address are free again.
+  const again = document("users", {
+    username: person.username,
+    email: `${person.username}@example.com`,
+  });
+  expect((await api.post("/admin/users", again)).status).toBe(201);
+});
+
+test("the last owner of an organization cannot be deleted", async () => {
+  const { stack } = fixture();
+  const { api } = await administrator();
+  const person = await newUser(stack);
+  const name = await newOrganization(person.api);
+  const refused = await api.delete(`/admin/users/${person.id}`);
+  expect(refused.status).toBe(409);
+  expect(refused.body.errors[0].code).toBe("last_owner");
+  expect((await person.api.get(`/organizations/${name}`)).status).toBe(200);
 });

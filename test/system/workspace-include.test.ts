@@ -3,8 +3,8 @@ import type { Runner } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Answer, Api } from "../stack/http.ts";
-import { newOrganization } from "../stack/organization.ts";
+import { type Answer, type Api, document } from "../stack/http.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
 import { costOf } from "../stack/request-cost.ts";
 import { linkedFrom, nameOf, type Resource } from "../stack/resources.ts";
 import { teamRole } from "../stack/roles.ts";
@@ -17,6 +17,7 @@ const fixture = useFixture();
 
 /** The types of resources that each include returns for a workspace that has everything. */
 const includes = {
+  agent_pool: ["agent-pools"],
   current_configuration_version: ["configuration-versions"],
   "current_configuration_version.ingress_attributes": [
     "configuration-versions",
@@ -205,4 +206,24 @@ describe("of many workspaces", () => {
       expect((await cost(SEVERAL, three)).statements).toBeLessThanOrEqual(8);
     }
   });
+});
+
+test("the agent pool of a workspace is included as agent_pool", async () => {
+  const { owner, organization } = fixture();
+  const pool = await expectStatus(
+    201,
+    owner.api.post(
+      `/organizations/${organization}/agent-pools`,
+      document("agent-pools", { name: unusedName("pool") }),
+    ),
+  );
+  const workspace = await newWorkspace(fixture(), {
+    "execution-mode": "agent",
+    "agent-pool-id": pool.body.data.id,
+  });
+  const { body } = await owner.api.get(`/workspaces/${workspace.id}?include=agent_pool`);
+  const { data } = (await owner.api.get(`/agent-pools/${pool.body.data.id}`)).body;
+  // Without linkages; include-cycle.test.ts explains why.
+  expect(body.included).toMatchObject([{ id: data.id, attributes: data.attributes }]);
+  expect(body.included[0].relationships).not.toHaveProperty("allowed-projects");
 });

@@ -136,6 +136,15 @@ test("bindings are matched by key, by value and by both, and all must match", as
   expect(await find("filter[tagged][0][key]=env")).toEqual(["a", "b", "c"]);
   expect(await find("filter[tagged][0][key]=env&filter[tagged][0][value]=prod")).toEqual(["a"]);
   expect(await find("filter[tagged][0][value]=core")).toEqual(["a", "b"]);
+  const either =
+    "filter[tagged][0][key]=env&filter[tagged][0][value]=prod&filter[tagged][1][key]=env&filter[tagged][1][value]=test";
+  expect(await find(either)).toEqual([]);
+  expect(await find(`${either}&filter[tag-union]=true`)).toEqual(
+    [
+      ...(await find("filter[tagged][0][key]=env&filter[tagged][0][value]=prod")),
+      ...(await find("filter[tagged][0][key]=env&filter[tagged][0][value]=test")),
+    ].toSorted(),
+  );
   expect(
     await find(
       "filter[tagged][0][key]=team&filter[tagged][1][key]=env&filter[tagged][1][value]=test",

@@ -92,3 +92,35 @@ test("a moved workspace keeps its contents and inherits from the new project", a
   const shown = await owner.api.get(path);
   expect(shown.body.data.attributes["execution-mode"]).toBe("remote");
 });
+
+test("POST projects/:id/relationships/workspaces moves all of the workspaces, or none", async () => {
+  const { owner, stranger } = fixture();
+  const [source, destination] = [await newProject(fixture()), await newProject(fixture())];
+  const { id: teamId, member } = await newTeam(fixture());
+  for (const { id } of [source, destination]) {
+    const access = projectAccess(teamId, id, { access: "admin" });
+    await expectStatus(200, owner.api.post("/team-projects", access));
+  }
+  const [one, other, outside] = [
+    await newWorkspace(fixture(), {}, source.id),
+    await newWorkspace(fixture(), {}, source.id),
+    await newWorkspace(fixture()),
+  ];
+  const path = `/projects/${destination.id}/relationships/workspaces`;
+  const linkages = (...ids: string[]) => ({ data: ids.map((id) => ({ type: "workspaces", id })) });
+  // The member may not move the workspace that is outside of the source.
+  const refused = await member.api.post(path, linkages(one.id, other.id, outside.id));
+  expect(refused.status).toBe(404);
+  expect(await projectOf(one.id)).toBe(source.id);
+  expect((await member.api.post(path, linkages(one.id, other.id))).status).toBe(204);
+  expect(await projectOf(one.id)).toBe(destination.id);
+  expect(await projectOf(other.id)).toBe(destination.id);
+  // A repeat changes nothing.
+  expect((await member.api.post(path, linkages(other.id))).status).toBe(204);
+
+  const unknown = await owner.api.post(path, linkages(outside.id, "ws-0000000000000000"));
+  expect(unknown.status).toBe(404);
+  expect(await projectOf(outside.id)).not.toBe(destination.id);
+  expect((await owner.api.post(path, { data: [{ type: "runs", id: one.id }] })).status).toBe(422);
+  expect((await stranger.api.post(path, linkages())).status).toBe(404);
+});

@@ -42,6 +42,16 @@ export const isWithheld = (caller: Caller, organizationId: OrganizationId): bool
   caller.kind === "principal" &&
   withheldOrganizations(caller.principal.versions).includes(organizationId);
 
+/** Returns the organizations that do not accept the caller's token. */
+export function organizationsRefusing(caller: Caller): string[] {
+  if (caller.kind !== "principal") return [];
+  const refused = [...caller.grants.organizations.values()].filter(({ refused }) => refused);
+  return [
+    ...refused.map(({ organizationId }) => organizationId),
+    ...withheldOrganizations(caller.principal.versions),
+  ];
+}
+
 /** Returns the id of the calling user; undefined if the caller is not a user. */
 export const callingUser = (caller: Caller): UserId | undefined =>
   caller.kind === "principal" &&

@@ -7,7 +7,8 @@ import {
   refuseUserToken,
 } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
-import { organizationMembershipNotFound, teamNotFound } from "../domain/errors.ts";
+import type { PageInput } from "@statehouse/postgres/paging";
+import { organizationMembershipNotFound, teamNotFound, userNotFound } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId } from "../domain/ids.ts";
 import {
   invitationCreated,
@@ -28,7 +29,13 @@ import type {
   OrganizationMembershipView,
 } from "../store/organization-membership.ts";
 import type { App } from "./app.ts";
-import { callingUser, grantsIn, isWithheld, teamViewerIn } from "./caller.ts";
+import {
+  callingUser,
+  grantsIn,
+  isWithheld,
+  organizationsRefusing,
+  teamViewerIn,
+} from "./caller.ts";
 import { claimInvitations } from "./invitation.ts";
 import { authorizeTeam, refuseWithoutOwner } from "./team.ts";
 
@@ -129,6 +136,25 @@ export async function listOrganizationMemberships(
   grantsIn(caller, search.organizationId);
   const seesEmails = managesMemberships(caller, search.organizationId);
   const { rows, total } = await app.reads.memberships.list({ ...search, seesEmails });
+  return { memberships: rows.map(visibleTo(caller)), total };
+}
+
+/**
+ * Returns a page of the calling user's accepted memberships, without those in organizations that do not accept the
+ * user's token. Throws `notFound` for callers that are not users.
+ */
+export async function listOwnOrganizationMemberships(
+  app: App,
+  caller: Caller,
+  page: PageInput,
+): Promise<{ memberships: VisibleMembership[]; total: number }> {
+  const userId = callingUser(caller);
+  if (userId === undefined) throw userNotFound();
+  const { rows, total } = await app.reads.memberships.listOwn(
+    userId,
+    organizationsRefusing(caller),
+    page,
+  );
   return { memberships: rows.map(visibleTo(caller)), total };
 }
 

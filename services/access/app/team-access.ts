@@ -199,12 +199,12 @@ export async function getTeamAccess(
 export async function listTeamAccess(
   app: App,
   caller: Caller,
-  { target, page }: { target: TeamAccessTarget; page: PageInput },
+  { target, ...search }: { target: TeamAccessTarget; teamId: string; page: PageInput },
 ): Promise<{ teamAccess: TeamAccessView[]; total: number }> {
   const place = await placeOf(app, target);
   authorize(caller, actions[target.targetType].read, place);
   const teams = visibleTeams(caller, target.targetType, place);
-  const { rows, total } = await app.reads.teamAccess.list(target, teams, page);
+  const { rows, total } = await app.reads.teamAccess.list(target, teams, search);
   return { teamAccess: rows.map(toView), total };
 }
 

@@ -1,12 +1,19 @@
-import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
-import type { Page, PageInput } from "@statehouse/postgres/paging";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import type { Page } from "@statehouse/postgres/paging";
 import { tokenNotFound } from "../domain/errors.ts";
-import type { OrganizationId, TeamId } from "../domain/ids.ts";
+import type { OrganizationId, TeamId, TokenId } from "../domain/ids.ts";
 import type { Slot, Token } from "../domain/token.ts";
+import type { TeamTokenSearch } from "../store/token.ts";
 import type { App } from "./app.ts";
 import { grantsIn } from "./caller.ts";
 import { authorizeTeam, getTeamForUpdate } from "./team.ts";
-import { createToken, type NewToken, removeToken, type TokenOwner } from "./token.ts";
+import {
+  createToken,
+  getManagedToken,
+  type NewToken,
+  removeToken,
+  type TokenOwner,
+} from "./token.ts";
 
 const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): TokenOwner => ({
   type: "team",
@@ -70,7 +77,7 @@ export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promi
 export async function listTeamTokens(
   app: App,
   caller: Caller,
-  { organizationId, page }: { organizationId: OrganizationId; page: PageInput },
+  { organizationId, ...search }: Omit<TeamTokenSearch, "at"> & { organizationId: OrganizationId },
 ): Promise<Page<Token>> {
   const { owner, teamIds } = grantsIn(caller, organizationId);
   const grants = grantsOf(caller);
@@ -82,5 +89,25 @@ export async function listTeamTokens(
     managesTeams: allowed(grants, "organization:manage-teams", { organizationId }),
     seesSecretTeams: allowed(grants, "organization:read-secret-teams", { organizationId }),
   };
-  return app.reads.tokens.listOfTeams(organizationId, viewer, page);
+  return app.reads.tokens.listOfTeams(organizationId, viewer, { ...search, at: app.now() });
 }
+
+/**
+ * Revokes tokens of an organization's teams: all of them, or none. Throws `notFound` if one of them is not a token of
+ * the organization's teams that the caller may manage.
+ */
+export const deleteTeamTokens = (
+  app: App,
+  caller: Caller,
+  { organizationId, tokenIds }: { organizationId: OrganizationId; tokenIds: readonly TokenId[] },
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    authorize(caller, "organization:read", { organizationId }, "organization");
+    await tx.organizations.getForUpdate(organizationId);
+    // All transactions lock tokens in the same order, to prevent deadlocks.
+    for (const id of [...new Set(tokenIds)].toSorted()) {
+      const token = await getManagedToken(tx, caller, id);
+      if (token.teamId === null || token.organizationId !== organizationId) throw tokenNotFound();
+      await removeToken(app, tx, token);
+    }
+  });

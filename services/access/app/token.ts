@@ -106,7 +106,7 @@ export const deleteToken = (app: App, caller: Caller, id: TokenId): Promise<void
  * Returns a token that the caller may manage. Throws `notFound` instead of `forbidden` for other callers, so that they
  * do not learn whether the token exists.
  */
-async function getManagedToken(tx: Tx, caller: Caller, id: TokenId): Promise<Token> {
+export async function getManagedToken(tx: Tx, caller: Caller, id: TokenId): Promise<Token> {
   const token = await tx.tokens.getForUpdate(id);
   const { teamId, organizationId, userId } = token;
   const grants = grantsOf(caller);

@@ -11,10 +11,13 @@ import {
   EMAIL_TAKEN,
   emailTaken,
   lastAdministrator,
+  organizationNotFound,
   USERNAME_TAKEN,
   userNotFound,
 } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
+import { organizationMembershipDeleted } from "../domain/organization-membership.ts";
+import { teamMemberRemoved } from "../domain/team-member.ts";
 import {
   checkEmail,
   checkUser,
@@ -25,6 +28,7 @@ import {
   requestEmail,
   type User,
   userCreated,
+  userDeleted,
   userUpdated,
 } from "../domain/user.ts";
 import { touch } from "../domain/version.ts";
@@ -33,6 +37,8 @@ import type { UserSearch } from "../store/user.ts";
 import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
 import { adoptInvitations, lockOrganizationsOf } from "./invitation.ts";
+import { refuseWithoutOwner } from "./team.ts";
+import { removeToken } from "./token.ts";
 
 export interface CreateUser {
   username: string;
@@ -201,6 +207,38 @@ export async function batchGetUsers(
   );
   return app.reads.users.batchShared(ids, callingUser(caller) ?? "", { shared, managed });
 }
+
+/**
+ * Deletes a user with its memberships, teams and tokens. Locks that the user holds stay, and are shown as stale. Throws
+ * `notFound`, or the conflicts `last_administrator` and `last_owner`.
+ */
+export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> =>
+  app.transaction(async (tx) => {
+    requireAdministrator(caller);
+    const administrators = await tx.users.lockAdministrators();
+    const organizations = await lockOrganizationsOf(tx, id);
+    const user = await tx.users.getForUpdate(id);
+    if (isActiveAdministrator(user) && administrators <= 1) throw lastAdministrator();
+    const at = app.now();
+    for (const [organizationId, organization] of organizations) {
+      for (const member of await tx.teamMembers.ofUser(organizationId, id)) {
+        const team = await tx.teams.get(member.teamId);
+        await tx.teamMembers.remove(member);
+        await refuseWithoutOwner(tx, team);
+        await tx.record(teamMemberRemoved(member, touch(organization, at)));
+      }
+    }
+    for (const membership of await tx.memberships.ofUser(id)) {
+      const organization = organizations.get(membership.organizationId);
+      if (!organization) throw organizationNotFound();
+      await tx.memberships.remove(membership);
+      await tx.record(organizationMembershipDeleted(membership, touch(organization, at)));
+    }
+    for (const token of await tx.tokens.ofUser(id)) await removeToken(app, tx, token);
+    touch(user, at);
+    await tx.record(userDeleted(user));
+    await tx.users.remove(user);
+  });
 
 const changeUser = (
   app: App,

@@ -17,6 +17,7 @@ const newTeam = (owners = false): Team =>
     visibility: "secret",
     organizationAccess: ["read-projects"],
     owners,
+    description: null,
     ssoTeamId: null,
     allowMemberTokenManagement: true,
     createdAt: new Date(0),
@@ -29,6 +30,7 @@ const unchanged: TeamSettings = {
   name: undefined,
   visibility: undefined,
   organizationAccess: {},
+  description: undefined,
   ssoTeamId: undefined,
   allowMemberTokenManagement: undefined,
 };
@@ -61,6 +63,7 @@ test("absent settings keep their value", () => {
     name: "after",
     visibility: "organization",
     organizationAccess: { "read-projects": false },
+    description: "Networks",
     ssoTeamId: "group-1",
     allowMemberTokenManagement: false,
   });

@@ -20,6 +20,7 @@ export class Team {
   declare organizationAccess: string[];
   /** Whether the team is the owners team, whose members have every permission. Each organization has exactly one. */
   declare readonly owners: boolean;
+  declare description: string | null;
   /** An id that tools use to map groups of an identity provider to teams. Statehouse only stores it. */
   declare ssoTeamId: string | null;
   /** Whether the team's members may manage the team's tokens. */
@@ -40,6 +41,7 @@ export const newTeam = (
     id: newId("team"),
     visibility: "secret",
     organizationAccess: [],
+    description: null,
     ssoTeamId: null,
     allowMemberTokenManagement: true,
   });
@@ -61,6 +63,8 @@ export interface TeamSettings {
   /** Maps each permission of the request to its value. */
   organizationAccess: Readonly<Record<string, unknown>>;
   /** An empty string means null. */
+  description: string | undefined;
+  /** An empty string means null. */
   ssoTeamId: string | undefined;
   allowMemberTokenManagement: boolean | undefined;
 }
@@ -68,6 +72,7 @@ export interface TeamSettings {
 // Letters, digits, space, `-`, `_`, `/` and `.`, with no space at either end.
 const NAME = /^(?! )[A-Za-z0-9 _/.-]{1,90}(?<! )$/;
 const SSO_TEAM_ID_LENGTH = 255;
+const DESCRIPTION_LENGTH = 1000;
 const known: ReadonlySet<string> = new Set<OrganizationAccess>(organizationAccessNames);
 
 /** Returns whether a team name is valid. */
@@ -92,7 +97,7 @@ export const visibilityOf = (name: string): Visibility | undefined =>
  * request renames the owners team.
  */
 export function applyTeamSettings(team: Team, settings: TeamSettings, problems: Problems): void {
-  const { name, ssoTeamId, allowMemberTokenManagement } = settings;
+  const { name, description, ssoTeamId, allowMemberTokenManagement } = settings;
   if (name !== undefined && name !== team.name) {
     if (team.owners) throw ownersTeamProtected();
     team.name = name;
@@ -114,6 +119,13 @@ export function applyTeamSettings(team: Team, settings: TeamSettings, problems: 
     else access.delete(permission);
   }
   team.organizationAccess = [...access].toSorted();
+  if (description !== undefined) {
+    if (description.length > DESCRIPTION_LENGTH) {
+      const most = `maximum is ${DESCRIPTION_LENGTH} characters`;
+      problems.add("description", `Description is too long (${most})`);
+    }
+    team.description = description || null;
+  }
   if (ssoTeamId !== undefined) {
     if (ssoTeamId.length > SSO_TEAM_ID_LENGTH) problems.add("ssoTeamId", "Sso team id is invalid");
     team.ssoTeamId = ssoTeamId || null;

@@ -117,3 +117,19 @@ export const tokenDeleted = (token: Token, revision: bigint) =>
   ({ type: "tokenDeleted", revision, token }) as const;
 
 export type TokenEvent = ReturnType<typeof tokenCreated | typeof tokenDeleted>;
+
+/** The keys by which a list of team tokens can be sorted. */
+const tokenSortKeys = ["team-name", "created-by", "expired-at", "last-used-at"] as const;
+
+/** The order of a list of team tokens. Tokens without a value are last in both directions. */
+export interface TokenSort {
+  key: (typeof tokenSortKeys)[number];
+  descending: boolean;
+}
+
+/** Parses the order of a list; a leading `-` means descending. Returns undefined for an unknown one. */
+export function tokenSortOf(text: string): TokenSort | undefined {
+  const name = text.replace(/^-/, "");
+  const key = tokenSortKeys.find((known) => known === name);
+  return key && { key, descending: text.startsWith("-") };
+}

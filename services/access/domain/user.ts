@@ -114,4 +114,7 @@ export const userCreated = (user: User) =>
 export const userUpdated = (user: User) =>
   ({ type: "userUpdated", revision: user.version, user }) as const;
 
-export type UserEvent = ReturnType<typeof userCreated | typeof userUpdated>;
+export const userDeleted = (user: User) =>
+  ({ type: "userDeleted", revision: user.version, user }) as const;
+
+export type UserEvent = ReturnType<typeof userCreated | typeof userUpdated | typeof userDeleted>;

@@ -14,6 +14,7 @@ import {
   deleteOrganizationMembership,
   getOrganizationMembership,
   listOrganizationMemberships,
+  listOwnOrganizationMemberships,
   type VisibleMembership,
 } from "../app/organization-membership.ts";
 import type { Context } from "./context.ts";
@@ -51,6 +52,15 @@ export const organizationMembershipService = (
       status,
       page: pageOf(request),
     });
+    return { organizationMemberships: memberships.map(membershipToProto), totalCount: total };
+  },
+
+  listOwnOrganizationMemberships: async (request, { caller }) => {
+    const { memberships, total } = await listOwnOrganizationMemberships(
+      app,
+      caller,
+      pageOf(request),
+    );
     return { organizationMemberships: memberships.map(membershipToProto), totalCount: total };
   },
 

@@ -40,6 +40,7 @@ export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessServic
   listTeamAccess: async (request, { caller }) => {
     const { teamAccess, total } = await listTeamAccess(app, caller, {
       target: targetOf(request),
+      teamId: request.teamId,
       page: pageOf(request),
     });
     return { teamAccess: teamAccess.map(teamAccessToProto), totalCount: total };

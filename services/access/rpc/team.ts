@@ -97,6 +97,7 @@ const settingsOf = (settings: TeamSettingsMessage | undefined): TeamSettings => 
   name: settings?.name,
   visibility: settings?.visibility,
   organizationAccess: settings?.organizationAccess ?? {},
+  description: settings?.description,
   ssoTeamId: settings?.ssoTeamId,
   allowMemberTokenManagement: settings?.allowMemberTokenManagement,
 });
@@ -117,5 +118,6 @@ const teamToProto = ({
   owners: team.owners,
   members,
   allowedActions,
+  ...(team.description === null ? {} : { description: team.description }),
   ...(team.ssoTeamId === null ? {} : { ssoTeamId: team.ssoTeamId }),
 });

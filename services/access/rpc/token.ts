@@ -12,12 +12,13 @@ import {
 import {
   createTeamToken,
   deleteTeamToken,
+  deleteTeamTokens,
   getTeamToken,
   listTeamTokens,
 } from "../app/team-token.ts";
 import { deleteToken, getToken, type NewToken } from "../app/token.ts";
 import { createUserToken, listUserTokens } from "../app/user-token.ts";
-import type { Token } from "../domain/token.ts";
+import { type Token, tokenSortOf } from "../domain/token.ts";
 import type { Context } from "./context.ts";
 import { organizationId, teamId, tokenId, userId } from "./ids.ts";
 
@@ -60,9 +61,20 @@ export const tokenService = (app: App): ServiceImpl<typeof TokenService, Context
   listTeamTokens: async (request, { caller }) => {
     const { rows, total } = await listTeamTokens(app, caller, {
       organizationId: organizationId(request.organizationId),
+      query: request.query,
+      sort: tokenSortOf(request.sort),
+      expiryStatuses: request.expiryStatuses,
       page: pageOf(request),
     });
     return { tokens: rows.map(tokenToProto), totalCount: total };
+  },
+
+  deleteTeamTokens: async (request, { caller }) => {
+    await deleteTeamTokens(app, caller, {
+      organizationId: organizationId(request.organizationId),
+      tokenIds: request.tokenIds.map(tokenId),
+    });
+    return {};
   },
 
   createOrganizationToken: async ({ slot, expiredAt, ...request }, { caller }) =>

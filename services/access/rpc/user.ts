@@ -7,6 +7,7 @@ import type { App } from "../app/app.ts";
 import {
   batchGetUsers,
   createUser,
+  deleteUser,
   getCurrentUser,
   getUser,
   getUserByName,
@@ -53,6 +54,11 @@ export const userService = (app: App): ServiceImpl<typeof UserService, Context> 
   setUserAdministrator: async ({ id, administrator }, { caller }) => ({
     user: userToProto(await setUserAdministrator(app, caller, { id: userId(id), administrator })),
   }),
+
+  deleteUser: async ({ id }, { caller }) => {
+    await deleteUser(app, caller, userId(id));
+    return {};
+  },
 
   batchGetUsers: async ({ ids }, { caller }) => ({
     users: (await batchGetUsers(app, caller, userIds(ids))).map(userToProto),

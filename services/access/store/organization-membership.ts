@@ -91,6 +91,18 @@ export const listOfMemberships = `
     order: `listed."createdAt", listed.id`,
   })}`;
 
+/** Selects a page of the accepted memberships of user $1, without those in the organizations $2, oldest first. */
+export const listOfOwnMemberships = `
+  -- index: organization_memberships_user_id_organization_id_key, users_pkey
+  ${withTotal({
+    count: `select count(*)::int as total ${from}
+      where ou.user_id = $1 and ou.status = 'active' and ou.organization_id <> all($2)`,
+    select: `select ${select} ${from}
+      where ou.user_id = $1 and ou.status = 'active' and ou.organization_id <> all($2)
+      order by ou.created_at, ou.id limit $3 offset $4`,
+    order: `listed."createdAt", listed.id`,
+  })}`;
+
 /** Selects the memberships $1. */
 export const batchOfMemberships = `
   -- index: organization_memberships_pkey, users_pkey, team_members_by_user
@@ -105,6 +117,23 @@ const reads = (database: Database) => ({
     const [view] = await this.batch([id]);
     if (!view) throw organizationMembershipNotFound();
     return view;
+  },
+
+  /** Returns a page of the user's accepted memberships, without those in `withheld` organizations. */
+  async listOwn(
+    userId: UserId,
+    withheld: readonly string[],
+    page: PageInput,
+  ): Promise<Page<OrganizationMembershipView>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<MembershipRow>>(listOfOwnMemberships, [
+        userId,
+        withheld,
+        page.size,
+        offsetOf(page),
+      ]),
+    );
+    return { rows: rows.map(toView), total };
   },
 
   async list(search: OrganizationMembershipSearch): Promise<Page<OrganizationMembershipView>> {

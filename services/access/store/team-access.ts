@@ -55,14 +55,15 @@ export type VisibleTeams =
 const from = "from team_accesses g join teams t on t.id = g.team_id";
 
 const onTarget = `g.target_type = $1 and g.target_id = $2
-  and ($3 or t.id = any($4) or ($5 and t.visibility = 'organization'))`;
+  and ($3 or t.id = any($4) or ($5 and t.visibility = 'organization'))
+  and ($6 = '' or g.team_id = $6)`;
 
-/** Selects a page of the grants of visible teams on target $2 of type $1, oldest first. */
+/** Selects a page of the grants of visible teams, or of team $6 only, on target $2 of type $1, oldest first. */
 export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
   ${withTotal({
     count: `select count(*)::int as total ${from} where ${onTarget}`,
     select: `select ${selectList("g", columns)} ${from} where ${onTarget}
-      order by g.created_at, g.id limit $6 offset $7`,
+      order by g.created_at, g.id limit $7 offset $8`,
     order: `listed."createdAt", listed.id`,
   })}`;
 
@@ -88,7 +89,7 @@ const reads = (database: Database) => ({
   async list(
     { targetType, targetId }: TeamAccessTarget,
     teams: VisibleTeams,
-    page: PageInput,
+    { teamId, page }: { teamId: string; page: PageInput },
   ): Promise<Page<TeamAccess>> {
     const { rows, total } = pageWithTotal(
       await database.query<RowWithTotal<TeamAccess>>(listOfTeamAccess, [
@@ -97,6 +98,7 @@ const reads = (database: Database) => ({
         teams.all,
         teams.all ? [] : teams.teamIds,
         !teams.all && teams.open,
+        teamId,
         page.size,
         offsetOf(page),
       ]),

@@ -36,6 +36,7 @@ const columns = {
   visibility: text,
   organizationAccess: textArray,
   owners: boolean,
+  description: optional(text),
   ssoTeamId: optional(text),
   allowMemberTokenManagement: boolean,
   createdAt: timestamptz,

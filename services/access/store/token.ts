@@ -25,7 +25,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { tokenDescriptionTaken, tokenNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TeamId, TokenId, UserId } from "../domain/ids.ts";
-import { type Slot, Token, type TokenEvent } from "../domain/token.ts";
+import { type Slot, Token, type TokenEvent, type TokenSort } from "../domain/token.ts";
 
 const columns = {
   id: primaryKey,
@@ -52,6 +52,14 @@ const toToken = (row: TokenRow): Token => new Token({ ...row, revision: BigInt(r
 
 const select = `select ${selectList("t", columns)} from tokens t`;
 
+/** SQL: the values by which team tokens are sorted. */
+const sortValues: Readonly<Record<TokenSort["key"], string>> = {
+  "team-name": "(select lower(s.name) from teams s where s.id = t.team_id)",
+  "created-by": "t.created_by_id",
+  "expired-at": "t.expired_at",
+  "last-used-at": "t.last_used_at",
+};
+
 const list = (where: string): string =>
   withTotal({
     count: `select count(*)::int as total from tokens t where ${where}`,
@@ -63,16 +71,33 @@ const list = (where: string): string =>
 export const listOfUser = `-- index: tokens_by_user, for both
   ${list("t.user_id = $1")}`;
 
-/**
- * Selects a page of the tokens of organization $1's teams: of all teams if $4 is true, otherwise of the teams that
- * `TokenViewer` describes.
- */
-export const listOfTeamTokens = `-- index: tokens_by_organization, teams_pkey, for both
-  ${list(`t.organization_id = $1 and t.type = 'team' and exists (
-    select from teams where teams.id = t.team_id
+const visibleTeamTokens = `t.organization_id = $1 and t.type = 'team' and exists (
+    select from teams where teams.id = t.team_id and strpos(lower(teams.name), lower($9)) > 0
       and ($4 or ($8 and teams.id = any($5) and teams.allow_member_token_management)
         or ($6 and not teams.owners
-          and ($7 or teams.visibility = 'organization' or teams.id = any($5)))))`)}`;
+          and ($7 or teams.visibility = 'organization' or teams.id = any($5)))))
+    and (cardinality($10::text[]) = 0
+      or ('expired' = any($10) and t.expired_at <= $11)
+      or (t.expired_at > $11 and ('active' = any($10)
+        or ('expiring_in_7_days' = any($10) and t.expired_at <= $11 + interval '7 days')
+        or ('expiring_in_30_days' = any($10) and t.expired_at <= $11 + interval '30 days'))))`;
+
+/**
+ * Selects a page of the tokens of organization $1's teams with $9 in their names: of all teams if $4 is true, otherwise
+ * of the teams that `TokenViewer` describes. $10 are expiry statuses at the time $11; every token expires.
+ */
+export function listOfTeamTokens(sort?: TokenSort): string {
+  const direction = sort?.descending ? "desc" : "asc";
+  const order = sort ? `${sortValues[sort.key]} ${direction} nulls last,` : "";
+  return `-- index: tokens_by_organization, teams_pkey, for both
+  ${withTotal({
+    count: `select count(*)::int as total from tokens t where ${visibleTeamTokens}`,
+    select: `select ${selectList("t", columns)},
+        row_number() over (order by ${order} t.created_at, t.id) as place
+      from tokens t where ${visibleTeamTokens} order by place limit $2 offset $3`,
+    order: "listed.place",
+  })}`;
+}
 
 /** Selects the token in slot $3 of organization $1 or of its team $2. */
 export const tokenInSlot = `-- index: tokens_slot_key
@@ -89,6 +114,17 @@ export interface TokenViewer {
   /** Whether the viewer may manage all teams that it sees, except the owners team. */
   managesTeams: boolean;
   seesSecretTeams: boolean;
+}
+
+export interface TeamTokenSearch {
+  /** Part of the team's name; empty matches all. */
+  query: string;
+  sort: TokenSort | undefined;
+  /** Expiry statuses, of which a token must have one; empty matches all. */
+  expiryStatuses: readonly string[];
+  /** The time to which expiry statuses refer. */
+  at: Date;
+  page: PageInput;
 }
 
 const reads = (database: Database) => ({
@@ -111,10 +147,10 @@ const reads = (database: Database) => ({
   async listOfTeams(
     organizationId: OrganizationId,
     { owner, teamIds, trustedMember, managesTeams, seesSecretTeams }: TokenViewer,
-    page: PageInput,
+    { query, sort, expiryStatuses, at, page }: TeamTokenSearch,
   ): Promise<Page<Token>> {
     const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<TokenRow>>(listOfTeamTokens, [
+      await database.query<RowWithTotal<TokenRow>>(listOfTeamTokens(sort), [
         organizationId,
         page.size,
         offsetOf(page),
@@ -123,6 +159,9 @@ const reads = (database: Database) => ({
         managesTeams,
         seesSecretTeams,
         trustedMember,
+        query,
+        expiryStatuses,
+        at,
       ]),
     );
     return { rows: rows.map(toToken), total };
@@ -182,6 +221,13 @@ const rows = (em: EntityManager) => ({
   async remove(token: Token): Promise<void> {
     em.remove(token);
     await em.flush();
+  },
+
+  /** Returns the tokens of a user, ordered by id, to prevent deadlocks. */
+  async ofUser(userId: UserId): Promise<Token[]> {
+    // index: tokens_by_user
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    return em.find(entity, { userId }, { lockMode, orderBy: { id: "asc" } });
   },
 
   async recordUses(uses: readonly TokenUse[]): Promise<void> {

@@ -22,6 +22,7 @@ import {
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   UserCreatedSchema,
+  UserDeletedSchema,
   UserUpdatedSchema,
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { emailTaken, userNotFound, usernameTaken } from "../domain/errors.ts";
@@ -180,7 +181,7 @@ const rows = (em: EntityManager) => ({
     return undefined;
   },
 
-  /** Deletes a placeholder user that has neither memberships nor teams. */
+  /** Deletes a user that has neither memberships, teams nor tokens. */
   async remove(user: User): Promise<void> {
     em.remove(user);
     await em.flush();
@@ -240,5 +241,6 @@ export const users = {
   published: {
     userCreated: ({ user }) => published(UserCreatedSchema, user.id, fieldsOf(user)),
     userUpdated: ({ user }) => published(UserUpdatedSchema, user.id, fieldsOf(user)),
+    userDeleted: ({ user }) => published(UserDeletedSchema, user.id, { userId: user.id }),
   } satisfies PublishedEvents<UserEvent>,
 };

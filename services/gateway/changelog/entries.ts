@@ -14,6 +14,14 @@ export interface ChangelogEntry {
 /** Every change of the public API, newest first. New entries are added at the top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
+  { date: "2026-11-22", text: "Administrators can delete users and any organization, limit its workspaces with `workspace-limit`, and set `plan-timeout` and `apply-timeout` of runs in the general settings." },
+  { date: "2026-11-22", text: "Two state versions of a workspace can be compared: GET /state-versions/:state_version_id/changes?filter[since]= names the resources and outputs that were added, changed and removed, without values. Versions that cannot be compared return 409 with the reason." },
+  { date: "2026-11-22", text: "Projects accept and show `auto-destroy-activity-duration`: workspaces with `inherits-project-auto-destroy` show it, and their `auto-destroy-at` follows from it." },
+  { date: "2026-11-22", text: "Tag bindings are also at relationships/tag-bindings of workspaces and projects: POST adds, PATCH replaces. `effective-tag-bindings` have no flat tags that were added by `tag-names` or the tags relationship." },
+  { date: "2026-11-22", text: "POST /projects/:project_id/relationships/workspaces moves workspaces. PUT /organizations/:organization_name updates as PATCH does. GET /organization-memberships lists the caller's memberships, GET /teams/:team_id/relationships/organization-memberships those of a team. DELETE /organizations/:organization_name/team-tokens revokes tokens of teams." },
+  { date: "2026-11-22", text: "Team tokens are listed by `q`, `sort` and `filter[expiry_status]`, workspaces by `filter[tag-union]`, team access by `filter[team][id]`, remote state consumers by `show_only_configured`. Workspaces include `agent_pool`, organizations `entitlement_set`." },
+  { date: "2026-11-22", text: "Teams accept and show `description`; team access `policy-overrides` and `variable-sets`, which have no effect here." },
+  { date: "2026-11-22", text: "State versions show `next-state-version`, `previous-state-version` and `permissions`; workspaces `effective-state-version-retention-desc`; organizations `parent-data-retention-policy-info`; retention policies `links` and `target`." },
   { date: "2026-11-22", text: "`avatar-url` of users is an image of this installation. The user that a membership includes has an `email` for callers who may see it, and an empty `username` until the invitation is accepted; the response of POST organization-memberships includes the user." },
   { date: "2026-11-22", text: "`hosted-json-state-download-url` is null for states of an engine below 1.3." },
   { date: "2026-11-22", editions: ["hosted"], text: "Workspaces and organizations have no relationship `data-retention-policy`. `assessments-enabled` becomes false when a workspace stops being `remote`." },

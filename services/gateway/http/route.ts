@@ -10,7 +10,7 @@ import type { Caller, CredentialType } from "./authentication.ts";
 import type { Load } from "./loader.ts";
 import type { Queries, ValuesOf } from "./query.ts";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type SuccessStatus = 200 | 201 | 204;
 export type FailureStatus = 400 | 403 | 404 | 409 | 412 | 413 | 422 | 503;
 

@@ -72,6 +72,7 @@ const failures: Readonly<Record<number, Failure>> = {
       "lock_sealed",
       "manages_resources",
       "md5_mismatch",
+      "not_comparable",
       "owners_team",
       "project_not_empty",
       "rollback_without_content",

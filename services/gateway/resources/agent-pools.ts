@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { linkages } from "../jsonapi/body.ts";
 import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
-import { toManyOf, toOne } from "../jsonapi/relationship.ts";
+import { related, toManyOf, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { time } from "../jsonapi/shape.ts";
 import { timestamp } from "./timestamps.ts";
@@ -67,4 +67,16 @@ export const agentPoolResource = resource<AgentPool, RequestContext>({
   links: ({ id }) => ({ self: `/api/v2/agent-pools/${id}` }),
   loadMany: async (ids, { client, caller }) =>
     (await client(AgentPoolService).batchGetAgentPools({ ids: [...ids] }, caller)).agentPools,
+});
+
+/**
+ * The agent pool as workspaces include it, without linkages: organizations and projects link to their default pool, and
+ * go-tfe follows links between included resources until its stack overflows.
+ */
+export const includedAgentPoolResource = resource<AgentPool, RequestContext>({
+  ...agentPoolResource,
+  variant: "included",
+  relationships: {
+    organization: related(({ organizationName }) => `/api/v2/organizations/${organizationName}`),
+  },
 });

@@ -23,7 +23,40 @@ const typed = <Kind extends keyof typeof dataRetentionTypes>(
     id: ({ id }) => id,
     shape,
     attributes,
+    relationships: {
+      // The policy of the installation has no target.
+      target: {
+        description: {
+          types: ["workspaces", "organizations"],
+          many: false,
+          data: "always",
+          link: true,
+          optional: true,
+          resources: () => [],
+        },
+        show(policy) {
+          const data = targetOf(policy);
+          return data && { data, links: { related: `/api/v2/${data.type}/${data.id}` } };
+        },
+      },
+    },
+    links: (policy) => {
+      const { type, id } = targetOf(policy) ?? { type: "admin", id: "general-settings" };
+      return { self: `/api/v2/${type}/${id}/relationships/data-retention-policy` };
+    },
   });
+
+/** Returns the workspace or organization to which the policy belongs; undefined for the policy of the installation. */
+const targetOf = ({ workspaceId, organizationName }: DataRetentionPolicy) =>
+  workspaceId
+    ? { type: "workspaces", id: workspaceId }
+    : organizationName
+      ? { type: "organizations", id: organizationName }
+      : undefined;
+
+/** Describes in words how long state versions are kept; null if they are not deleted. */
+export const retentionInWords = (days: number | undefined): string | null =>
+  days === undefined ? null : `${days} ${days === 1 ? "day" : "days"}`;
 
 const deleteOlder = typed(
   "delete-older",

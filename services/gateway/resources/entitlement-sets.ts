@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RequestContext } from "../http/route.ts";
+import type { RequestContext, Settings } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
 /** The features that an organization may use. */
@@ -11,6 +11,12 @@ export interface EntitlementSet {
    */
   operations: boolean;
 }
+
+/** Returns the entitlements of an organization, which are the same for all. */
+export const entitlementsOf = (
+  organizationName: string,
+  { remoteOperations: operations }: Settings,
+): EntitlementSet => ({ organizationName, operations });
 
 /** The features that entitlement sets name. */
 const features = [

@@ -4,13 +4,15 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { z } from "zod";
+import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { nullableLinkage } from "../jsonapi/body.ts";
 import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
 import { related, target, toOne } from "../jsonapi/relationship.ts";
-import { resource } from "../jsonapi/resource.ts";
+import { groupOf, resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
-import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
+import { ownDataRetentionPolicy, retentionInWords } from "./data-retention-policies.ts";
+import { entitlementSetResource, entitlementsOf } from "./entitlement-sets.ts";
 import { permissionShape, permissionsFrom } from "./permissions.ts";
 import { projectResource } from "./projects.ts";
 import { timestamp } from "./timestamps.ts";
@@ -107,6 +109,16 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
 
 const sentAttributes = attributesOf(organizationNoun);
 
+/** A text about the installation's policy, which applies to the organization unless it has its own. */
+function parentPolicy({ siteDataRetentionPolicy: policy }: Organization, context: RequestContext) {
+  if (!context.edition.has("data-retention-policies")) return {};
+  const days = policy && retentionInWords(policy.deleteOlderThanNDays);
+  const text = days ? `State versions are deleted after ${days}.` : "State versions are kept.";
+  return { "parent-data-retention-policy-info": policy ? text : null };
+}
+
+const pathOf = (name: string) => `/api/v2/organizations/${name}`;
+
 /** The id in documents is the organization's name. The internal id, which is never reused, is not shown. */
 export const organizationResource = resource<Organization, RequestContext>({
   type: "organizations",
@@ -125,10 +137,14 @@ export const organizationResource = resource<Organization, RequestContext>({
     "two-factor-conformant": z.boolean(),
     "project-count": z.int().nullable(),
     "workspace-count": z.int().nullable(),
+    "parent-data-retention-policy-info": optionalText
+      .optional()
+      .meta(editionsOf("data-retention-policies")),
     permissions: permissionShape(organizationPermissions),
   },
   attributes: (organization, context) => ({
     ...sentAttributes(organization, context),
+    ...parentPolicy(organization, context),
     "external-id": organization.externalId,
     "created-at": timestamp(organization.createdAt),
     "plan-expired": false,
@@ -161,10 +177,23 @@ export const organizationResource = resource<Organization, RequestContext>({
     }),
     "data-retention-policy": ownDataRetentionPolicy<Organization>(),
     "entitlement-set": toOne({
-      types: ["entitlement-sets"],
       linkage: ({ name }) => ({ type: "entitlement-sets", id: name }),
       links: ({ name }) => ({ related: `/api/v2/organizations/${name}/entitlement-set` }),
+      targets: [
+        {
+          resource: () => entitlementSetResource,
+          load: async (organizations, { settings }) =>
+            groupOf(
+              entitlementSetResource,
+              organizations.map(({ name }) => entitlementsOf(name, settings)),
+            ),
+        },
+      ],
     }),
+    "authentication-token": related(({ name }) => `${pathOf(name)}/authentication-token`),
+    "audit-trails-authentication-token": related(
+      ({ name }) => `${pathOf(name)}/authentication-token?token=audit-trails`,
+    ),
     workspaces: related(({ name }) => `/api/v2/organizations/${name}/workspaces`),
     projects: related(({ name }) => `/api/v2/organizations/${name}/projects`),
   },
@@ -185,4 +214,15 @@ export const includedOrganizationResource = resource<Organization, RequestContex
     ...organizationResource.relationships,
     "default-project": related(({ defaultProjectId }) => `/api/v2/projects/${defaultProjectId}`),
   },
+});
+
+/** An organization as administrators see it. */
+export const administeredOrganizationResource = resource<Organization, RequestContext>({
+  ...organizationResource,
+  variant: "administered",
+  shape: { ...organizationResource.shape, "workspace-limit": z.int().nullable() },
+  attributes: (organization, context) => ({
+    ...organizationResource.attributes(organization, context),
+    "workspace-limit": organization.workspaceLimit ?? null,
+  }),
 });

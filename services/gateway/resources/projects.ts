@@ -50,6 +50,12 @@ export const projectNoun: Noun<Fields, Project, RequestContext> = {
   attributes: {
     name: { field: "name", in: z.string() },
     description: { field: "description", in: z.string(), shown: optionalText },
+    "auto-destroy-activity-duration": {
+      field: "autoDestroyActivityDuration",
+      in: z.string(),
+      shown: optionalText,
+      removable: true,
+    },
     "default-execution-mode": { field: "defaultExecutionMode", in: z.string() },
     // Clients send this as an attribute, although the public documentation describes a relationship.
     "default-agent-pool-id": { field: "defaultAgentPoolId", in: z.string(), writeOnly: true },
@@ -87,7 +93,6 @@ export const projectResource = resource<Project, RequestContext>({
     "created-at": time,
     "workspace-count": z.int().nullable(),
     "is-default": z.boolean(),
-    "auto-destroy-activity-duration": optionalText,
     permissions: permissionShape(projectPermissions),
   },
   attributes: (project, context) => ({
@@ -95,7 +100,6 @@ export const projectResource = resource<Project, RequestContext>({
     "created-at": timestamp(project.createdAt),
     "workspace-count": project.workspaceCount ?? null,
     "is-default": project.isDefault,
-    "auto-destroy-activity-duration": null,
     permissions: permissions(project.allowedActions),
   }),
   relationships: {

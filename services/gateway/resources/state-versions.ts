@@ -92,8 +92,9 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
       .describe("Omitted for callers who may not see how many resources are billed."),
     "vcs-commit-sha": optionalText,
     "vcs-commit-url": optionalText,
+    permissions: z.object({ "can-restore-backing-data": z.boolean() }),
   },
-  attributes: (version) => ({
+  attributes: (version, { edition }) => ({
     "created-at": timestamp(version.createdAt),
     size: version.size === undefined ? null : Number(version.size),
     md5: version.md5,
@@ -121,6 +122,11 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
       : undefined,
     "vcs-commit-sha": reported(version.run?.commitSha),
     "vcs-commit-url": reported(version.run?.commitUrl),
+    permissions: {
+      "can-restore-backing-data":
+        edition.has("state-versions.backing-data-actions") &&
+        version.allowedActions.includes("state:manage-backing-data"),
+    },
   }),
   relationships: {
     workspace: toOne({
@@ -154,6 +160,14 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     "rollback-state-version": toOne({
       types: ["state-versions"],
       linkage: ({ rollbackStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
+    }),
+    "previous-state-version": toOne({
+      types: ["state-versions"],
+      linkage: ({ previousStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
+    }),
+    "next-state-version": toOne({
+      types: ["state-versions"],
+      linkage: ({ nextStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
     }),
   },
   hasSecret: ({ uploadUrl, jsonUploadUrl }) => Boolean(uploadUrl || jsonUploadUrl),

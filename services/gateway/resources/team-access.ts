@@ -23,6 +23,7 @@ export const workspacePermissions = [
   ["workspace-access.policy-mocks", "policy-mocks"],
   ["workspace-access.locking", "workspace-locking"],
   ["workspace-access.run-tasks", "run-tasks"],
+  ["workspace-access.policy-overrides", "policy-overrides"],
 ] as const;
 
 const attributesByPermission = new Map<string, string>(workspacePermissions);

@@ -40,6 +40,7 @@ export const teamResource: CompiledResource<NamedTeam, RequestContext> = resourc
   id: ({ id }) => id,
   shape: {
     name: z.string(),
+    description: optionalText,
     "users-count": z.int(),
     visibility: z.enum(["secret", "organization"]),
     "sso-team-id": optionalText,
@@ -51,6 +52,7 @@ export const teamResource: CompiledResource<NamedTeam, RequestContext> = resourc
   },
   attributes: (team) => ({
     name: team.name,
+    description: team.description ?? null,
     "users-count": team.usersCount,
     visibility: team.visibility,
     "sso-team-id": team.ssoTeamId ?? null,
@@ -73,6 +75,7 @@ export const teamResource: CompiledResource<NamedTeam, RequestContext> = resourc
       resource: () => organizationMembershipResource,
     }),
     "authentication-token": related(({ id }) => `/api/v2/teams/${id}/authentication-token`),
+    "authentication-tokens": related(({ id }) => `/api/v2/teams/${id}/authentication-tokens`),
   },
   links: ({ id }) => ({ self: `/api/v2/teams/${id}` }),
   loadMany: async (ids, { client, caller }) =>

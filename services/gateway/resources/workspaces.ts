@@ -2,13 +2,15 @@ import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import type { Workspace } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
+import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { attributesOf, shapeOf } from "../jsonapi/noun.ts";
 import { empty, emptyList, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalText, optionalTime, time } from "../jsonapi/shape.ts";
+import { includedAgentPoolResource } from "./agent-pools.ts";
 import { configurationVersionResource } from "./configuration-versions.ts";
-import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
+import { ownDataRetentionPolicy, retentionInWords } from "./data-retention-policies.ts";
 import { effectiveTagBindingResource } from "./effective-tag-bindings.ts";
 import { includedOrganizationResource } from "./organizations.ts";
 import { permissionShape } from "./permissions.ts";
@@ -35,6 +37,15 @@ const organizationOf = ({ organizationName }: Workspace) =>
 
 const sentAttributes = attributesOf(workspaceNoun);
 
+/** Texts about the policy that applies. Statehouse keeps no data of runs that a policy could delete. */
+const retentionAttributes = ({ effectiveRetentionDays }: Workspace, { edition }: RequestContext) =>
+  edition.has("data-retention-policies")
+    ? {
+        "effective-state-version-retention-desc": retentionInWords(effectiveRetentionDays),
+        "effective-run-data-retention-desc": null,
+      }
+    : {};
+
 /** A workspace with all its attributes. Relationships to nouns that this product does not have are null. */
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
@@ -60,11 +71,19 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "vcs-repo-identifier": optionalText,
     ...workspacePerformanceShape,
     "hyok-enabled": z.boolean(),
+    "effective-state-version-retention-desc": optionalText
+      .optional()
+      .meta(editionsOf("data-retention-policies")),
+    "effective-run-data-retention-desc": z
+      .null()
+      .optional()
+      .meta(editionsOf("data-retention-policies")),
     permissions: permissionShape(workspacePermissionTable),
     actions: z.object({ "is-destroyable": z.boolean() }),
   },
   attributes: (workspace, context) => ({
     ...sentAttributes(workspace, context),
+    ...retentionAttributes(workspace, context),
     environment: "default",
     "created-at": timestamp(workspace.createdAt),
     "updated-at": timestamp(workspace.updatedAt),
@@ -185,8 +204,13 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     }),
     "current-assessment-result": empty,
     "agent-pool": toOne({
-      types: ["agent-pools"],
       linkage: ({ agentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
+      targets: [
+        target(
+          () => includedAgentPoolResource,
+          ({ agentPoolId }) => agentPoolId,
+        ),
+      ],
     }),
     "ssh-key": toOne({
       types: ["ssh-keys"],

@@ -5,8 +5,12 @@ import { text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import { generalSettingsResource } from "../resources/general-settings.ts";
-import { organizationResource } from "../resources/organizations.ts";
+import { administeredOrganizationResource } from "../resources/organizations.ts";
+
+/** The largest limit of workspaces. Messages contain it as uint32. */
+const MAX_LIMIT = 2 ** 31 - 1;
 
 const organizationPath = "/admin/organizations/:organizationName";
 
@@ -29,15 +33,25 @@ export const adminRoutes: readonly Route[] = [
     body: documentBody(
       z.object({
         type: optional(typeOf("general-settings")),
-        attributes: section(z.object({ "default-remote-state-access": optional(z.boolean()) })),
+        attributes: section(
+          z.object({
+            "default-remote-state-access": optional(z.boolean()),
+            "plan-timeout": optional(z.string()),
+            "apply-timeout": optional(z.string()),
+          }),
+        ),
       }),
     ),
     success: [200, one(generalSettingsResource)],
     failures: [404, 422],
     edition: "admin.general-settings",
     handle: async ({ client, body, caller }) => {
-      const access = body.data.attributes["default-remote-state-access"];
-      const wanted = access === undefined ? {} : { defaultRemoteStateAccess: access };
+      const { attributes } = body.data;
+      const wanted = omitUndefined({
+        defaultRemoteStateAccess: attributes["default-remote-state-access"],
+        planTimeout: attributes["plan-timeout"],
+        applyTimeout: attributes["apply-timeout"],
+      });
       return (await client(AdminService).updateGeneralSettings(wanted, caller)).settings;
     },
   }),
@@ -46,7 +60,7 @@ export const adminRoutes: readonly Route[] = [
     path: "/admin/organizations",
     summary: "List all organizations",
     query: { page, q: text("q", "Part of the organization's name.") },
-    success: [200, list(organizationResource)],
+    success: [200, list(administeredOrganizationResource)],
     failures: [400, 404],
     handle: async ({ client, query, caller }) => {
       const { page } = query;
@@ -61,7 +75,7 @@ export const adminRoutes: readonly Route[] = [
     method: "GET",
     path: organizationPath,
     summary: "Show any organization",
-    success: [200, one(organizationResource)],
+    success: [200, one(administeredOrganizationResource)],
     failures: [404],
     handle: async ({ client, params, caller }) =>
       (await client(AdminService).getAnyOrganization({ name: params.organizationName }, caller))
@@ -70,20 +84,39 @@ export const adminRoutes: readonly Route[] = [
   route({
     method: "PATCH",
     path: organizationPath,
-    summary: "Set an organization's plan",
+    summary: "Set an organization's plan and its limit of workspaces",
     body: documentBody(
       z.object({
         type: typeOf("organizations"),
-        attributes: section(z.object({ "plan-identifier": z.string() })),
+        attributes: section(
+          z.object({
+            "plan-identifier": optional(z.string()),
+            "workspace-limit": z.int().min(0).max(MAX_LIMIT).nullish(),
+          }),
+        ),
       }),
     ),
     pointers: { plan: "/data/attributes/plan-identifier" },
-    success: [200, one(organizationResource)],
+    success: [200, one(administeredOrganizationResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => {
-      const plan = body.data.attributes["plan-identifier"];
-      const wanted = { name: params.organizationName, plan };
+      const { "plan-identifier": plan, "workspace-limit": workspaceLimit } = body.data.attributes;
+      const wanted = {
+        name: params.organizationName,
+        ...omitUndefined({ plan, workspaceLimit: workspaceLimit ?? undefined }),
+        withoutWorkspaceLimit: workspaceLimit === null,
+      };
       return (await client(AdminService).setOrganizationPlan(wanted, caller)).organization;
     },
+  }),
+  route({
+    method: "DELETE",
+    path: organizationPath,
+    summary: "Delete any organization with everything in it",
+    success: [204],
+    failures: [404, 503],
+    credentials: ["user"],
+    handle: ({ client, params, caller }) =>
+      client(AdminService).deleteAnyOrganization({ name: params.organizationName }, caller),
   }),
 ];

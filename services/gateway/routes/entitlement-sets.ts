@@ -1,7 +1,7 @@
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { entitlementSetResource } from "../resources/entitlement-sets.ts";
+import { entitlementSetResource, entitlementsOf } from "../resources/entitlement-sets.ts";
 
 export const entitlementSetRoutes: readonly Route[] = [
   route({
@@ -14,10 +14,7 @@ export const entitlementSetRoutes: readonly Route[] = [
       const name = params.organizationName;
       const { organization } = await client(OrganizationService).getOrganization({ name }, caller);
       if (!organization) throw new Error("no organization in the service's response");
-      return {
-        organizationName: organization.name,
-        operations: settings.remoteOperations,
-      };
+      return entitlementsOf(organization.name, settings);
     },
   }),
 ];

@@ -1,4 +1,5 @@
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
@@ -95,6 +96,34 @@ export const organizationMembershipRoutes: readonly Route[] = [
         caller,
       );
       return organizationMembership && { ...organizationMembership, organizationName };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/organization-memberships",
+    summary: "List the caller's own accepted memberships",
+    includes,
+    query: { page },
+    success: [200, list(organizationMembershipResource)],
+    failures: [400],
+    credentials: ["user"],
+    handle: async ({ query, client, caller }) => {
+      const { page } = query;
+      const found = await client(OrganizationMembershipService).listOwnOrganizationMemberships(
+        { pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      const ids = found.organizationMemberships.map(({ organizationId }) => organizationId);
+      const { organizations } = await client(OrganizationService).batchGetOrganizations(
+        { ids },
+        caller,
+      );
+      const names = new Map(organizations.map(({ externalId, name }) => [externalId, name]));
+      const items = found.organizationMemberships.map((membership) => ({
+        ...membership,
+        organizationName: names.get(membership.organizationId),
+      }));
+      return { items, page, totalCount: found.totalCount };
     },
   }),
   route({

@@ -58,28 +58,31 @@ export const organizationRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations/:organizationName",
     summary: "Show an organization",
-    includes: ["default_project"],
+    includes: ["default_project", "entitlement_set"],
     success: [200, one(organizationResource)],
     failures: [400, 404],
     handle: async ({ client, params, caller }) =>
       (await client(OrganizationService).getOrganization({ name: params.organizationName }, caller))
         .organization,
   }),
-  route({
-    method: "PATCH",
-    path: "/organizations/:organizationName",
-    summary: "Update an organization",
-    ...updateBody,
-    validatesOnly: true,
-    success: [200, one(organizationResource)],
-    failures: [404, 422, 503],
-    handle: async ({ client, params, body, validateOnly, caller }) => {
-      const { name: newName, ...settings } = body;
-      const wanted = { ...omitUndefined({ newName }), settings, validateOnly };
-      const request = { name: params.organizationName, ...wanted };
-      return (await client(OrganizationService).updateOrganization(request, caller)).organization;
-    },
-  }),
+  // Public clients know both methods. Absent attributes keep their values with either.
+  ...(["PATCH", "PUT"] as const).map((method) =>
+    route({
+      method,
+      path: "/organizations/:organizationName",
+      summary: "Update an organization",
+      ...updateBody,
+      validatesOnly: true,
+      success: [200, one(organizationResource)],
+      failures: [404, 422, 503],
+      handle: async ({ client, params, body, validateOnly, caller }) => {
+        const { name: newName, ...settings } = body;
+        const wanted = { ...omitUndefined({ newName }), settings, validateOnly };
+        const request = { name: params.organizationName, ...wanted };
+        return (await client(OrganizationService).updateOrganization(request, caller)).organization;
+      },
+    }),
+  ),
   route({
     method: "DELETE",
     path: "/organizations/:organizationName",

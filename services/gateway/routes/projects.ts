@@ -1,9 +1,12 @@
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { choice, flag, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
+import { listBody, typeOf } from "../jsonapi/body.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
 import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import { projectNoun, projectResource } from "../resources/projects.ts";
@@ -11,6 +14,9 @@ import { tagFilters } from "./tag-filters.ts";
 
 const createBody = bodyOf(projectNoun, ["name"]);
 const updateBody = bodyOf(projectNoun);
+
+/** Maximum number of workspaces that a request moves. They are locked together. */
+const MAX_MOVED = 100;
 
 const includes = ["effective_tag_bindings"] as const;
 
@@ -75,7 +81,7 @@ export const projectRoutes: readonly Route[] = [
     credentials: longLivedCredentials,
     handle: async ({ client, params, body, validateOnly, caller }) => {
       const { organizationName } = params;
-      const { name, description, tagBindings, ...settings } = body;
+      const { name, description, tagBindings, unset: _, ...settings } = body;
       const fields = { ...omitUndefined({ name, description, tagBindings }), settings };
       const request = { organizationName, ...fields, validateOnly };
       return (await client(ProjectService).createProject(request, caller)).project;
@@ -102,12 +108,25 @@ export const projectRoutes: readonly Route[] = [
     failures: [404, 422],
     credentials: longLivedCredentials,
     handle: async ({ client, params, body, validateOnly, caller }) => {
-      const { name, description, tagBindings: given, ...settings } = body;
+      const { name, description, tagBindings: given, unset = [], ...settings } = body;
       const tagBindings = given && { tagBindings: given };
       const fields = { ...omitUndefined({ name, description, tagBindings }), settings };
-      const request = { id: params.projectId, ...fields, validateOnly };
+      const request = { id: params.projectId, ...fields, unset, validateOnly };
       return (await client(ProjectService).updateProject(request, caller)).project;
     },
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:projectId/relationships/workspaces",
+    summary: "Move workspaces to a project, all of them or none",
+    body: listBody(z.object({ type: typeOf("workspaces"), id: z.string() }), MAX_MOVED),
+    success: [204],
+    failures: [404, 422, 503],
+    handle: ({ client, params, body, caller }) =>
+      client(WorkspaceService).moveWorkspaces(
+        { projectId: params.projectId, workspaceIds: body.data.map(({ id }) => id) },
+        caller,
+      ),
   }),
   route({
     method: "DELETE",

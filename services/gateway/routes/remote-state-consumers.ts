@@ -1,6 +1,7 @@
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import { z } from "zod";
 import { page } from "../http/paging.ts";
+import { flag } from "../http/query.ts";
 import { list } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { listBody, MAX_IDS } from "../jsonapi/body.ts";
@@ -26,13 +27,24 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     method: "GET",
     path,
     summary: "List the workspaces whose runs may read a workspace's state",
-    query: { page },
+    query: {
+      page,
+      approvedOnly: flag(
+        "show_only_configured",
+        "With true, only approved consumers, even if the state is shared with all workspaces.",
+      ),
+    },
     success: [200, list(workspaceResource)],
     failures: [400, 404],
     handle: async ({ client, params, query, caller }) => {
-      const { page } = query;
+      const { page, approvedOnly = false } = query;
       const found = await client(RemoteStateConsumerService).listRemoteStateConsumers(
-        { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
+        {
+          workspaceId: params.workspaceId,
+          approvedOnly,
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
         caller,
       );
       return { items: found.workspaces, page, totalCount: found.totalCount };

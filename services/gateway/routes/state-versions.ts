@@ -8,6 +8,7 @@ import { type RequestContext, type Route, route } from "../http/route.ts";
 import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import type { ObjectUpload } from "../object-upload.ts";
 import { withRun, withRunIfReported, withRuns } from "../resources/reported-run.ts";
+import { stateVersionChangesResource } from "../resources/state-version-changes.ts";
 import { stateVersionResource } from "../resources/state-versions.ts";
 import { createStateVersionBody, rollbackStateVersionBody } from "./state-version-body.ts";
 
@@ -157,6 +158,24 @@ export const stateVersionRoutes: readonly Route[] = [
       );
       return withRun(stateVersion, { runs });
     },
+  }),
+  route({
+    method: "GET",
+    path: "/state-versions/:stateVersionId/changes",
+    summary: "Compare a state version with another one of its workspace",
+    query: {
+      sinceId: requiredText("filter[since]", "The id of the version with which it is compared."),
+    },
+    success: [200, one(stateVersionChangesResource)],
+    failures: [400, 404, 409],
+    handle: async ({ client, params: { stateVersionId }, query: { sinceId }, caller }) => ({
+      stateVersionId,
+      sinceId,
+      changes: await client(StateVersionService).compareStateVersions(
+        { id: stateVersionId, sinceId },
+        caller,
+      ),
+    }),
   }),
   route({
     method: "GET",

@@ -12,7 +12,70 @@ const pointers = { tagBindings: "/data", "tagBindings[]": "/data/[]/attributes" 
 
 const ofProject = "/projects/:projectId/tag-bindings";
 
+/** The methods of the relationship, which answer without a document; PATCH replaces all bindings. */
+const changes = [
+  { method: "POST", replacesAll: false, summary: "Add or change tag bindings" },
+  { method: "PATCH", replacesAll: true, summary: "Replace all tag bindings" },
+] as const;
+
+/** The relationships, which public clients know beside `/tag-bindings`. */
+const relationshipRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/projects/:projectId/relationships/tag-bindings",
+    summary: "List a project's tag bindings",
+    success: [200, completeList(tagBindingResource)],
+    failures: [404],
+    handle: async ({ client, params: { projectId }, caller }) => ({
+      items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
+        .tagBindings,
+    }),
+  }),
+  route({
+    method: "GET",
+    path: "/workspaces/:workspaceId/relationships/tag-bindings",
+    summary: "List a workspace's tag bindings",
+    success: [200, completeList(tagBindingResource)],
+    failures: [404],
+    handle: async ({ client, params: { workspaceId }, caller }) => ({
+      items: (await client(TagBindingService).listWorkspaceTagBindings({ workspaceId }, caller))
+        .tagBindings,
+    }),
+  }),
+  ...changes.flatMap(({ method, replacesAll, summary }) => [
+    route({
+      method,
+      path: "/projects/:projectId/relationships/tag-bindings",
+      summary: `${summary} of a project`,
+      body: listBody(tagBindingItem),
+      pointers,
+      success: [204],
+      failures: [404, 422],
+      handle: ({ client, params: { projectId }, body, caller }) =>
+        client(TagBindingService).updateProjectTagBindings(
+          { projectId, tagBindings: body.data, replacesAll },
+          caller,
+        ),
+    }),
+    route({
+      method,
+      path: "/workspaces/:workspaceId/relationships/tag-bindings",
+      summary: `${summary} of a workspace`,
+      body: listBody(tagBindingItem),
+      pointers,
+      success: [204],
+      failures: [404, 422],
+      handle: ({ client, params: { workspaceId }, body, caller }) =>
+        client(TagBindingService).updateWorkspaceTagBindings(
+          { workspaceId, tagBindings: body.data, replacesAll },
+          caller,
+        ),
+    }),
+  ]),
+];
+
 export const tagBindingRoutes: readonly Route[] = [
+  ...relationshipRoutes,
   route({
     method: "GET",
     path: ofProject,

@@ -6,7 +6,7 @@ import {
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
-import { requiredText } from "../http/query.ts";
+import { requiredText, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type ParamsOf, type RequestContext, type Route, route } from "../http/route.ts";
 import {
@@ -67,6 +67,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       query: {
         page,
         targetId: requiredText(`filter[${targetType}][id]`, `The id of the ${targetType}.`),
+        teamId: text("filter[team][id]", "Only the access of this team."),
       },
       success: [200, list(resource)],
       failures: [400, 404],
@@ -77,6 +78,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
           {
             targetType,
             targetId: query.targetId,
+            teamId: query.teamId,
             pageNumber: page.number,
             pageSize: page.size,
           },

@@ -1,8 +1,11 @@
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
+import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
+import { text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
+import { listBody, typeOf } from "../jsonapi/body.ts";
 import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import {
   type AuthenticationToken,
@@ -10,6 +13,15 @@ import {
 } from "../resources/authentication-tokens.ts";
 import { organizationIdOf } from "./organization-name.ts";
 import { expiryOf, tokenBody } from "./token-body.ts";
+
+/** The values of `filter[expiry_status]`. Every token of this product expires. */
+const expiryStatuses = [
+  "active",
+  "expiring_in_7_days",
+  "expiring_in_30_days",
+  "expired",
+  "no_expiration",
+];
 
 const plain = "/teams/:teamId/authentication-token";
 
@@ -74,15 +86,35 @@ export const teamTokenRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations/:organizationName/team-tokens",
     summary: "List the tokens of an organization's teams",
-    query: { page },
+    query: {
+      page,
+      q: text("q", "Part of the team's name."),
+      sort: text(
+        "sort",
+        "The order of the list; tokens without a value are last.",
+        z.enum(
+          ["team-name", "created-by", "expired-at", "last-used-at"].flatMap((key) => [
+            key,
+            `-${key}`,
+          ]),
+        ),
+      ),
+      expiryStatuses: texts(
+        "filter[expiry_status]",
+        `Only tokens with one of these: ${expiryStatuses.join(", ")}.`,
+      ),
+    },
     success: [200, list(authenticationTokenResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async (input) => {
-      const { page } = input.query;
+      const { page, q, sort, expiryStatuses: wanted } = input.query;
       const { tokens, totalCount } = await input.client(TokenService).listTeamTokens(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
+          query: q,
+          sort,
+          expiryStatuses: wanted.filter((status) => expiryStatuses.includes(status)),
           pageNumber: page.number,
           pageSize: page.size,
         },
@@ -90,5 +122,22 @@ export const teamTokenRoutes: readonly Route[] = [
       );
       return { items: tokens.map((token): AuthenticationToken => ({ token })), page, totalCount };
     },
+  }),
+  route({
+    method: "DELETE",
+    path: "/organizations/:organizationName/team-tokens",
+    summary: "Revoke tokens of an organization's teams, all of them or none",
+    body: listBody(z.object({ type: typeOf("authentication-tokens"), id: z.string() })),
+    success: [204],
+    failures: [404, 422],
+    credentials: longLivedCredentials,
+    handle: async (input) =>
+      input.client(TokenService).deleteTeamTokens(
+        {
+          organizationId: await organizationIdOf(input, input.params.organizationName),
+          tokenIds: input.body.data.map(({ id }) => id),
+        },
+        input.caller,
+      ),
   }),
 ];

@@ -1,3 +1,4 @@
+import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
@@ -6,7 +7,7 @@ import { text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { documentBody, listBody, mapOf, optional, section, typeOf } from "../jsonapi/body.ts";
-import { teamResource } from "../resources/teams.ts";
+import { organizationMembershipResource, teamResource } from "../resources/teams.ts";
 import { organizationIdOf, withOrganizationName } from "./organization-name.ts";
 import { permissionsOf, permissionValue } from "./permission-values.ts";
 
@@ -19,6 +20,7 @@ const body = documentBody(
       z.object({
         name: optional(z.string()),
         visibility: optional(z.string()),
+        description: z.string().nullish(),
         "sso-team-id": z.string().nullish(),
         "allow-member-token-management": optional(z.boolean()),
         "organization-access": optional(mapOf(permissionValue)),
@@ -30,12 +32,13 @@ const body = documentBody(
 type Attributes = z.infer<typeof body>["data"]["attributes"];
 
 const settingsOf = (attributes: Attributes) => {
-  const { name, visibility, "sso-team-id": ssoTeamId } = attributes;
+  const { name, visibility, description, "sso-team-id": ssoTeamId } = attributes;
   const allowMemberTokenManagement = attributes["allow-member-token-management"];
   return {
     ...(name === undefined ? {} : { name }),
     ...(visibility === undefined ? {} : { visibility }),
-    // Null removes the id.
+    // Null removes the description or the id.
+    ...(description === undefined ? {} : { description: description ?? "" }),
     ...(ssoTeamId === undefined ? {} : { ssoTeamId: ssoTeamId ?? "" }),
     ...(allowMemberTokenManagement === undefined ? {} : { allowMemberTokenManagement }),
     organizationAccess: permissionsOf("", attributes["organization-access"]),
@@ -50,6 +53,8 @@ const membershipsBody = listBody(
   z.object({ type: z.literal("organization-memberships"), id: z.string() }),
 );
 const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const memberFailures = [404, 409, 422] as const;
 
@@ -166,6 +171,43 @@ export const teamRoutes: readonly Route[] = [
     credentials: longLivedCredentials,
     handle: ({ client, params, caller, body }) =>
       client(TeamService).removeTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
+  }),
+  route({
+    method: "GET",
+    path: `${byId}/relationships/organization-memberships`,
+    summary: "List the memberships of a team's members",
+    includes: ["user", "teams"],
+    query: {
+      page,
+      status: text("filter[status]", "Only memberships with this status: invited or active."),
+      sort: text("sort", "The order of the list.", z.enum(["status", "-status"])),
+    },
+    success: [200, list(organizationMembershipResource)],
+    failures: [400, 404],
+    credentials: longLivedCredentials,
+    handle: async (input) => {
+      const { params, query, client, caller } = input;
+      const { page, status, sort } = query;
+      const { team } = await client(TeamService).getTeam({ id: params.teamId }, caller);
+      const named = await withOrganizationName(input, team);
+      const { organizationMemberships } = await client(
+        OrganizationMembershipService,
+      ).batchGetOrganizationMemberships(
+        { ids: named?.members.map(({ organizationMembershipId: id }) => id) ?? [] },
+        caller,
+      );
+      const direction = sort === "-status" ? -1 : 1;
+      const found = organizationMemberships
+        .filter((membership) => status === "" || membership.status === status)
+        .toSorted((a, b) =>
+          sort === "" || a.status === b.status
+            ? compareTexts(a.id, b.id)
+            : direction * compareTexts(a.status, b.status),
+        )
+        .map((membership) => ({ ...membership, organizationName: named?.organizationName }));
+      const start = (page.number - 1) * page.size;
+      return { items: found.slice(start, start + page.size), page, totalCount: found.length };
+    },
   }),
   route({
     method: "POST",

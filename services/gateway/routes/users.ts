@@ -96,6 +96,16 @@ export const userRoutes: readonly Route[] = [
         .user;
     },
   }),
+  route({
+    method: "DELETE",
+    path: "/admin/users/:userId",
+    summary: "Delete a user with its memberships and tokens",
+    success: [204],
+    failures: [404, 409],
+    credentials: ["user"],
+    handle: ({ client, params, caller }) =>
+      client(UserService).deleteUser({ id: params.userId }, caller),
+  }),
   ...Object.entries(actions).map(([name, act]) =>
     route({
       method: "POST",

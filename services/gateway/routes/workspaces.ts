@@ -3,7 +3,7 @@ import type { WorkspaceRefSchema } from "@statehouse/proto/statehouse/workspaces
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
 import { page } from "../http/paging.ts";
-import { choice, text, texts } from "../http/query.ts";
+import { choice, flag, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type ParamsOf, type Route, route } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -14,6 +14,7 @@ import { tagFilters } from "./tag-filters.ts";
 type WorkspaceRef = MessageInitShape<typeof WorkspaceRefSchema>;
 
 const includes = [
+  "agent_pool",
   "current_configuration_version",
   "current_configuration_version.ingress_attributes",
   "current_run",
@@ -133,6 +134,10 @@ export const workspaceRoutes: readonly Route[] = [
         "Only workspaces that have none of these tags.",
       ),
       tagged: tagFilters,
+      taggedAny: flag(
+        "filter[tag-union]",
+        "With true, workspaces that match any of the conditions on tags, instead of all.",
+      ),
       currentRunStatuses: texts(
         "filter[current-run][status]",
         "Only workspaces whose current run has one of these statuses.",
@@ -149,10 +154,11 @@ export const workspaceRoutes: readonly Route[] = [
     success: [200, list(workspaceResource)],
     failures: [400, 404],
     handle: async ({ client, params, query, caller }) => {
-      const { page, locked, ...filters } = query;
+      const { page, locked, taggedAny = false, ...filters } = query;
       const asked = {
         organizationName: params.organizationName,
         ...filters,
+        taggedAny,
         ...(locked !== "" && { locked: locked === "true" }),
       };
       const { workspaces: items, totalCount } = await client(WorkspaceService).listWorkspaces(

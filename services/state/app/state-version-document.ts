@@ -29,7 +29,12 @@ export function hasStableJson({ engineVersion }: Pick<StateVersionView, "engineV
   );
 }
 
-const documentActions = ["state:read", "state:read-outputs", "state:write"] as const;
+const documentActions = [
+  "state:read",
+  "state:read-outputs",
+  "state:write",
+  "state:manage-backing-data",
+] as const;
 
 /** The path of the upload URL of a content. */
 export const uploadPath = (

@@ -1,7 +1,8 @@
 import type { Caller } from "@statehouse/authorization";
 import type { PageInput } from "@statehouse/postgres";
-import { stateVersionNotFound } from "../domain/errors.ts";
+import { statesNotComparable, stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import { problemOfComparison, type StateChanges } from "../domain/state-digest.ts";
 import { contentOf } from "../domain/state-version-upload.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 import type { App } from "./app.ts";
@@ -31,6 +32,27 @@ export async function getCurrentStateVersion(
   await authorizeRead(app, caller, "state:read", target);
   if (!known?.version) throw stateVersionNotFound();
   return documentOf(app, caller, known.version);
+}
+
+/**
+ * Returns what differs in a version from another version of its workspace, without values. Callers that may read the
+ * version may read this. Throws `notFound`, also if the other version belongs to another workspace, `forbidden`, or the conflict
+ * `not_comparable` with the reason.
+ */
+export async function compareStateVersions(
+  app: App,
+  caller: Caller,
+  { id, sinceId }: { id: StateVersionId; sinceId: StateVersionId },
+): Promise<StateChanges> {
+  const version = await app.reads.stateVersions.get(id);
+  await authorizeRead(app, caller, "state:read", version, "state version");
+  const since = await app.reads.stateVersions.get(sinceId);
+  if (since.workspaceId !== version.workspaceId) throw stateVersionNotFound();
+  const problem = problemOfComparison(
+    await app.reads.stateVersionDigests.comparable([id, sinceId]),
+  );
+  if (problem !== undefined) throw statesNotComparable(problem);
+  return app.reads.stateVersionDigests.changes(id, sinceId);
 }
 
 export interface ListStateVersions {

@@ -12,6 +12,9 @@ export const workspaceNotFound = () => notFound("workspace");
 export const stateVersionNotFound = () => notFound("state version");
 export const outputNotFound = () => notFound("state version output");
 
+/** Thrown if the contents of two versions cannot be compared. */
+export const statesNotComparable = (problem: string) => conflict("not_comparable", problem);
+
 /** An organization token cannot hold a lock, so it cannot write state. */
 export const organizationTokenWrites = () =>
   forbidden("organization_token", "An organization token may not write state.");

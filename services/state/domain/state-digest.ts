@@ -70,6 +70,41 @@ export interface StateDifference {
 
 export type Change = "added" | "changed" | "removed";
 
+/** What differs between any two versions of a workspace: never values. */
+export interface StateChanges {
+  /** The first instances that differ, ordered by address. */
+  resources: readonly { address: string; change: Change }[];
+  /** The number of all instances that differ. */
+  counts: Record<Change, number>;
+  outputs: readonly (OutputDifference & { change: Change })[];
+}
+
+/** The facts that decide whether a version can be compared with another one. */
+export interface Comparable {
+  processed: boolean;
+  /** Whether the contents were deleted. */
+  deleted: boolean;
+  unreadable: boolean;
+  /** The key of its digests; null if it has none. */
+  keyId: string | null;
+}
+
+/** Returns in words why the two versions cannot be compared; undefined if they can. */
+export function problemOfComparison(
+  versions: readonly (Comparable & { id: string })[],
+): string | undefined {
+  for (const { id, processed, deleted, unreadable, keyId } of versions) {
+    if (deleted) return `The contents of state version ${id} have been deleted.`;
+    if (!processed) return `State version ${id} has not been processed yet.`;
+    if (unreadable) return `State version ${id} cannot be read; it may be encrypted.`;
+    if (keyId === null) return `State version ${id} was processed before versions were compared.`;
+  }
+  const keys = new Set(versions.map(({ keyId }) => keyId));
+  return keys.size > 1
+    ? "The key of the comparison has changed between the two state versions."
+    : undefined;
+}
+
 /** Why two versions cannot be compared. */
 export type Incomparable =
   /** The state is encrypted or could not be read. */

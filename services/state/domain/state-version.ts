@@ -143,6 +143,9 @@ export type StateVersionView = Pick<
 > & {
   organizationId: string;
   projectId: string;
+  /** The versions of the workspace that were created directly before and after this one. */
+  previousVersionId: StateVersionId | null;
+  nextVersionId: StateVersionId | null;
   /** Whether the organization's plan bills by usage. */
   usageBasedBilling: boolean;
   /** The first resources of the version; `resourceEntries` is the number of all its resources. */

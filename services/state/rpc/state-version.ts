@@ -12,6 +12,7 @@ import { createStateVersion } from "../app/create-state-version.ts";
 import { rollbackStateVersion } from "../app/rollback-state-version.ts";
 import {
   batchGetStateVersions,
+  compareStateVersions,
   getCurrentStateVersion,
   getStateVersion,
   listStateVersions,
@@ -57,6 +58,19 @@ export const stateVersionService = (
     });
     return { stateVersions: documents.map(stateVersionToProto), totalCount: total };
   },
+  compareStateVersions: async (request, { caller }) => {
+    const { resources, counts, outputs } = await compareStateVersions(app, caller, {
+      id: stateVersionId(request.id),
+      sinceId: stateVersionId(request.sinceId),
+    });
+    return {
+      resources: [...resources],
+      resourcesAdded: counts.added,
+      resourcesChanged: counts.changed,
+      resourcesRemoved: counts.removed,
+      outputs: [...outputs],
+    };
+  },
   batchGetStateVersions: async ({ ids }, { caller }) => {
     const documents = await batchGetStateVersions(
       app,
@@ -93,6 +107,8 @@ export const stateVersionToProto = (
     providersJson: version.providersJson,
     runId: version.runId ?? undefined,
     rollbackStateVersionId: version.rollbackVersionId ?? undefined,
+    previousStateVersionId: version.previousVersionId ?? undefined,
+    nextStateVersionId: version.nextVersionId ?? undefined,
     uploadUrl: document.uploadUrl ?? "",
     jsonUploadUrl: document.jsonUploadUrl ?? "",
     downloadUrl: document.downloadUrl ?? "",

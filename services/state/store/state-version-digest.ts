@@ -1,10 +1,12 @@
-import { type EntityManager, queryIn } from "@statehouse/postgres";
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import type { StateVersionId } from "../domain/ids.ts";
 import type {
   Change,
+  Comparable,
   Comparison,
   Incomparable,
   OutputDifference,
+  StateChanges,
   StateDifference,
   StateDigests,
 } from "../domain/state-digest.ts";
@@ -64,6 +66,50 @@ export const differenceOfVersions = `
         'sensitive', coalesce(new, old) -> 1) order by name), '[]')
       from (${differing("outputs")}) one)
   ) as difference`;
+
+/** Largest number of addresses in one comparison. */
+const MAX_ADDRESSES = 20_000;
+
+/** Selects the instances and outputs that differ in version $1 from version $2. */
+export const changesOfVersions = `
+  -- index: state_version_digests_pkey, for both
+  with instances as (${differing("resources")})
+  select json_build_object(
+    'resources', (
+      select coalesce(json_agg(json_build_object('address', name, 'change', change)), '[]')
+      from (select name, change from instances order by name limit ${MAX_ADDRESSES}) listed),
+    'counts', (
+      select coalesce(json_object_agg(change, count), '{}')
+      from (select change, count(*) from instances group by change) counted),
+    'outputs', (
+      select coalesce(json_agg(json_build_object('name', name, 'change', change,
+        'sensitive', coalesce(new, old) -> 1) order by name), '[]')
+      from (${differing("outputs")}) one)
+  ) as changes`;
+
+/** Reads of digests, outside any transaction. */
+const reads = (database: Database) => ({
+  /** Returns whether each of the versions can be compared. */
+  async comparable(ids: readonly StateVersionId[]): Promise<(Comparable & { id: string })[]> {
+    return database.query(
+      // index: state_versions_pkey, state_version_digests_pkey
+      `select v.id, v.resources_processed as processed, d.key_id as "keyId",
+         v.status like 'backing_data_%' as deleted, v.extraction_error is not null as unreadable
+       from state_versions v left join state_version_digests d on d.state_version_id = v.id
+       where v.id = any($1)`,
+      [ids],
+    );
+  },
+
+  /** Returns what differs in a version from another one. Both have digests of one key. */
+  async changes(id: StateVersionId, sinceId: StateVersionId): Promise<StateChanges> {
+    const [row] = await database.query<{
+      changes: StateChanges & { counts: Partial<StateChanges["counts"]> };
+    }>(changesOfVersions, [id, sinceId]);
+    const { resources = [], outputs = [], counts = {} } = row?.changes ?? {};
+    return { resources, outputs, counts: { added: 0, changed: 0, removed: 0, ...counts } };
+  },
+});
 
 interface DifferenceRow {
   difference: {
@@ -186,4 +232,4 @@ export function differenceFields({ previousVersionId, difference, incomparable }
   };
 }
 
-export const stateVersionDigests = { rows };
+export const stateVersionDigests = { reads, rows };

@@ -30,6 +30,8 @@ export interface StateVersionRow {
   usage_based_billing: boolean;
   run_id: string | null;
   rollback_version_id: StateVersionId | null;
+  previous_version_id: StateVersionId | null;
+  next_version_id: StateVersionId | null;
   expires_at: Date;
   /** The first resources of the version. */
   resources: StateResource[];
@@ -59,6 +61,13 @@ const textUpTo = (limit: number, column: string) =>
   `case when length(version.${column}::text) <= ${limit} then version.${column}::text
    else '' end as ${column}_json`;
 
+/** SQL: the id of the version that was created directly before or after. */
+const adjacent = (operator: "<" | ">", direction: "asc" | "desc") =>
+  // index: state_versions_list
+  `(select other.id from state_versions other
+    where other.workspace_id = version.workspace_id and other.position ${operator} version.position
+    order by other.position ${direction} limit 1)`;
+
 /**
  * SQL: the columns of a `StateVersionRow`, without the ids of its workspace, project and organization. The query must
  * name its tables `version` and `workspace`.
@@ -69,6 +78,7 @@ const columns = `version.id, version.created_at, version.created_by_type,
   version.intermediate, version.outputs_given, version.resources_processed, version.format_version,
   version.engine_version, version.billable_resource_count, version.run_id,
   version.rollback_version_id, version.expires_at,
+  ${adjacent("<", "desc")} as previous_version_id, ${adjacent(">", "asc")} as next_version_id,
   ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`;
 
 export const stateVersionColumns = `${columns}, ${firstResources(MAX_RESOURCES)},
@@ -107,6 +117,8 @@ export const viewOf = (row: StateVersionRow): StateVersionView => ({
   usageBasedBilling: row.usage_based_billing,
   runId: row.run_id,
   rollbackVersionId: row.rollback_version_id,
+  previousVersionId: row.previous_version_id,
+  nextVersionId: row.next_version_id,
   expiresAt: row.expires_at,
   resources: row.resources,
   resourceEntries: row.resource_entries,

@@ -92,7 +92,12 @@ test("creates a pending version with upload URLs for its creator and no download
     resourcesProcessed: false,
     downloadUrl: "",
     jsonDownloadUrl: "",
-    allowedActions: ["state:read", "state:read-outputs", "state:write"],
+    allowedActions: [
+      "state:read",
+      "state:read-outputs",
+      "state:write",
+      "state:manage-backing-data",
+    ],
   });
   expect(stateVersion?.uploadUrl).toMatch(/^https:\/\/state\.example\/v1\/object\/k1\./);
   const read = await state.versions.getStateVersion({ id: stateVersion?.id ?? "" });

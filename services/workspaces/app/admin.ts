@@ -1,4 +1,5 @@
 import { type Caller, requireAdministrator } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
 import {
   type OrganizationView,
   organizationNotFound,
@@ -6,11 +7,13 @@ import {
 } from "../domain/organization.ts";
 import { isPlan, planUnknown } from "../domain/plan.ts";
 import { touch } from "../domain/revision.ts";
+import { checkRunTimeouts } from "../domain/run-timeout.ts";
 import type { GeneralSettings } from "../store/general-settings.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
 import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { changeRetention } from "./data-retention-policy.ts";
+import { deleteOrganization } from "./organization-deletion.ts";
 
 /**
  * Returns the settings of the installation. Like all functions of this file, throws `notFound` if the caller is not an
@@ -21,15 +24,23 @@ export async function getGeneralSettings(app: App, caller: Caller): Promise<Gene
   return app.reads.generalSettings.get();
 }
 
-/** Changes the settings in `wanted`; absent settings keep their value. */
+/** Changes the settings in `wanted`; undefined settings keep their value. Throws `invalid`. */
 export const updateGeneralSettings = (
   app: App,
   caller: Caller,
-  wanted: Partial<GeneralSettings>,
+  wanted: { [Name in keyof GeneralSettings]: GeneralSettings[Name] | undefined },
 ): Promise<GeneralSettings> => {
   requireAdministrator(caller);
+  const problems = new Problems();
+  checkRunTimeouts(wanted, problems);
+  problems.throwIfAny();
   return app.transaction(async (tx) => {
-    const settings = { ...(await tx.generalSettings.get()), ...wanted };
+    const before = await tx.generalSettings.get();
+    const settings = {
+      defaultRemoteStateAccess: wanted.defaultRemoteStateAccess ?? before.defaultRemoteStateAccess,
+      planTimeout: wanted.planTimeout ?? before.planTimeout,
+      applyTimeout: wanted.applyTimeout ?? before.applyTimeout,
+    };
     await tx.generalSettings.set(settings);
     return settings;
   });
@@ -59,19 +70,34 @@ export async function getAnyOrganization(
 }
 
 /**
- * Changes an organization's plan. Throws `invalid` for an unknown plan, and `unavailable` until the state service has
+ * Deletes an organization, as its owner could. Throws `notFound` if it does not exist, and `unavailable` until the other
+ * services have confirmed the deletion.
+ */
+export const deleteAnyOrganization = (app: App, caller: Caller, name: string): Promise<void> => {
+  requireAdministrator(caller);
+  return deleteOrganization(app, caller, name, { asAdministrator: true });
+};
+
+/**
+ * Changes an organization's plan and its limit of workspaces; undefined values do not change, and a null limit is
+ * removed. Throws `invalid` for an unknown plan, and `unavailable` until the state service has
  * confirmed that it uses the retention that follows from the plan.
  */
 export const setOrganizationPlan = (
   app: App,
   caller: Caller,
-  { name, plan }: { name: string; plan: string },
+  {
+    name,
+    plan,
+    workspaceLimit,
+  }: { name: string; plan: string | undefined; workspaceLimit: number | null | undefined },
 ): Promise<WithAllowedActions<OrganizationView>> => {
   requireAdministrator(caller);
-  if (!isPlan(plan)) throw planUnknown();
+  if (plan !== undefined && !isPlan(plan)) throw planUnknown();
   return changeRetention(app, async (tx) => {
     const organization = await tx.organizations.getByNameForUpdate(name);
-    organization.plan = plan;
+    if (plan !== undefined) organization.plan = plan;
+    if (workspaceLimit !== undefined) organization.workspaceLimit = workspaceLimit;
     touch(organization, app.now());
     await tx.record(organizationUpdated(organization));
     return withOrganizationActions(caller)(await tx.organizations.view(organization.id));

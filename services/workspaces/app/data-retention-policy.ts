@@ -5,11 +5,11 @@ import {
   applyDataRetention,
   type DataRetentionInput,
   type DataRetentionOwner,
-  type DataRetentionPolicyView,
   dataRetentionPolicyDeleted,
   dataRetentionPolicyNotFound,
   dataRetentionPolicySet,
   newDataRetentionPolicy,
+  type OwnedDataRetentionPolicy,
   type WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
@@ -32,7 +32,7 @@ export async function getDataRetentionPolicy(
   app: App,
   caller: Caller,
   target: DataRetentionTarget,
-): Promise<DataRetentionPolicyView> {
+): Promise<OwnedDataRetentionPolicy> {
   const [organizationId, workspaceId] = await readableTarget(app, caller, target);
   const policy = await app.reads.dataRetentionPolicies.effective(organizationId, workspaceId);
   if (!policy) throw dataRetentionPolicyNotFound();
@@ -47,7 +47,7 @@ export const setDataRetentionPolicy = (
   caller: Caller,
   target: DataRetentionTarget,
   wanted: DataRetentionInput,
-): Promise<DataRetentionPolicyView> =>
+): Promise<OwnedDataRetentionPolicy> =>
   changeRetention(app, async (tx) => {
     const owner = await changeableTarget(tx, caller, target);
     const found = await tx.dataRetentionPolicies.findForUpdate(owner);
@@ -57,7 +57,9 @@ export const setDataRetentionPolicy = (
     problems.throwIfAny();
     await tx.dataRetentionPolicies.save(policy);
     await tx.record(dataRetentionPolicySet(policy));
-    return policy;
+    const organizationName =
+      target !== "site" && "organizationName" in target ? target.organizationName : null;
+    return { ...policy, organizationName };
   });
 
 /**

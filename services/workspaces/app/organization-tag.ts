@@ -6,7 +6,11 @@ import type { Page } from "@statehouse/postgres/paging";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { touch } from "../domain/revision.ts";
 import { type Tag, type TagId, tagDeleted, tagNotFound } from "../domain/tag.ts";
-import { checkTagBindingCount, mergeTagBindings } from "../domain/tag-binding.ts";
+import {
+  checkTagBindingCount,
+  mergeTagBindings,
+  tagKeysAfterAdding,
+} from "../domain/tag-binding.ts";
 import { workspaceNotFound, workspaceUpdated } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { readScopeIn, targetOf } from "./caller.ts";
@@ -102,7 +106,8 @@ export const addTagToWorkspaces = (
       checkTagBindingCount(wanted, problems, "workspaceIds");
       await checkOverrides(tx, workspace, { current, wanted }, problems, "workspaceIds");
       problems.throwIfAny();
-      await replaceWorkspaceTags(app, tx, workspace, { current, wanted });
+      const tagKeys = tagKeysAfterAdding(current, wanted);
+      await replaceWorkspaceTags(app, tx, workspace, { current, wanted, tagKeys });
       touch(workspace, app.now());
       await tx.record(workspaceUpdated(workspace));
     }

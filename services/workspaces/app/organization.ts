@@ -61,6 +61,7 @@ export async function createOrganization(
   return withOrganizationActions(asOwner(caller, organization.id))({
     ...organization,
     dataRetentionPolicy: null,
+    siteDataRetentionPolicy: (await app.reads.dataRetentionPolicies.effective(null, null)) ?? null,
     projectCount: 1,
     workspaceCount: 0,
   });

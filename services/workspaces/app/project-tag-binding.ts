@@ -10,10 +10,10 @@ import {
   mergeTagBindings,
   type ProjectTagBinding,
   type TagBinding,
-  type TagBindingInput,
 } from "../domain/tag-binding.ts";
 import type { App } from "./app.ts";
 import { getProject } from "./project.ts";
+import type { TagBindingChange } from "./tag-binding.ts";
 
 /** Returns a project's tag bindings, ordered by key. The project's workspaces inherit them. */
 export async function listProjectTagBindings(
@@ -37,13 +37,14 @@ export async function batchListProjectTagBindings(
 }
 
 /**
- * Adds or changes the bindings in the request and keeps all others. Returns the bindings of the request, in its order.
+ * Adds or changes the bindings in the request and keeps all others, unless the request replaces all. Returns the
+ * bindings of the request, in its order.
  */
 export const updateProjectTagBindings = (
   app: App,
   caller: Caller,
   projectId: ProjectId,
-  given: readonly TagBindingInput[],
+  { given, replacesAll }: TagBindingChange,
 ): Promise<TagBinding[]> =>
   app.transaction(async (tx) => {
     const project = await tx.projects.getForUpdate(projectId);
@@ -52,11 +53,14 @@ export const updateProjectTagBindings = (
     const current = await tx.tagBindings.ofProject(projectId);
     const problems = new Problems();
     checkTagBindings(given, problems);
-    const wanted = mergeTagBindings(current, given);
+    const wanted = mergeTagBindings(replacesAll ? [] : current, given);
     checkTagBindingCount(wanted, problems);
     problems.throwIfAny();
     if (changesTagBindings(current, wanted)) tx.noteChange(project, "tagBindings");
-    await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, app.now());
+    await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, {
+      now: app.now(),
+      tagKeys: new Set(),
+    });
     touch(project, app.now());
     await tx.record(projectUpdated(project));
     const now = new Map((await tx.tagBindings.ofProject(projectId)).map((b) => [b.key, b]));

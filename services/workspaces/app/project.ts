@@ -8,6 +8,7 @@ import {
 } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
+import { timeAfter } from "../domain/auto-destroy.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName, organizationNotFound } from "../domain/organization.ts";
 import {
@@ -145,6 +146,7 @@ async function apply(
 ): Promise<void> {
   const { id: projectId, organizationId } = project;
   const problems = new Problems();
+  const durationBefore = project.autoDestroyActivityDuration;
   const { name, defaultAgentPoolId: pool } = settings;
   const renamed = name !== undefined && name !== project.name && isProjectName(name);
   const nameTaken = renamed && (await tx.projects.nameTaken(organizationId, name));
@@ -157,10 +159,15 @@ async function apply(
   }
   problems.throwIfAny();
   await tx.projects.save(project);
+  const { autoDestroyActivityDuration: duration } = project;
+  if (duration !== durationBefore) {
+    await tx.projects.passOnActivityDuration(project, timeAfter(duration, app.now()));
+  }
   if (!bindings) return;
   const current = await tx.tagBindings.ofProject(projectId);
   if (changesTagBindings(current, bindings)) tx.noteChange(project, "tagBindings");
-  await tx.tagBindings.replace({ organizationId, projectId }, current, bindings, app.now());
+  const options = { now: app.now(), tagKeys: new Set<string>() };
+  await tx.tagBindings.replace({ organizationId, projectId }, current, bindings, options);
 }
 
 /** Called by the access service: returns the projects among `ids` that exist. */

@@ -12,16 +12,24 @@ import { readScopeOf, targetOf } from "./caller.ts";
 import { getWorkspace } from "./workspace.ts";
 import { type WorkspaceDocument, workspaceDocuments } from "./workspace-document.ts";
 
-/** Returns the consumers of the workspace's state that the caller may read, ordered by name. Throws `notFound`. */
+/**
+ * Returns the consumers of the workspace's state that the caller may read, ordered by name. With `approvedOnly`, they are
+ * the approved ones, even if the state is shared with all workspaces. Throws `notFound`.
+ */
 export async function listRemoteStateConsumers(
   app: App,
   caller: Caller,
   workspaceId: WorkspaceId,
-  page: PageInput,
+  { approvedOnly, page }: { approvedOnly: boolean; page: PageInput },
 ): Promise<{ workspaces: WorkspaceDocument[]; total: number }> {
   const producer = await getWorkspace(app, caller, { id: workspaceId });
   const readable = readScopeOf(caller, "workspace:read");
-  const { rows, total } = await app.reads.remoteStateConsumers.list(producer, readable, page);
+  const shared = approvedOnly ? { globalRemoteState: false, projectRemoteState: false } : {};
+  const { rows, total } = await app.reads.remoteStateConsumers.list(
+    { ...producer, ...shared },
+    readable,
+    page,
+  );
   return { workspaces: await workspaceDocuments(app, caller, rows), total };
 }
 

@@ -2,6 +2,7 @@ import { reportedByOther } from "../domain/errors.ts";
 import type { RunId, WorkspaceId } from "../domain/ids.ts";
 import { touch } from "../domain/revision.ts";
 import { isEnded, runAlreadyEnded, runOfOtherWorkspace } from "../domain/run.ts";
+import type { RunTimeouts } from "../domain/run-timeout.ts";
 import { workspaceLocked } from "../domain/workspace.ts";
 import { epochToUnlock, isHeldBy, takeLock } from "../domain/workspace-lock.ts";
 import type { App } from "./app.ts";
@@ -18,23 +19,26 @@ const holderOf = (runId: RunId) => ({ type: "run", id: runId }) as const;
 
 /**
  * Locks the workspace for a run. The run need not have been reported yet. A repeat by the run that holds the lock
- * changes nothing. Throws `notFound`, or the conflicts `workspace_locked`, `run_ended` and `reported_by_other`.
+ * changes nothing. Returns how long the phases of the run may take. Throws `notFound`, or the conflicts `workspace_locked`, `run_ended` and `reported_by_other`.
  */
 export const lockAsRun = (
   app: App,
   { workspaceId, runId, runner, reason }: RunLock & { reason: string },
-): Promise<void> =>
+): Promise<RunTimeouts> =>
   withHolderName(app, () =>
     app.transaction(async (tx) => {
+      const { planTimeout, applyTimeout } = await tx.generalSettings.get();
+      const timeouts = { planTimeout, applyTimeout };
       const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       const run = await tx.runs.find(runId);
       if (run && run.workspaceId !== workspaceId) throw runOfOtherWorkspace();
       if (run?.runner && run.runner !== runner) throw reportedByOther(runId);
       if (run && isEnded(run.status)) throw runAlreadyEnded();
-      if (isHeldBy(workspace, holderOf(runId))) return;
+      if (isHeldBy(workspace, holderOf(runId))) return timeouts;
       const lock = takeLock(workspace, holderOf(runId), reason, app.now());
       touch(workspace, app.now());
       await tx.record(workspaceLocked(workspace, lock));
+      return timeouts;
     }),
   );
 

@@ -12,6 +12,7 @@ import {
   mergeTagBindings,
   type TagBinding,
   type TagBindingInput,
+  tagKeysAfterBinding,
 } from "../domain/tag-binding.ts";
 import { type Workspace, workspaceNotFound, workspaceUpdated } from "../domain/workspace.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
@@ -55,14 +56,21 @@ export async function batchListWorkspaceEffectiveTagBindings(
   );
 }
 
+/** The bindings of a request, and whether all others are removed. */
+export interface TagBindingChange {
+  given: readonly TagBindingInput[];
+  replacesAll: boolean;
+}
+
 /**
- * Adds or changes the bindings in the request and keeps all others. Returns the bindings of the request, in its order.
+ * Adds or changes the bindings in the request and keeps all others, unless the request replaces all. Returns the
+ * bindings of the request, in its order.
  */
 export const updateWorkspaceTagBindings = (
   app: App,
   caller: Caller,
   workspaceId: WorkspaceId,
-  given: readonly TagBindingInput[],
+  { given, replacesAll }: TagBindingChange,
 ): Promise<TagBinding[]> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
@@ -70,7 +78,12 @@ export const updateWorkspaceTagBindings = (
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const problems = new Problems();
     checkTagBindings(given, problems);
-    const tags = { current, wanted: mergeTagBindings(current, given) };
+    const kept = replacesAll ? [] : current;
+    const tags = {
+      current,
+      wanted: mergeTagBindings(kept, given),
+      tagKeys: tagKeysAfterBinding(kept, given),
+    };
     checkTagBindingCount(tags.wanted, problems);
     await checkOverrides(tx, workspace, tags, problems);
     problems.throwIfAny();
@@ -88,7 +101,7 @@ export const updateWorkspaceTagBindings = (
 export async function checkOverrides(
   tx: Tx,
   { projectId }: Workspace,
-  { current, wanted }: WantedTags,
+  { current, wanted }: Pick<WantedTags, "current" | "wanted">,
   problems: Problems,
   path = "tagBindings",
 ): Promise<void> {
@@ -107,17 +120,20 @@ export async function replaceWorkspaceTags(
   app: App,
   tx: Tx,
   workspace: Workspace,
-  { current, wanted }: WantedTags,
+  { current, wanted, tagKeys }: WantedTags,
 ): Promise<void> {
   const { id: workspaceId, organizationId } = workspace;
   if (changesTagBindings(current, wanted)) tx.noteChange(workspace, "tagBindings");
-  await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
+  const options = { now: app.now(), tagKeys };
+  await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, options);
 }
 
 interface WantedTags {
   current: readonly TagBinding[];
   /** Maps each key to its value. */
   wanted: ReadonlyMap<string, string>;
+  /** The keys that are flat tags. */
+  tagKeys: ReadonlySet<string>;
 }
 
 /**
@@ -130,7 +146,7 @@ export function checkedTags(
     tagBindings: readonly TagBindingInput[] | undefined;
   },
   problems: Problems,
-): Map<string, string> {
+): Pick<WantedTags, "wanted" | "tagKeys"> {
   const names = given.tagNames ?? [];
   const bindings = given.tagBindings ?? [];
   checkTagNames(names, problems, (index) => `tagNames[${index}]`);
@@ -138,7 +154,7 @@ export function checkedTags(
   const flat = names.map((key) => ({ key, value: "" }));
   const wanted = mergeTagBindings(flat, bindings);
   checkTagBindingCount(wanted, problems);
-  return wanted;
+  return { wanted, tagKeys: new Set(names).difference(new Set(bindings.map(({ key }) => key))) };
 }
 
 /** Returns the placement of a workspace. Throws `notFound` if it does not exist or the caller may not read it. */

@@ -5,7 +5,12 @@ import type { Page } from "@statehouse/postgres/paging";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { touch } from "../domain/revision.ts";
 import { type Tag, type TagRef, tagNotFound } from "../domain/tag.ts";
-import { checkTagBindingCount, checkTagNames, mergeTagBindings } from "../domain/tag-binding.ts";
+import {
+  checkTagBindingCount,
+  checkTagNames,
+  mergeTagBindings,
+  tagKeysAfterAdding,
+} from "../domain/tag-binding.ts";
 import { type Workspace, workspaceUpdated } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
@@ -69,7 +74,8 @@ const changeTags = (
     authorize(caller, "workspace:update", targetOf(workspace));
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const wanted = await change(tx, workspace, current);
-    await replaceWorkspaceTags(app, tx, workspace, { current, wanted });
+    const tagKeys = tagKeysAfterAdding(current, wanted);
+    await replaceWorkspaceTags(app, tx, workspace, { current, wanted, tagKeys });
     touch(workspace, app.now());
     await tx.record(workspaceUpdated(workspace));
   });

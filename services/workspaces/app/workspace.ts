@@ -7,10 +7,16 @@ import {
 } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
+import { inheritActivityDuration } from "../domain/auto-destroy.ts";
 import { latestRelease } from "../domain/engine-version.ts";
-import type { OrganizationId, ProjectId } from "../domain/ids.ts";
-import { isOrganizationName, organizationNotFound } from "../domain/organization.ts";
-import { projectNotFound } from "../domain/project.ts";
+import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
+import {
+  isOrganizationName,
+  type Organization,
+  organizationNotFound,
+  workspaceLimitReached,
+} from "../domain/organization.ts";
+import { type Project, projectNotFound } from "../domain/project.ts";
 import { touch } from "../domain/revision.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";
 import {
@@ -65,13 +71,15 @@ export async function createWorkspace(
       const { id: organizationId, defaultProjectId } = organization;
       authorize(caller, "organization:read", { organizationId });
       const projectId = wanted.projectId ?? defaultProjectId;
-      await requireProject(tx, projectId, organizationId);
+      const project = await requireProject(tx, projectId, organizationId);
       authorize(caller, "project:create-workspace", { organizationId, projectId });
+      await refuseAboveLimit(tx, organization);
       const engineVersion = latestRelease(app.settings.engineReleases) ?? "latest";
       const workspace = newWorkspace(
         { id: newId("ws"), organizationId, projectId, engineVersion },
         app.now(),
       );
+      inheritActivityDuration(workspace, project.autoDestroyActivityDuration, app.now());
       const { defaultRemoteStateAccess } = await tx.generalSettings.get();
       workspace.globalRemoteState = defaultRemoteStateAccess;
       const problems = new Problems();
@@ -79,7 +87,7 @@ export async function createWorkspace(
       const nameTaken = await tx.workspaces.nameTaken(organizationId, name);
       const context = await validationContextOf(app, tx, workspace, wanted.settings);
       applySettings(workspace, wanted.settings, { ...context, nameTaken, problems });
-      const tags = { current: [], wanted: checkedTags(wanted, problems) };
+      const tags = { current: [], ...checkedTags(wanted, problems) };
       await checkOverrides(tx, workspace, tags, problems);
       problems.throwIfAny();
       await tx.workspaces.save(workspace);
@@ -90,6 +98,17 @@ export async function createWorkspace(
     { validateOnly },
   );
   return workspaceDocument(app, caller, view);
+}
+
+/** Throws `invalid` if the organization has as many workspaces as it may have. */
+async function refuseAboveLimit(
+  tx: Tx,
+  { id, workspaceLimit }: Pick<Organization, "id" | "workspaceLimit">,
+): Promise<void> {
+  if (workspaceLimit === null) return;
+  if ((await tx.workspaces.countForLimit(id)) >= workspaceLimit) {
+    throw workspaceLimitReached(workspaceLimit);
+  }
 }
 
 /**
@@ -169,7 +188,7 @@ export async function updateWorkspace(
       const { tagBindings } = wanted;
       const tags = tagBindings && {
         current: await tx.tagBindings.ofWorkspace(workspace.id),
-        wanted: checkedTags({ tagNames: undefined, tagBindings }, problems),
+        ...checkedTags({ tagNames: undefined, tagBindings }, problems),
       };
       if (tags) await checkOverrides(tx, workspace, tags, problems);
       problems.throwIfAny();
@@ -183,6 +202,37 @@ export async function updateWorkspace(
   );
   if (!validateOnly) await syncPendingPlacement(app, workspace);
   return workspaceDocument(app, caller, view);
+}
+
+/**
+ * Moves workspaces to a project of their organization: all of them, or none. Throws `notFound` or `forbidden`. After the
+ * move, throws `unavailable` if the state service has not confirmed it; a repeat of the request completes the move.
+ */
+export async function moveWorkspaces(
+  app: App,
+  caller: Caller,
+  { projectId, workspaceIds }: { projectId: ProjectId; workspaceIds: readonly WorkspaceId[] },
+): Promise<void> {
+  const workspaces = await app.transaction(async (tx) => {
+    const project = await tx.projects.get(projectId);
+    const { organizationId } = project;
+    authorize(caller, "project:move-workspace", { organizationId, projectId }, "project");
+    const found: Workspace[] = [];
+    // All transactions lock workspaces in the same order, to prevent deadlocks.
+    for (const id of [...new Set(workspaceIds)].toSorted()) {
+      const workspace = await tx.workspaces.getForUpdate({ id });
+      authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
+      if (workspace.organizationId !== organizationId) throw workspaceNotFound();
+      found.push(workspace);
+      if (workspace.projectId === projectId) continue;
+      moveWorkspace(workspace, project, app.now());
+      touch(workspace, app.now());
+      await tx.workspaces.save(workspace);
+      await tx.record(workspaceUpdated(workspace));
+    }
+    return found;
+  });
+  for (const workspace of workspaces) await syncPendingPlacement(app, workspace);
 }
 
 /**
@@ -210,18 +260,19 @@ async function move(
   const { organizationId } = workspace;
   // The old project is authorized first: a caller that may not move the workspace must not learn which projects exist.
   authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
-  await requireProject(tx, projectId, organizationId);
+  const project = await requireProject(tx, projectId, organizationId);
   authorize(caller, "project:move-workspace", { organizationId, projectId });
-  moveWorkspace(workspace, projectId, app.now());
+  moveWorkspace(workspace, project, app.now());
 }
 
 async function requireProject(
   tx: Tx,
   id: ProjectId,
   organizationId: OrganizationId,
-): Promise<void> {
+): Promise<Project> {
   const project = await tx.projects.get(id);
   if (project.organizationId !== organizationId) throw projectNotFound();
+  return project;
 }
 
 const changesSettings = ({

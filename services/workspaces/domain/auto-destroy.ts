@@ -11,12 +11,15 @@ export interface AutoDestroy {
   autoDestroyActivityDuration: string | null;
   /** Whether the workspace uses its project's auto-destroy settings; false if it has settings of its own. */
   inheritsProjectAutoDestroy: boolean;
+  /** The duration of the workspace's project. While the workspace inherits it, `autoDestroyAt` follows from it. */
+  inheritedActivityDuration: string | null;
 }
 
 export const noAutoDestroy: AutoDestroy = {
   autoDestroyAt: null,
   autoDestroyActivityDuration: null,
   inheritsProjectAutoDestroy: true,
+  inheritedActivityDuration: null,
 };
 
 /** Auto-destroy settings in a request; null removes a setting. */
@@ -36,6 +39,17 @@ const durationText =
 // Accepts RFC 3339 only: JavaScript's `Date` also parses other formats, which clients interpret differently.
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
+/** Adds a problem if a duration in a request is invalid; null removes the duration. */
+export function checkActivityDuration(
+  duration: string | null | undefined,
+  problems: Problems,
+): boolean {
+  if (duration === undefined || duration === null || durationMs(duration) !== undefined)
+    return true;
+  problems.add("autoDestroyActivityDuration", durationText);
+  return false;
+}
+
 /** Returns a duration in ms; undefined if the text is invalid. */
 export function durationMs(text: string): number | undefined {
   const [, digits = "0", unit = ""] = DURATION.exec(text) ?? [];
@@ -53,10 +67,13 @@ export function applyAutoDestroy(
   problems: Problems,
   now: Date,
 ): void {
+  if (at === undefined && duration === undefined && inherits === undefined) return;
+  const inherited = workspace.inheritsProjectAutoDestroy;
+  const inheritedAt = workspace.autoDestroyAt;
+  // From here, the time is the workspace's own.
+  if (inherited) workspace.autoDestroyAt = null;
   if (duration !== undefined) {
-    if (duration !== null && durationMs(duration) === undefined) {
-      problems.add("autoDestroyActivityDuration", durationText);
-    } else {
+    if (checkActivityDuration(duration, problems)) {
       const before = workspace.autoDestroyActivityDuration;
       workspace.autoDestroyActivityDuration = duration;
       // Removing the duration also clears the time that was computed from it. A new duration starts now.
@@ -73,8 +90,27 @@ export function applyAutoDestroy(
       if (!duration) workspace.autoDestroyActivityDuration = null;
     } else if (!duration) workspace.autoDestroyAt = null;
   }
-  if (at === undefined && duration === undefined && inherits === undefined) return;
   workspace.inheritsProjectAutoDestroy = inherits !== false && !hasOwnAutoDestroy(workspace);
+  if (!workspace.inheritsProjectAutoDestroy) return;
+  if (inherited) workspace.autoDestroyAt = inheritedAt;
+  else noteActivity(workspace, now);
+}
+
+/** Applies the duration of the workspace's project, which is new or has changed. It starts now. */
+export function inheritActivityDuration(
+  workspace: AutoDestroy,
+  duration: string | null,
+  now: Date,
+): void {
+  workspace.inheritedActivityDuration = duration;
+  if (!workspace.inheritsProjectAutoDestroy) return;
+  workspace.autoDestroyAt = timeAfter(duration, now);
+}
+
+/** Returns the time of a destroy run if the last activity is now; null without a duration. */
+export function timeAfter(duration: string | null, now: Date): Date | null {
+  const ms = duration === null ? undefined : durationMs(duration);
+  return ms === undefined ? null : new Date(now.getTime() + ms);
 }
 
 const hasOwnAutoDestroy = ({ autoDestroyAt, autoDestroyActivityDuration }: AutoDestroy): boolean =>
@@ -82,9 +118,10 @@ const hasOwnAutoDestroy = ({ autoDestroyAt, autoDestroyActivityDuration }: AutoD
 
 /** Records activity on the workspace: its auto-destroy duration starts again. */
 export function noteActivity(workspace: AutoDestroy, now: Date): void {
-  const { autoDestroyActivityDuration: duration } = workspace;
-  const ms = duration === null ? undefined : durationMs(duration);
-  if (ms !== undefined) workspace.autoDestroyAt = new Date(now.getTime() + ms);
+  const { autoDestroyActivityDuration: own, inheritedActivityDuration: inherited } = workspace;
+  const duration = own ?? (workspace.inheritsProjectAutoDestroy ? inherited : null);
+  const at = timeAfter(duration, now);
+  if (at !== null) workspace.autoDestroyAt = at;
 }
 
 /**
@@ -96,7 +133,9 @@ export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefin
   if (dueAt === null || dueAt > now) return undefined;
   // After this the destroy run is due and no longer scheduled; a runner may start it.
   workspace.autoDestroyAt = null;
-  workspace.inheritsProjectAutoDestroy = !hasOwnAutoDestroy(workspace);
+  if (workspace.inheritsProjectAutoDestroy || hasOwnAutoDestroy(workspace)) return dueAt;
+  workspace.inheritsProjectAutoDestroy = true;
+  noteActivity(workspace, now);
   return dueAt;
 }
 

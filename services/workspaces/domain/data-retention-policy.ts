@@ -32,6 +32,12 @@ export type DataRetentionPolicyView = Pick<
   "id" | "kind" | "deleteOlderThanNDays"
 >;
 
+/** A policy with its owner: a workspace, an organization or, if both are null, the installation. */
+export interface OwnedDataRetentionPolicy extends DataRetentionPolicyView {
+  workspaceId: WorkspaceId | null;
+  organizationName: string | null;
+}
+
 /** The owner of a policy; `site` is the whole installation. */
 export type DataRetentionOwner =
   | { organizationId: OrganizationId }

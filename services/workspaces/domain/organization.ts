@@ -1,4 +1,4 @@
-import { forbidden, inWords, notFound, Problems } from "@statehouse/errors";
+import { forbidden, invalid, inWords, notFound, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
 import {
@@ -46,6 +46,8 @@ export class Organization {
   declare sessionRemember: number | null;
   declare ownersTeamSamlRoleId: string | null;
   declare plan: Plan;
+  /** How many workspaces the organization may have; null for any number. */
+  declare workspaceLimit: number | null;
   /** When reconciliation repeats a creation that was interrupted. */
   declare retryAt: Date;
   declare revision: bigint;
@@ -108,6 +110,7 @@ export function newOrganization({ settings, ...wanted }: NewOrganization, now: D
     sessionRemember: null,
     ownersTeamSamlRoleId: null,
     plan: topPlan,
+    workspaceLimit: null,
     retryAt: new Date(now.getTime() + RETRY_AFTER_MS),
     revision: nextVersion(0n, now),
     createdAt: now,
@@ -137,6 +140,8 @@ export type OrganizationView = Omit<
 > & {
   /** The organization's own policy; null if the policy of the installation applies. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
+  /** The installation's policy, which applies if the organization has none. */
+  siteDataRetentionPolicy: DataRetentionPolicyView | null;
   /** Both counts are null for callers who may not read all projects or all workspaces, respectively. */
   projectCount: number | null;
   workspaceCount: number | null;
@@ -257,6 +262,12 @@ export const organizationDeleted = (organization: Organization) =>
 export type OrganizationEvent = ReturnType<
   typeof organizationCreated | typeof organizationUpdated | typeof organizationDeleted
 >;
+
+/** Thrown if the organization has as many workspaces as administrators allow. */
+export const workspaceLimitReached = (limit: number) =>
+  invalid([
+    { field: "", detail: `The organization has reached its limit of ${limit} workspaces.` },
+  ]);
 
 export const organizationNotFound = () => notFound("organization");
 

@@ -1,5 +1,6 @@
 import { conflict, notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
+import { checkActivityDuration } from "./auto-destroy.ts";
 import {
   type DefaultExecutionInput,
   unknownDefaultAgentPool,
@@ -19,6 +20,8 @@ export class Project {
   declare defaultExecutionMode: ExecutionMode | null;
   /** Set if and only if the project's own mode is `agent`. */
   declare defaultAgentPoolId: AgentPoolId | null;
+  /** Workspaces that inherit it are destroyed this long after their last activity; null if they are not. */
+  declare autoDestroyActivityDuration: string | null;
   declare revision: bigint;
   declare createdAt: Date;
   declare updatedAt: Date;
@@ -36,6 +39,8 @@ type Fields = { [Name in keyof Project]: Project[Name] };
 export interface ProjectSettings extends DefaultExecutionInput {
   name?: string | undefined;
   description?: string | undefined;
+  /** Null removes the duration. */
+  autoDestroyActivityDuration?: string | null | undefined;
   /** From `setting-overwrites.default-execution-mode`: false means that the organization's mode applies. */
   overwritesDefaultExecutionMode?: boolean | undefined;
   /**
@@ -51,6 +56,9 @@ interface ValidationContext {
   /** Whether the requested default pool belongs to the organization. */
   poolKnown?: boolean;
 }
+
+/** The settings that an update can remove. For these, null in a request differs from an absent value. */
+export const removableProjectSettings = ["autoDestroyActivityDuration"] as const;
 
 /** The name of the project that is created with every organization. */
 export const DEFAULT_PROJECT_NAME = "Default Project";
@@ -71,6 +79,7 @@ export const newProject = (id: ProjectId, organizationId: OrganizationId, now: D
     description: null,
     defaultExecutionMode: null,
     defaultAgentPoolId: null,
+    autoDestroyActivityDuration: null,
     revision: nextVersion(0n, now),
     createdAt: now,
     updatedAt: now,
@@ -92,6 +101,10 @@ export function applyProjectSettings(
   const { name, description, overwritesDefaultExecutionMode: ofMode } = settings;
   const { overwritesDefaultAgentPool: ofPool } = settings;
   const overwrites = ofMode ?? ofPool;
+  // Clients expect this problem before those of other fields.
+  const { autoDestroyActivityDuration: duration } = settings;
+  const durationIsValid = checkActivityDuration(duration, problems);
+  if (duration !== undefined && durationIsValid) project.autoDestroyActivityDuration = duration;
   if (name !== undefined) project.name = name;
   const problem = problemOfName(project.name) ?? (nameTaken ? takenText : undefined);
   if (problem !== undefined) problems.add("name", problem);
@@ -135,7 +148,10 @@ function problemOfName(name: string): string | undefined {
 
 /** The values of a project's document. */
 export interface ProjectView
-  extends Pick<Project, "id" | "organizationId" | "name" | "description" | "createdAt"> {
+  extends Pick<
+    Project,
+    "id" | "organizationId" | "name" | "description" | "autoDestroyActivityDuration" | "createdAt"
+  > {
   organizationName: string;
   /** Null for callers who may not read all workspaces. */
   workspaceCount: number | null;

@@ -6,6 +6,8 @@ export interface TagBinding {
   id: TagBindingId;
   key: string;
   value: string;
+  /** Whether the binding was added as a flat tag. Such bindings are not effective tag bindings. */
+  throughTags: boolean;
   createdAt: Date;
 }
 
@@ -93,6 +95,24 @@ export function problemOfKey(key: string, word = "Key"): string | undefined {
   if (!KEY.test(key)) return `${word} is invalid`;
   if (RESERVED.test(key)) return `${word} has a reserved prefix`;
   return undefined;
+}
+
+/** Returns the keys of `wanted` that are flat tags if a request adds flat tags: those that were, and all new keys. */
+export function tagKeysAfterAdding(
+  current: readonly Pick<TagBinding, "key" | "throughTags">[],
+  wanted: ReadonlyMap<string, string>,
+): Set<string> {
+  const bound = new Set(current.filter(({ throughTags }) => !throughTags).map(({ key }) => key));
+  return new Set(wanted.keys()).difference(bound);
+}
+
+/** Returns the keys that are flat tags if a request sets the bindings `given`: those that it does not set. */
+export function tagKeysAfterBinding(
+  current: readonly Pick<TagBinding, "key" | "throughTags">[],
+  given: readonly TagBindingInput[],
+): Set<string> {
+  const tags = new Set(current.filter(({ throughTags }) => throughTags).map(({ key }) => key));
+  return tags.difference(new Set(given.map(({ key }) => key)));
 }
 
 const problemOfValue = (value: string) =>

@@ -1,6 +1,8 @@
 import { nextVersion } from "@statehouse/events/version";
+import { inheritActivityDuration } from "./auto-destroy.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import { RETRY_AFTER_MS } from "./pending-sync.ts";
+import type { Project } from "./project.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The organization and project of a workspace. The state service needs them too, because grants can be on projects. */
@@ -15,8 +17,13 @@ export interface Placement {
  * Moves a workspace to another project of its organization. The calling function must then send the placement to the
  * state service.
  */
-export function moveWorkspace(workspace: Workspace, projectId: ProjectId, now: Date): void {
+export function moveWorkspace(
+  workspace: Workspace,
+  { id: projectId, autoDestroyActivityDuration }: Project,
+  now: Date,
+): void {
   workspace.projectId = projectId;
+  inheritActivityDuration(workspace, autoDestroyActivityDuration, now);
   workspace.placementVersion = nextVersion(workspace.placementVersion, now);
   workspace.retryAt = new Date(now.getTime() + RETRY_AFTER_MS);
 }

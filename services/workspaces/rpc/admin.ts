@@ -2,6 +2,7 @@ import { pageOf } from "@statehouse/postgres";
 import type { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import type { ServiceImpl } from "@statehouse/rpc";
 import {
+  deleteAnyOrganization,
   getAnyOrganization,
   getGeneralSettings,
   listAllOrganizations,
@@ -15,13 +16,15 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
   getGeneralSettings: async (_, { caller }) => ({
     settings: await getGeneralSettings(app, caller),
   }),
-  updateGeneralSettings: async ({ defaultRemoteStateAccess }, { caller }) => ({
-    settings: await updateGeneralSettings(
-      app,
-      caller,
-      defaultRemoteStateAccess === undefined ? {} : { defaultRemoteStateAccess },
-    ),
-  }),
+  updateGeneralSettings: async (wanted, { caller }) => {
+    const { defaultRemoteStateAccess, planTimeout, applyTimeout } = wanted;
+    const settings = { defaultRemoteStateAccess, planTimeout, applyTimeout };
+    return { settings: await updateGeneralSettings(app, caller, settings) };
+  },
+  deleteAnyOrganization: async ({ name }, { caller }) => {
+    await deleteAnyOrganization(app, caller, name);
+    return {};
+  },
   listAllOrganizations: async ({ query, ...page }, { caller }) => {
     const { organizations, total } = await listAllOrganizations(app, caller, {
       query,
@@ -32,7 +35,9 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
   getAnyOrganization: async ({ name }, { caller }) => ({
     organization: organizationToProto(await getAnyOrganization(app, caller, name)),
   }),
-  setOrganizationPlan: async ({ name, plan }, { caller }) => ({
-    organization: organizationToProto(await setOrganizationPlan(app, caller, { name, plan })),
-  }),
+  setOrganizationPlan: async ({ name, plan, ...request }, { caller }) => {
+    const workspaceLimit = request.withoutWorkspaceLimit ? null : request.workspaceLimit;
+    const wanted = { name, plan, workspaceLimit };
+    return { organization: organizationToProto(await setOrganizationPlan(app, caller, wanted)) };
+  },
 });

@@ -16,6 +16,7 @@ import {
 import {
   type DataRetentionPolicyView,
   dataRetentionPolicyNotFound,
+  type OwnedDataRetentionPolicy,
 } from "../domain/data-retention-policy.ts";
 import { idsIn, workspaceId } from "./ids.ts";
 
@@ -23,10 +24,10 @@ export const dataRetentionPolicyService = (
   app: App,
 ): ServiceImpl<typeof DataRetentionPolicyService> => ({
   getDataRetentionPolicy: async ({ target }, { caller }) => ({
-    policy: dataRetentionPolicyToProto(await getDataRetentionPolicy(app, caller, targetIn(target))),
+    policy: ownedToProto(await getDataRetentionPolicy(app, caller, targetIn(target))),
   }),
   setDataRetentionPolicy: async ({ target, ...wanted }, { caller }) => ({
-    policy: dataRetentionPolicyToProto(
+    policy: ownedToProto(
       await setDataRetentionPolicy(app, caller, targetIn(target), {
         kind: wanted.kind,
         deleteOlderThanNDays: wanted.deleteOlderThanNDays,
@@ -56,6 +57,12 @@ function targetIn(message: TargetMessage | undefined): DataRetentionTarget {
   if (of?.case === "site") return "site";
   throw dataRetentionPolicyNotFound();
 }
+
+const ownedToProto = (policy: OwnedDataRetentionPolicy) => ({
+  ...dataRetentionPolicyToProto(policy),
+  ...(policy.workspaceId === null ? {} : { workspaceId: policy.workspaceId }),
+  ...(policy.organizationName === null ? {} : { organizationName: policy.organizationName }),
+});
 
 /**
  * Converts a policy to its message. Also used in messages of workspaces and organizations, which contain their policy.

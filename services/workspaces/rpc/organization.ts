@@ -73,9 +73,10 @@ export function organizationToProto(
 ): MessageInitShape<typeof OrganizationSchema> {
   const { createdAt, sessionTimeout, sessionRemember, ...others } = organization;
   const { ownersTeamSamlRoleId, defaultAgentPoolId, dataRetentionPolicy, ...rest } = others;
-  const { projectCount, workspaceCount, ...same } = rest;
+  const { projectCount, workspaceCount, siteDataRetentionPolicy, workspaceLimit, ...same } = rest;
   return {
     ...same,
+    ...(workspaceLimit === null ? {} : { workspaceLimit }),
     ...(projectCount === null ? {} : { projectCount }),
     ...(workspaceCount === null ? {} : { workspaceCount }),
     externalId: organization.id,
@@ -85,6 +86,9 @@ export function organizationToProto(
     ...(ownersTeamSamlRoleId === null ? {} : { ownersTeamSamlRoleId }),
     ...(dataRetentionPolicy
       ? { dataRetentionPolicy: dataRetentionPolicyToProto(dataRetentionPolicy) }
+      : {}),
+    ...(siteDataRetentionPolicy
+      ? { siteDataRetentionPolicy: dataRetentionPolicyToProto(siteDataRetentionPolicy) }
       : {}),
     ...(defaultAgentPoolId === null ? {} : { defaultAgentPoolId }),
   };

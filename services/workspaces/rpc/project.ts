@@ -19,7 +19,7 @@ import {
   listProjects,
   updateProject,
 } from "../app/project.ts";
-import type { ProjectView } from "../domain/project.ts";
+import { type ProjectView, removableProjectSettings } from "../domain/project.ts";
 import { idsIn, optionalAgentPoolId, projectId } from "./ids.ts";
 
 export const projectService = (app: App): ServiceImpl<typeof ProjectService> => ({
@@ -30,7 +30,7 @@ export const projectService = (app: App): ServiceImpl<typeof ProjectService> => 
     return { project: projectToProto(await createProject(app, caller, wanted)) };
   },
   updateProject: async ({ id, name, description, ...request }, { caller }) => {
-    const settings = { name, description, ...settingsOf(request.settings) };
+    const settings = { name, description, ...settingsOf(request.settings, request.unset) };
     const tagBindings = request.tagBindings?.tagBindings;
     const { validateOnly } = request;
     const wanted = { id: projectId(id), settings, tagBindings, validateOnly };
@@ -70,9 +70,13 @@ export const projectService = (app: App): ServiceImpl<typeof ProjectService> => 
  */
 const listActions = ["project:read", "project:update", "project:create-workspace"] as const;
 
-const settingsOf = (message: SettingsMessage | undefined) => ({
+/** Converts the settings of a request. The settings named in `unset` become null. */
+const settingsOf = (message: SettingsMessage | undefined, unset: readonly string[] = []) => ({
   ...message,
   defaultAgentPoolId: optionalAgentPoolId(message?.defaultAgentPoolId),
+  ...Object.fromEntries(
+    removableProjectSettings.filter((name) => unset.includes(name)).map((name) => [name, null]),
+  ),
 });
 
 const projectToProto = ({
@@ -80,11 +84,13 @@ const projectToProto = ({
   createdAt,
   defaultAgentPoolId,
   workspaceCount,
+  autoDestroyActivityDuration,
   ...project
 }: WithAllowedActions<ProjectView>): MessageInitShape<typeof ProjectSchema> => ({
   ...project,
   ...(workspaceCount === null ? {} : { workspaceCount }),
   ...(description === null ? {} : { description }),
+  ...(autoDestroyActivityDuration === null ? {} : { autoDestroyActivityDuration }),
   ...(defaultAgentPoolId === null ? {} : { defaultAgentPoolId }),
   createdAt: timestampFromDate(createdAt),
 });

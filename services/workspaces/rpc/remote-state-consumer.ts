@@ -21,8 +21,10 @@ export const remoteStateConsumerService = (
 ): ServiceImpl<typeof RemoteStateConsumerService> => ({
   listRemoteStateConsumers: async (request, { caller }) => {
     const id = workspaceId(request.workspaceId);
-    const page = pageOf(request);
-    const { workspaces, total } = await listRemoteStateConsumers(app, caller, id, page);
+    const { workspaces, total } = await listRemoteStateConsumers(app, caller, id, {
+      approvedOnly: request.approvedOnly,
+      page: pageOf(request),
+    });
     return {
       workspaces: workspaces.map(workspaceToProto),
       totalCount: total,

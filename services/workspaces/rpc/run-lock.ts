@@ -8,8 +8,7 @@ import { runId, workspaceId } from "./ids.ts";
 export const runLockService = (app: App): ServiceImpl<typeof RunLockService> => ({
   lockAsRun: async ({ workspaceId: id, runId: run, reason }, { caller }) => {
     const runner = runnerOf(caller);
-    await lockAsRun(app, { workspaceId: workspaceId(id), runId: runId(run), runner, reason });
-    return {};
+    return lockAsRun(app, { workspaceId: workspaceId(id), runId: runId(run), runner, reason });
   },
   unlockAsRun: async ({ workspaceId: id, runId: run }, { caller }) => {
     const runner = runnerOf(caller);

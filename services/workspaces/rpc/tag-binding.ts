@@ -34,16 +34,18 @@ export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingServic
       })),
     };
   },
-  updateProjectTagBindings: async ({ projectId: id, tagBindings }, { caller }) => {
-    const bindings = await updateProjectTagBindings(app, caller, projectId(id), tagBindings);
+  updateProjectTagBindings: async ({ projectId: id, tagBindings, replacesAll }, { caller }) => {
+    const change = { given: tagBindings, replacesAll };
+    const bindings = await updateProjectTagBindings(app, caller, projectId(id), change);
     return { tagBindings: bindings.map(tagBindingToProto) };
   },
   listWorkspaceTagBindings: async ({ workspaceId: id }, { caller }) => {
     const bindings = await listWorkspaceTagBindings(app, caller, workspaceId(id));
     return { tagBindings: bindings.map(tagBindingToProto) };
   },
-  updateWorkspaceTagBindings: async ({ workspaceId: id, tagBindings }, { caller }) => {
-    const bindings = await updateWorkspaceTagBindings(app, caller, workspaceId(id), tagBindings);
+  updateWorkspaceTagBindings: async ({ workspaceId: id, tagBindings, replacesAll }, { caller }) => {
+    const change = { given: tagBindings, replacesAll };
+    const bindings = await updateWorkspaceTagBindings(app, caller, workspaceId(id), change);
     return { tagBindings: bindings.map(tagBindingToProto) };
   },
   listWorkspaceEffectiveTagBindings: async ({ workspaceId: id }, { caller }) => {

@@ -11,6 +11,7 @@ import {
   createWorkspace,
   getWorkspace,
   listWorkspaces,
+  moveWorkspaces,
   updateWorkspace,
   type WorkspaceInput,
 } from "../app/workspace.ts";
@@ -49,6 +50,7 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService>
       tags: request.searchTags,
       excludedTags: request.excludeTags,
       tagged: request.tagged.filter(({ key, value }) => key !== "" || value !== ""),
+      taggedAny: request.taggedAny,
       currentRunStatuses: request.currentRunStatuses,
       locked: request.locked,
       projectId: request.projectId,
@@ -64,6 +66,13 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService>
   updateWorkspace: async ({ workspace, settings, unset, validateOnly }, { caller }) => {
     const wanted = { ref: refOf(workspace), ...inputOf(settings, unset), validateOnly };
     return { workspace: workspaceToProto(await updateWorkspace(app, caller, wanted)) };
+  },
+  moveWorkspaces: async (request, { caller }) => {
+    await moveWorkspaces(app, caller, {
+      projectId: projectId(request.projectId),
+      workspaceIds: request.workspaceIds.map(workspaceId),
+    });
+    return {};
   },
   deleteWorkspace: async ({ workspace }, { caller }) => {
     await deleteWorkspace(app, caller, refOf(workspace));

@@ -11,7 +11,7 @@ import {
   type DataRetentionOwner,
   DataRetentionPolicy,
   type DataRetentionPolicyEvent,
-  type DataRetentionPolicyView,
+  type OwnedDataRetentionPolicy,
   type WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
 
@@ -29,14 +29,32 @@ const entity = new EntitySchema({
   },
 });
 
-/** Selects the policy for which `condition` holds, as one JSON column; null if there is none. */
-export const ownDataRetentionPolicy = (condition: string): string =>
+const ofSite = "r.organization_id is null and r.workspace_id is null";
+
+const policyWhere = (condition: string): string =>
   `(select json_build_object('id', r.id, 'kind', r.kind,
       'deleteOlderThanNDays', r.delete_older_than_n_days)
-    from data_retention_policies r where ${condition}) as "dataRetentionPolicy"`;
+    from data_retention_policies r where ${condition})`;
+
+/** Selects the policy for which `condition` holds, as one JSON column; null if there is none. */
+export const ownDataRetentionPolicy = (condition: string): string =>
+  `${policyWhere(condition)} as "dataRetentionPolicy"`;
+
+/** Selects the installation's policy, as one JSON column; null if there is none. */
+export const siteDataRetentionPolicy = `${policyWhere(ofSite)} as "siteDataRetentionPolicy"`;
+
+/**
+ * Selects after how many days the policy that applies to the workspace row `workspace` deletes state versions; null if
+ * there is no policy, or one that deletes nothing.
+ */
+export const effectiveRetentionDays = (workspace: string): string =>
+  `(select r.delete_older_than_n_days from data_retention_policies r
+    where r.workspace_id = ${workspace}.id or r.organization_id = ${workspace}.organization_id
+      or (${ofSite})
+    order by r.workspace_id nulls last, r.organization_id nulls last limit 1
+  ) as "effectiveRetentionDays"`;
 
 const columns = `r.id, r.kind, r.delete_older_than_n_days as "deleteOlderThanNDays"`;
-const ofSite = "r.organization_id is null and r.workspace_id is null";
 
 const reads = (database: Database) => ({
   /**
@@ -46,10 +64,11 @@ const reads = (database: Database) => ({
   async effective(
     organizationId: string | null,
     workspaceId: string | null,
-  ): Promise<DataRetentionPolicyView | undefined> {
-    const [row] = await database.query<DataRetentionPolicyView>(
-      // index: data_retention_policies_workspace, _organization, _site
-      `select ${columns} from data_retention_policies r
+  ): Promise<OwnedDataRetentionPolicy | undefined> {
+    const [row] = await database.query<OwnedDataRetentionPolicy>(
+      // index: data_retention_policies_workspace, _organization, _site, organizations_pkey
+      `select ${columns}, r.workspace_id as "workspaceId", o.name as "organizationName"
+       from data_retention_policies r left join organizations o on o.id = r.organization_id
        where r.workspace_id = $2 or r.organization_id = $1 or (${ofSite})
        order by r.workspace_id nulls last, r.organization_id nulls last limit 1`,
       [organizationId, workspaceId],

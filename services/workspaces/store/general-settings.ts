@@ -4,9 +4,13 @@ import { type Database, type EntityManager, queryIn } from "@statehouse/postgres
 export interface GeneralSettings {
   /** The value of `global-remote-state` for new workspaces. */
   defaultRemoteStateAccess: boolean;
+  /** How long runners let a plan and an apply take, for example `2h`. */
+  planTimeout: string;
+  applyTimeout: string;
 }
 
-const select = `select default_remote_state_access as "defaultRemoteStateAccess" from general_settings`;
+const select = `select default_remote_state_access as "defaultRemoteStateAccess",
+  plan_timeout as "planTimeout", apply_timeout as "applyTimeout" from general_settings`;
 
 const reads = (database: Database) => ({
   async get(): Promise<GeneralSettings> {
@@ -24,10 +28,17 @@ const rows = (em: EntityManager) => ({
     return row;
   },
 
-  async set({ defaultRemoteStateAccess }: GeneralSettings): Promise<void> {
-    await queryIn(em, "update general_settings set default_remote_state_access = $1", [
-      defaultRemoteStateAccess,
-    ]);
+  async set({
+    defaultRemoteStateAccess,
+    planTimeout,
+    applyTimeout,
+  }: GeneralSettings): Promise<void> {
+    await queryIn(
+      em,
+      `update general_settings
+       set default_remote_state_access = $1, plan_timeout = $2, apply_timeout = $3`,
+      [defaultRemoteStateAccess, planTimeout, applyTimeout],
+    );
   },
 });
 

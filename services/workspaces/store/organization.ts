@@ -38,7 +38,7 @@ import {
   organizationNotFound,
 } from "../domain/organization.ts";
 import { type Plan, planTable } from "../domain/plan.ts";
-import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
+import { ownDataRetentionPolicy, siteDataRetentionPolicy } from "./data-retention-policy.ts";
 import { containing } from "./parameters.ts";
 
 /** The settings that the access service enforces. */
@@ -67,6 +67,7 @@ const columns = {
   sessionRemember: optional(integer),
   ownersTeamSamlRoleId: optional(text),
   plan: text,
+  workspaceLimit: optional(integer),
   createdAt: timestamptz,
 };
 
@@ -92,6 +93,8 @@ const view = `
     -- index: workspace_counts_pkey
     (select coalesce(sum(c.count), 0) from workspace_counts c where c.organization_id = o.id)
       as "workspaceCount",
+    -- index: data_retention_policies_site
+    ${siteDataRetentionPolicy},
     -- index: data_retention_policies_organization
     ${ownDataRetentionPolicy("r.organization_id = o.id")}
   from organizations o`;

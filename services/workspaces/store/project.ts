@@ -40,6 +40,7 @@ const entity = new EntitySchema({
     description: optional(text),
     defaultExecutionMode: optional(text),
     defaultAgentPoolId: optional(text),
+    autoDestroyActivityDuration: optional(text),
     revision: bigint,
     createdAt: timestamptz,
     updatedAt: timestamptz,
@@ -53,6 +54,7 @@ const view = `
     p.default_execution_mode is not null as "overwritesDefaultExecutionMode",
     case when p.default_execution_mode is null then o.default_agent_pool_id
       else p.default_agent_pool_id end as "defaultAgentPoolId",
+    p.auto_destroy_activity_duration as "autoDestroyActivityDuration",
     -- index: workspace_counts_pkey
     coalesce((select c.count from workspace_counts c
       where c.organization_id = p.organization_id and c.project_id = p.id), 0) as "workspaceCount"
@@ -203,6 +205,23 @@ const rows = (em: EntityManager) => ({
       if (uniqueViolation(error, "projects_name_key")) throw nameTaken();
       throw error;
     }
+  },
+
+  /**
+   * Gives the project's workspaces its auto-destroy duration. The destroy runs of those that inherit it are due at `at`.
+   */
+  async passOnActivityDuration(
+    { id, autoDestroyActivityDuration }: Project,
+    at: Date | null,
+  ): Promise<void> {
+    await queryIn(
+      em,
+      // index: workspaces_project_name, workspaces_pkey
+      `update workspaces set inherited_activity_duration = $2,
+         auto_destroy_at = case when inherits_project_auto_destroy then $3 else auto_destroy_at end
+       where id in (select id from workspaces where project_id = $1 order by id for update)`,
+      [id, autoDestroyActivityDuration, at],
+    );
   },
 
   async view(id: ProjectId): Promise<ProjectView> {

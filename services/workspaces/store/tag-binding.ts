@@ -16,7 +16,7 @@ interface Placed {
   projectId: ProjectId;
 }
 
-const columns = `id, key, value, created_at as "createdAt"`;
+const columns = `id, key, value, through_tags as "throughTags", created_at as "createdAt"`;
 
 /** Reads of bindings, outside any transaction. */
 const reads = (database: Database) => ({
@@ -50,20 +50,22 @@ const reads = (database: Database) => ({
 
   /**
    * Returns the workspaces' own bindings and those inherited from their projects, ordered by workspace and key. A
-   * workspace's own binding of a key replaces the project's.
+   * workspace's own binding or flat tag of a key replaces the project's binding. Flat tags are not effective bindings.
    */
   async effectiveOfWorkspaces(
     workspaceIds: readonly string[],
   ): Promise<(EffectiveTagBinding & Placed)[]> {
     return database.query<EffectiveTagBinding & Placed>(
       // index: workspaces_pkey, tag_bindings_workspace_key, tag_bindings_project_key
-      `select distinct on (w.id, b.key) b.id, b.key, b.value, b.created_at as "createdAt",
-         b.project_id as "inheritedFromProjectId", w.id as "workspaceId",
-         w.organization_id as "organizationId", w.project_id as "projectId"
-       from workspaces w
-       join tag_bindings b on b.workspace_id = w.id or b.project_id = w.project_id
-       where w.id = any($1)
-       order by w.id, b.key, b.workspace_id nulls last`,
+      `select * from (
+         select distinct on (w.id, b.key) b.id, b.key, b.value, b.through_tags as "throughTags",
+           b.created_at as "createdAt", b.project_id as "inheritedFromProjectId",
+           w.id as "workspaceId", w.organization_id as "organizationId", w.project_id as "projectId"
+         from workspaces w
+         join tag_bindings b on b.workspace_id = w.id or b.project_id = w.project_id
+         where w.id = any($1)
+         order by w.id, b.key, b.workspace_id nulls last
+       ) effective where not "throughTags"`,
       [workspaceIds],
     );
   },
@@ -91,17 +93,22 @@ const rows = (em: EntityManager) => ({
 
   /**
    * Replaces the bindings `current` with `wanted`, a map from key to value, and creates or deletes the ids of flat
-   * tags.
+   * tags. `tagKeys` are the keys that are flat tags from then on.
    */
   async replace(
     owner: TagBindingOwner,
     current: readonly TagBinding[],
     wanted: ReadonlyMap<string, string>,
-    now: Date,
+    { now, tagKeys }: { now: Date; tagKeys: ReadonlySet<string> },
   ): Promise<void> {
     const removed = current.filter(({ key }) => !wanted.has(key)).map(({ id }) => id);
-    const before = new Map(current.map(({ key, value }) => [key, value]));
-    const changed = [...wanted].filter(([key, value]) => before.get(key) !== value);
+    const before = new Map(current.map((binding) => [binding.key, binding]));
+    const changed = [...wanted]
+      .filter(([key, value]) => {
+        const binding = before.get(key);
+        return binding?.value !== value || binding.throughTags !== tagKeys.has(key);
+      })
+      .map(([key, value]) => ({ key, value, throughTags: tagKeys.has(key) }));
     if (removed.length > 0) {
       // index: tag_bindings_pkey
       await queryIn(em, "delete from tag_bindings where id = any($1)", [removed]);
@@ -119,25 +126,29 @@ const rows = (em: EntityManager) => ({
 async function upsert(
   em: EntityManager,
   owner: TagBindingOwner,
-  bindings: readonly (readonly [key: string, value: string])[],
+  bindings: readonly Pick<TagBinding, "key" | "value" | "throughTags">[],
   now: Date,
 ): Promise<void> {
   const conflict = "workspaceId" in owner ? "workspace_id" : "project_id";
   await queryIn(
     em,
     // index: tag_bindings_workspace_key, tag_bindings_project_key
-    `insert into tag_bindings (id, organization_id, workspace_id, project_id, key, value, created_at)
-     select given.id, $1, $2, $3, given.key, given.value, $4
-     from unnest($5::text[], $6::text[], $7::text[]) as given (id, key, value)
-     on conflict (${conflict}, key) do update set value = excluded.value`,
+    `insert into tag_bindings
+       (id, organization_id, workspace_id, project_id, key, value, through_tags, created_at)
+     select given.id, $1, $2, $3, given.key, given.value, given.through_tags, $4
+     from unnest($5::text[], $6::text[], $7::text[], $8::boolean[])
+       as given (id, key, value, through_tags)
+     on conflict (${conflict}, key)
+       do update set value = excluded.value, through_tags = excluded.through_tags`,
     [
       owner.organizationId,
       "workspaceId" in owner ? owner.workspaceId : null,
       "projectId" in owner ? owner.projectId : null,
       now,
       bindings.map(() => newId("tb")),
-      bindings.map(([key]) => key),
-      bindings.map(([, value]) => value),
+      bindings.map(({ key }) => key),
+      bindings.map(({ value }) => value),
+      bindings.map(({ throughTags }) => throughTags),
     ],
   );
 }

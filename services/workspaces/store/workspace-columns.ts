@@ -14,7 +14,7 @@ import {
 import type { Holder } from "../domain/ids.ts";
 import { Workspace, type WorkspaceView } from "../domain/workspace.ts";
 import type { DeletionLock, WorkspaceLock } from "../domain/workspace-lock.ts";
-import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
+import { effectiveRetentionDays, ownDataRetentionPolicy } from "./data-retention-policy.ts";
 
 /** Columns whose values are part of a workspace's document unchanged. */
 const columns = {
@@ -27,7 +27,6 @@ const columns = {
   autoApply: boolean,
   autoApplyRunTrigger: boolean,
   autoDestroyAt: optional(timestamptz),
-  autoDestroyActivityDuration: optional(text),
   inheritsProjectAutoDestroy: boolean,
   sshKeyId: optional(text),
   overwritesAgentPool: boolean,
@@ -106,6 +105,8 @@ export const workspaceSchema = new EntitySchema({
   tableName: "workspaces",
   properties: {
     ...columns,
+    autoDestroyActivityDuration: optional(text),
+    inheritedActivityDuration: optional(text),
     assessmentsEnabled: boolean,
     executionMode: optional(text),
     agentPoolId: optional(text),
@@ -130,6 +131,8 @@ export const workspaceEntities = [workspaceSchema, holderSchema, lockSchema, del
 const workspaceView = `
   select ${selectList("w", { ...columns, ...reportedColumns })},
     o.name as "organizationName",
+    coalesce(w.auto_destroy_activity_duration, case when w.inherits_project_auto_destroy
+      then w.inherited_activity_duration end) as "autoDestroyActivityDuration",
     o.allow_force_delete_workspaces as "allowForceDelete",
     -- A workspace cannot disable assessments that the organization enforces. A workspace whose effective mode is not
     -- remote has no assessments, even if they were enabled earlier.
@@ -158,6 +161,8 @@ const workspaceView = `
          f.plan_ms as "planMs", f.apply_runs as "applyRuns", f.apply_ms as "applyMs"
        from workspace_performance f where f.workspace_id = w.id and f.runs > 0
      ) sums) as performance,
+    -- index: data_retention_policies_workspace, _organization, _site
+    ${effectiveRetentionDays("w")},
     -- index: data_retention_policies_workspace
     ${ownDataRetentionPolicy("r.workspace_id = w.id")}
   from workspaces w

@@ -19,8 +19,9 @@ export interface WorkspaceSearch {
   tags: readonly string[];
   /** A workspace must have none of these flat tags. */
   excludedTags: readonly string[];
-  /** A workspace must match all of these filters. */
+  /** A workspace must match all of these filters or, with `taggedAny`, one of them. */
   tagged: readonly TagFilter[];
+  taggedAny: boolean;
   /** The current run must have one of these statuses. If empty, all workspaces match, including those without a run. */
   currentRunStatuses: readonly string[];
   /** Whether a workspace must be locked; undefined matches all. */
@@ -67,7 +68,7 @@ export function filterAsSet(
     // index: workspaces_current_run_status
     ...currentRun("w.current_run_status", search, parameters),
     ...lock(search),
-    ...search.tagged.map((filter) => taggedBySet(filter, organization(), parameters)),
+    ...taggedBySets(search, organization, parameters),
   ];
 }
 
@@ -93,9 +94,16 @@ export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): s
       : []),
     ...currentRun("w.current_run_status || ''", search, parameters),
     ...lock(search),
-    ...search.tagged.map((filter) => taggedByRow(filter, parameters)),
+    ...taggedAs(
+      search,
+      search.tagged.map((filter) => taggedByRow(filter, parameters)),
+    ),
   ];
 }
+
+/** Combines the conditions of the tag filters: a workspace must match all, or with `taggedAny` one. */
+const taggedAs = ({ taggedAny }: WorkspaceSearch, conditions: readonly string[]): string[] =>
+  taggedAny && conditions.length > 0 ? [`(${conditions.join(" or ")})`] : [...conditions];
 
 const patternsOf = ({ name, wildcardName }: WorkspaceSearch): string[] => [
   ...(name === "" ? [] : [containing(name)]),
@@ -133,17 +141,28 @@ const matching = ({ key, value }: TagFilter, parameters: Parameters): string =>
 // A workspace inherits the bindings of its project except keys that it binds itself. A filter without a value need not
 // check for overrides: a workspace that overrides a matching key has a matching binding of its own.
 
+function taggedBySets(
+  { tagged, taggedAny }: WorkspaceSearch,
+  organization: () => string,
+  parameters: Parameters,
+): string[] {
+  if (tagged.length === 0) return [];
+  const sets = tagged.map((filter) => taggedBySet(filter, organization(), parameters));
+  return (taggedAny ? [sets.join(" union all ")] : sets).map((set) => `w.id in (${set})`);
+}
+
+/** Returns the SQL of a query for the ids of the workspaces that match the filter. */
 function taggedBySet(filter: TagFilter, organization: string, parameters: Parameters): string {
   const matches = `b.organization_id = ${organization} and ${matching(filter, parameters)}`;
   const overridden = `exists (
     select from tag_bindings own where own.workspace_id = i.id and own.key = b.key)`;
   // index: tag_bindings_tagged, tag_bindings_tagged_value, tag_bindings_project_tagged,
   // workspaces_project_name, tag_bindings_workspace_key
-  return `w.id in (
+  return `
     select b.workspace_id from tag_bindings b where ${matches} and b.workspace_id is not null
     union all
     select i.id from tag_bindings b join workspaces i on i.project_id = b.project_id
-    where ${matches} and b.project_id is not null ${filter.value && `and not ${overridden}`})`;
+    where ${matches} and b.project_id is not null ${filter.value && `and not ${overridden}`}`;
 }
 
 function taggedByRow(filter: TagFilter, parameters: Parameters): string {

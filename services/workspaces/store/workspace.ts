@@ -143,6 +143,21 @@ const rows = (em: EntityManager) => ({
     return found.map(({ id }) => id);
   },
 
+  /**
+   * Returns the number of the organization's workspaces. Other transactions that call this wait until this one ends, so
+   * that they count the workspaces that it creates.
+   */
+  async countForLimit(organizationId: OrganizationId): Promise<number> {
+    await queryIn(em, "select pg_advisory_xact_lock(hashtextextended($1, 0))", [organizationId]);
+    const [row] = await queryIn<{ count: number }>(
+      em,
+      // index: workspaces_name_key
+      "select count(*)::int as count from workspaces where organization_id = $1",
+      [organizationId],
+    );
+    return row?.count ?? 0;
+  },
+
   async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
     if (!isWorkspaceName(name)) return false;
     const rows = await queryIn(
@@ -235,6 +250,7 @@ export const workspaces = {
   attributeNames: {
     projectId: "project",
     sshKeyId: "ssh-key",
+    inheritedActivityDuration: "auto-destroy-activity-duration",
     overwritesAgentPool: "setting-overwrites",
     ...{ placementVersion: null, placementAcknowledged: null, lastLockEpoch: null },
     ...{ stateRevision: null },

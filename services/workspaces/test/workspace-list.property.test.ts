@@ -10,7 +10,7 @@ import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
 import type { ReadScope } from "../store/read-scope.ts";
 import { createWorkspaceLists } from "../store/workspace-list.ts";
-import type { WorkspaceSearch } from "../store/workspace-search.ts";
+import type { TagFilter, WorkspaceSearch } from "../store/workspace-search.ts";
 import { insertOrganization, insertProject, insertWorkspace } from "./rows.ts";
 
 interface Row {
@@ -108,6 +108,12 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
+/** Returns whether all tag filters match or, with `taggedAny`, one of them. */
+function tagged(search: WorkspaceSearch, matches: (filter: TagFilter) => boolean): boolean {
+  if (search.tagged.length === 0) return true;
+  return search.taggedAny ? search.tagged.some(matches) : search.tagged.every(matches);
+}
+
 /** Returns the expected list, computed from all rows. */
 function naive(search: WorkspaceSearch, readable: ReadScope): Row[] {
   const effective = (row: Row) =>
@@ -130,7 +136,7 @@ function naive(search: WorkspaceSearch, readable: ReadScope): Row[] {
       (lower === "" || matches(row.name.toLowerCase())) &&
       search.tags.every((tag) => flat(row, tag)) &&
       !search.excludedTags.some((tag) => flat(row, tag)) &&
-      search.tagged.every(({ key, value }) =>
+      tagged(search, ({ key, value }) =>
         [...effective(row)].some(
           ([own, held]) => (key === "" || own === key) && (value === "" || held === value),
         ),
@@ -174,6 +180,7 @@ const searches: fc.Arbitrary<WorkspaceSearch> = fc.record({
       .filter(({ key, value }) => key !== "" || value !== ""),
     { maxLength: 2 },
   ),
+  taggedAny: fc.boolean(),
   currentRunStatuses: some(STATUSES, 2),
   locked: fc.constantFrom(undefined, undefined, true, false),
   projectId: fc.constantFrom("", "", ...PROJECTS, "prj-none"),

@@ -113,6 +113,7 @@ const everything: Omit<WorkspaceSearch, "organizationName"> = {
   tags: [],
   excludedTags: [],
   tagged: [],
+  taggedAny: false,
   currentRunStatuses: [],
   locked: undefined,
   projectId: "",

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	tfe "github.com/hashicorp/go-tfe"
+	"github.com/hashicorp/jsonapi"
 )
 
 const state = `{"version":4,"terraform_version":"1.11.0","serial":1,"lineage":"9f6a1b1c-5a3e-4a55-9d0c-1d2f3a4b5c6d",` +
@@ -158,11 +159,20 @@ func (w *walker) project() error {
 	made, err := w.client.Projects.Create(w.ctx, w.name, tfe.ProjectCreateOptions{
 		Name:        "network",
 		Description: tfe.String("The network"),
+
+		AutoDestroyActivityDuration: jsonapi.NewNullableAttrWithValue("3d"),
 	})
 	if err != nil {
 		return err
 	}
 	w.projectID = made.ID
+	duration, err := made.AutoDestroyActivityDuration.Get()
+	if err != nil {
+		return err
+	}
+	if err := expect("auto-destroy duration of the project", duration, "3d"); err != nil {
+		return err
+	}
 	if _, err := w.client.Projects.Update(w.ctx, made.ID, tfe.ProjectUpdateOptions{
 		Name: tfe.String("networks"),
 		SettingOverwrites: &tfe.ProjectSettingOverwrites{
@@ -205,6 +215,13 @@ func (w *walker) workspace() error {
 	if err := expect("execution mode", updated.ExecutionMode, "local"); err != nil {
 		return err
 	}
+	inherited, err := updated.AutoDestroyActivityDuration.Get()
+	if err != nil {
+		return err
+	}
+	if err := expect("inherited auto-destroy duration", inherited, "3d"); err != nil {
+		return err
+	}
 	read, err := w.client.Workspaces.ReadWithOptions(w.ctx, w.name, "production", &tfe.WorkspaceReadOptions{
 		Include: []tfe.WSIncludeOpt{tfe.WSOrganization, tfe.WSProject},
 	})
@@ -233,6 +250,23 @@ func (w *walker) tags() error {
 	}
 	if err := expect("tag bindings", len(bindings), 2); err != nil {
 		return err
+	}
+	if err := w.client.Workspaces.AddTags(w.ctx, w.workspaceID, tfe.WorkspaceAddTagsOptions{
+		Tags: []*tfe.Tag{{Name: "plain"}},
+	}); err != nil {
+		return err
+	}
+	effective, err := w.client.Workspaces.ListEffectiveTagBindings(w.ctx, w.workspaceID)
+	if err != nil {
+		return err
+	}
+	if err := expect("effective tag bindings", len(effective), 2); err != nil {
+		return err
+	}
+	for _, binding := range effective {
+		if err := expect("links of "+binding.Key, len(binding.Links), 0); err != nil {
+			return err
+		}
 	}
 	found, err := w.client.Workspaces.List(w.ctx, w.name, &tfe.WorkspaceListOptions{
 		TagBindings: []*tfe.TagBinding{{Key: "team", Value: "network"}},
@@ -342,8 +376,13 @@ func (w *walker) teamAccess() error {
 	custom, err := w.client.TeamAccess.Update(w.ctx, made.ID, tfe.TeamAccessUpdateOptions{
 		Access: tfe.Access(tfe.AccessCustom),
 		Runs:   tfe.RunsPermission(tfe.RunsPermissionRead),
+
+		PolicyOverrides: tfe.Bool(true),
 	})
 	if err != nil {
+		return err
+	}
+	if err := expect("policy overrides", custom.PolicyOverrides, true); err != nil {
 		return err
 	}
 	if err := expect("kept permission", custom.Variables, tfe.VariablesPermissionWrite); err != nil {
@@ -355,6 +394,17 @@ func (w *walker) teamAccess() error {
 		Project: &tfe.Project{ID: w.projectID},
 	})
 	if err != nil {
+		return err
+	}
+	variableSets := tfe.ProjectVariableSetsPermissionRead
+	changed, err := w.client.TeamProjectAccess.Update(w.ctx, project.ID, tfe.TeamProjectAccessUpdateOptions{
+		Access:        tfe.ProjectAccess(tfe.TeamProjectAccessCustom),
+		ProjectAccess: &tfe.TeamProjectAccessProjectPermissionsOptions{VariableSets: &variableSets},
+	})
+	if err != nil {
+		return err
+	}
+	if err := expect("variable sets", changed.ProjectAccess.ProjectVariableSetsPermission, variableSets); err != nil {
 		return err
 	}
 	return w.client.TeamProjectAccess.Remove(w.ctx, project.ID)
@@ -377,13 +427,33 @@ func (w *walker) teamTokens() error {
 	if err != nil {
 		return err
 	}
-	return expect("team tokens", len(listed.Items), 2)
+	if err := expect("team tokens", len(listed.Items), 2); err != nil {
+		return err
+	}
+	sorted, err := w.client.TeamTokens.List(w.ctx, w.name, &tfe.TeamTokenListOptions{
+		Query: "spaces",
+		Sort:  "-expired-at",
+	})
+	if err != nil {
+		return err
+	}
+	if err := expect("team tokens found", len(sorted.Items), 2); err != nil {
+		return err
+	}
+	none, err := w.client.TeamTokens.List(w.ctx, w.name, &tfe.TeamTokenListOptions{Query: "nothing"})
+	if err != nil {
+		return err
+	}
+	return expect("team tokens of another team", len(none.Items), 0)
 }
 
 func (w *walker) userTokens() error {
 	user, err := w.client.Users.ReadCurrent(w.ctx)
 	if err != nil {
 		return err
+	}
+	if user.AvatarURL == "" {
+		return errors.New("the user has no avatar")
 	}
 	made, err := w.client.UserTokens.Create(w.ctx, user.ID, tfe.UserTokenCreateOptions{Description: "walk"})
 	if err != nil {
@@ -420,6 +490,14 @@ func (w *walker) memberships() error {
 	}
 	if err := expect("status", read.Status, tfe.OrganizationMembershipInvited); err != nil {
 		return err
+	}
+	for _, user := range []*tfe.User{made.User, read.User} {
+		if err := expect("address of the invited user", user.Email, "colleague@example.com"); err != nil {
+			return err
+		}
+		if err := expect("name of the invited user", user.Username, ""); err != nil {
+			return err
+		}
 	}
 	listed, err := w.client.OrganizationMemberships.List(w.ctx, w.name, nil)
 	if err != nil {

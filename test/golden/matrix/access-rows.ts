@@ -54,6 +54,12 @@ export const tokenRows: readonly Row[] = [
     before: organizationToken,
   }),
   row(`GET ${organization}/team-tokens`, "organization:read"),
+  row(`DELETE ${organization}/team-tokens`, "organization:manage-teams", {
+    body: ({ objects }) => ({
+      data: [{ type: "authentication-tokens", id: objects.teamTokenId }],
+    }),
+    spends: "teamToken",
+  }),
   row(`POST ${team}/authentication-token`, "organization:manage-teams", { spends: "teamToken" }),
   row(`POST ${team}/authentication-token`, "trusted members", {
     note: "own team's",
@@ -90,6 +96,7 @@ const invitation = { membershipId: "invitationId" };
 
 /** Routes for the members of an organization and of its teams. */
 export const membershipRows: readonly Row[] = [
+  row("GET /api/v2/organization-memberships", "every token"),
   row(`GET ${organization}/organization-memberships`, "organization:read"),
   row(`POST ${organization}/organization-memberships`, "organization:manage-membership"),
   row(`GET ${membership}`, "organization:read", { note: "another's" }),
@@ -130,6 +137,13 @@ export const membershipRows: readonly Row[] = [
   row(`GET ${team}`, "organization:read", { note: "an open one" }),
   row(`GET ${team}`, "whoever sees the secret team", {
     note: "a secret one",
+    ids: { teamId: "secretTeamId" },
+  }),
+  row(`GET ${team}/relationships/organization-memberships`, "organization:read", {
+    note: "an open one's",
+  }),
+  row(`GET ${team}/relationships/organization-memberships`, "whoever sees the secret team", {
+    note: "a secret one's",
     ids: { teamId: "secretTeamId" },
   }),
   row(`PATCH ${team}`, "organization:manage-teams"),

@@ -35,8 +35,10 @@ export const installationRows: readonly Row[] = [
   row(`PATCH ${administered}/:organizationName`, "administrators", {
     body: () => document("organizations", { "plan-identifier": "premium" }),
   }),
+  row(`DELETE ${administered}/:organizationName`, "administrators", { pass: "apart" }),
   row(`GET ${users}`, "administrators"),
   row(`POST ${users}`, "administrators"),
+  row(`DELETE ${users}/:userId`, "administrators", { ids: subject, spends: "subject" }),
   row(`POST ${users}/:userId/actions/suspend`, "administrators", { ids: subject }),
   row(`POST ${users}/:userId/actions/unsuspend`, "administrators", { ids: subject }),
   row(`POST ${users}/:userId/actions/grant_admin`, "administrators", { ids: subject }),
@@ -49,6 +51,7 @@ export const organizationRows: readonly Row[] = [
   row("GET /api/v2/organizations", "every token"),
   row(`GET ${organization}`, "organization:read"),
   row(`PATCH ${organization}`, "organization:update"),
+  row(`PUT ${organization}`, "organization:update"),
   row(`DELETE ${organization}`, "organization:delete", { pass: "apart" }),
   row(`GET ${organization}/entitlement-set`, "organization:read"),
   row(`GET ${organization}/${retention}`, "organization:read"),

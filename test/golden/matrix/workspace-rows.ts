@@ -23,6 +23,9 @@ export const projectRows: readonly Row[] = [
   row(`GET ${project}/tag-bindings`, "project:read"),
   row(`PATCH ${project}/tag-bindings`, "project:update"),
   row(`GET ${project}/effective-tag-bindings`, "project:read"),
+  row(`GET ${project}/relationships/tag-bindings`, "project:read"),
+  row(`POST ${project}/relationships/tag-bindings`, "project:update"),
+  row(`PATCH ${project}/relationships/tag-bindings`, "project:update"),
 ];
 
 const spare = { workspaceId: "spareId", name: "spareName" };
@@ -61,6 +64,14 @@ export const workspaceRows: readonly Row[] = [
   row(`GET ${workspace}/tag-bindings`, "workspace:read"),
   row(`PATCH ${workspace}/tag-bindings`, "workspace:update"),
   row(`GET ${workspace}/effective-tag-bindings`, "workspace:read"),
+  row(`GET ${workspace}/relationships/tag-bindings`, "workspace:read"),
+  row(`POST ${workspace}/relationships/tag-bindings`, "workspace:update"),
+  row(`PATCH ${workspace}/relationships/tag-bindings`, "workspace:update"),
+  row(`POST ${project}/relationships/workspaces`, ["workspace:read", "project:move-workspace"], {
+    ids: { projectId: "otherProjectId" },
+    body: ({ objects }) => ({ data: [{ type: "workspaces", id: objects.spareId }] }),
+    spends: "spare",
+  }),
   row(`GET ${workspace}/effective-permissions`, "workspace:manage-teams", {
     query: ({ objects }) => `filter[team]=${objects.teamId}`,
   }),
@@ -115,6 +126,9 @@ export const stateRows: readonly Row[] = [
       `filter[organization][name]=${objects.organizationName}&filter[workspace][name]=${objects.name}`,
   }),
   row("GET /api/v2/state-versions/:stateVersionId", "state:read"),
+  row("GET /api/v2/state-versions/:stateVersionId/changes", "state:read", {
+    query: ({ objects }) => `filter[since]=${objects.stateVersionId}`,
+  }),
   row(`GET ${workspace}/current-state-version`, "state:read"),
   row("GET /api/v2/state-versions/:stateVersionId/outputs", "state:read-outputs"),
   row("GET /api/v2/state-version-outputs/:stateVersionOutputId", "state:read-outputs"),

@@ -21,6 +21,7 @@ import { createReads, entities, transactions } from "../../store/nouns.ts";
 import {
   batchOfMemberships,
   listOfMemberships,
+  listOfOwnMemberships,
   membersNamed,
 } from "../../store/organization-membership.ts";
 import { principalName } from "../../store/principal-name.ts";
@@ -102,10 +103,12 @@ const statements = {
   batchOfUsers,
   batchOfMemberships,
   listOfMemberships,
+  listOfOwnMemberships,
   listOfTeamAccess,
   teamAccessById,
   listOfUser,
-  listOfTeamTokens,
+  listOfTeamTokens: listOfTeamTokens(),
+  listOfTeamTokensByTeam: listOfTeamTokens({ key: "team-name", descending: true }),
   tokenInSlot,
   recordUses,
   userById,

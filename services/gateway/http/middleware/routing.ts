@@ -5,7 +5,7 @@ import type { Route } from "../route.ts";
 import type { Middleware, RequestState } from "./state.ts";
 
 /** The methods, in the order in which the header `Allow` lists them. */
-const methods = ["GET", "POST", "PATCH", "DELETE"] as const;
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** Maximum length of a path segment in characters. Names and ids are shorter. */
 const MAX_SEGMENT = 1000;

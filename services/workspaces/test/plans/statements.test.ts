@@ -179,7 +179,11 @@ beforeAll(async () => {
     await tx.workspaces.inherited("prj-1");
     await tx.workspaces.dueForAutoDestroy(now, 10);
     await tx.workspaces.view("ws-1");
-    await tx.generalSettings.set({ defaultRemoteStateAccess: false });
+    await tx.generalSettings.set({
+      defaultRemoteStateAccess: false,
+      planTimeout: "2h",
+      applyTimeout: "24h",
+    });
     await tx.dataRetentionPolicies.nextVersion(now);
     await tx.dataRetentionPolicies.findForUpdate("site");
     expect(await tx.reservedTagKeys.keyTaken("org-1", "k1")).toBe(true);
@@ -187,9 +191,12 @@ beforeAll(async () => {
     await tx.tagBindings.ofProject("prj-1");
     const current = await tx.tagBindings.ofWorkspace("ws-1");
     const owner = { organizationId: "org-1", workspaceId: "ws-1" } as const;
-    await tx.tagBindings.replace(owner, current, new Map([["new", ""]]), now);
+    await tx.tagBindings.replace(owner, current, new Map([["new", ""]]), {
+      now,
+      tagKeys: new Set(["new"]),
+    });
     const project = { organizationId: "org-1", projectId: "prj-1" } as const;
-    await tx.tagBindings.replace(project, [], new Map([["new", "1"]]), now);
+    await tx.tagBindings.replace(project, [], new Map([["new", "1"]]), { now, tagKeys: new Set() });
     await tx.tags.ensure("org-1", ["t2001"], now);
     await tx.tags.dropUnused("org-1", ["t1"]);
     await tx.tags.get("tag-2001");

@@ -81,6 +81,7 @@ const everything: WorkspaceSearch = {
   tags: [],
   excludedTags: [],
   tagged: [],
+  taggedAny: false,
   currentRunStatuses: [],
   locked: undefined,
   projectId: "",
@@ -160,6 +161,17 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   ["a key", { tagged: [{ key: "env", value: "" }] }, 20_000],
   ["a key and a value", { tagged: [{ key: "env", value: "prod" }] }, 20_000],
   ["a value", { tagged: [{ key: "", value: "prod" }] }, 20_000],
+  [
+    "one of two keys",
+    {
+      tagged: [
+        { key: "env", value: "prod" },
+        { key: "tier", value: "" },
+      ],
+      taggedAny: true,
+    },
+    20_000,
+  ],
   [
     "all filters together",
     { name: "a", tags: ["rare"], excludedTags: ["none"], projectId: "prj-0" },

@@ -1,0 +1,60 @@
+import type { CompareStateVersionsResponse } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { z } from "zod";
+import type { RequestContext } from "../http/route.ts";
+import { toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+
+/** What differs in a state version from another one. */
+export interface StateVersionChanges {
+  stateVersionId: string;
+  sinceId: string;
+  changes: CompareStateVersionsResponse;
+}
+
+const kinds = ["added", "changed", "removed"] as const;
+
+const byKind = <Schema extends z.ZodType>(schema: Schema) =>
+  z.object({ added: schema, changed: schema, removed: schema });
+
+const outputShape = z.object({ name: z.string(), sensitive: z.boolean() });
+
+/** Splits changes by their kind. */
+const split = <Item extends { change: string }, Shown>(
+  items: readonly Item[],
+  show: (item: Item) => Shown,
+) =>
+  Object.fromEntries(
+    kinds.map((kind) => [kind, items.filter(({ change }) => change === kind).map(show)]),
+  );
+
+/** The instances of managed resources and the outputs that differ, by address and name; never their values. */
+export const stateVersionChangesResource = resource<StateVersionChanges, RequestContext>({
+  type: "state-version-changes",
+  id: ({ stateVersionId, sinceId }) => `${stateVersionId}:${sinceId}`,
+  shape: {
+    resources: byKind(z.array(z.string())).describe(
+      "The addresses of the first 20,000 instances that differ.",
+    ),
+    "resource-counts": byKind(z.int()),
+    outputs: byKind(z.array(outputShape)),
+  },
+  attributes: ({ changes }) => ({
+    resources: split(changes.resources, ({ address }) => address),
+    "resource-counts": {
+      added: changes.resourcesAdded,
+      changed: changes.resourcesChanged,
+      removed: changes.resourcesRemoved,
+    },
+    outputs: split(changes.outputs, ({ name, sensitive }) => ({ name, sensitive })),
+  }),
+  relationships: {
+    "state-version": toOne({
+      types: ["state-versions"],
+      linkage: ({ stateVersionId: id }) => ({ type: "state-versions", id }),
+    }),
+    since: toOne({
+      types: ["state-versions"],
+      linkage: ({ sinceId: id }) => ({ type: "state-versions", id }),
+    }),
+  },
+});
