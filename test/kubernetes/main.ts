@@ -34,6 +34,7 @@ to pull them.
 
   --previous NAME:TAG           installs this image first, and upgrades and rolls back under load
   --minutes N                   how long it does so (10)
+  --rate N                      operations of the load in a second (20)
   --stores-on ADDRESS           starts PostgreSQL, NATS and MinIO on this machine; pods reach it at ADDRESS
   --postgres URL                otherwise: the address of a user who may create databases
   --nats URL, --nats-user NAME, --nats-password PASSWORD
@@ -46,6 +47,7 @@ const { values } = parseArgs({
     image: { type: "string" },
     previous: { type: "string" },
     minutes: { type: "string", default: "10" },
+    rate: { type: "string", default: "20" },
     "stores-on": { type: "string" },
     postgres: { type: "string" },
     nats: { type: "string" },
@@ -193,7 +195,15 @@ async function use(cluster: Cluster, url: string): Promise<Load> {
   const folder = await exampleFolder({ url, token, organization, workspace: "on-kubernetes" });
   await folder.succeed("init");
   const uploadBytes = 50 * 2 ** 20;
-  const load = { url, token, organization, folder, rate: 20, uploadBytes, uploadMs: 5000 };
+  const load = {
+    url,
+    token,
+    organization,
+    folder,
+    rate: Number(values.rate),
+    uploadBytes,
+    uploadMs: 5000,
+  };
   return await startLoad(load);
 }
 
