@@ -133,7 +133,7 @@ test("files are readable for their owner only and name each setting of their ser
 
 test("the file of all keys is never replaced by new ones", async () => {
   const before = await readFile(file, "utf8");
-  await expect(keys("new", file)).rejects.toThrow(`The file ${file} exists`);
+  await expect(keys("new", file)).rejects.toThrow(`The file ${file} already exists`);
   expect(await readFile(file, "utf8")).toBe(before);
 });
 
