@@ -52,6 +52,13 @@ export const programs = /** @satisfies {Record<string, Program>} */ ({
     asDependency: true,
     duration: "four minutes",
   },
+  // Built after promtool, of whose packages it is made.
+  prometheus: {
+    version: "v0.309.1",
+    module: "github.com/prometheus/prometheus/cmd/prometheus",
+    asDependency: true,
+    duration: "a minute",
+  },
   // A registry in memory, into which a release of the chart is pushed.
   registry: {
     version: "v0.22.1",
@@ -66,6 +73,7 @@ export const releasePrograms = /** @type {const} */ ([
   "helm-3",
   "kubeconform",
   "promtool",
+  "prometheus",
   "registry",
 ]);
 
