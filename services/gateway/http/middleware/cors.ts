@@ -11,7 +11,7 @@ const PREFLIGHT_SECONDS = 600;
 export const cors = (origins: readonly string[]): Middleware =>
   koaCors({
     origin: ({ request }) => origins.find((origin) => origin === request.get("Origin")) ?? "",
-    allowMethods: ["GET", "HEAD", "POST", "PATCH", "DELETE"],
+    allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
     allowHeaders: ["Authorization", "Content-Type", "If-None-Match"],
     exposeHeaders: [
       "ETag",
