@@ -11,6 +11,7 @@ import { extraction } from "./sections/extraction.ts";
 import { grants } from "./sections/grants.ts";
 import { httpCosts } from "./sections/http-costs.ts";
 import { mutualTls } from "./sections/mutual-tls.ts";
+import { pauses } from "./sections/pauses.ts";
 import { requestCost } from "./sections/request-cost.ts";
 import { showWorkspace } from "./sections/show-workspace.ts";
 import { stateBytes } from "./sections/state-bytes.ts";
@@ -46,6 +47,7 @@ const onTheirOwn = {
   n: eventSubjects,
   o: capacity,
   p: httpCosts,
+  q: pauses,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { parseArgs } from "node:util";
 
 export const sectionNames = [
@@ -17,6 +18,7 @@ export const sectionNames = [
   "n",
   "o",
   "p",
+  "q",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
@@ -32,9 +34,11 @@ export interface Options {
   sizes: readonly number[];
   /** Number of state versions that the collector has to scan. */
   versions: number;
+  /** Another checkout, whose `npm start` is measured beside this one. */
+  checkout: string | undefined;
 }
 
-export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000] [--versions 1000000]
+export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000] [--versions 1000000] [--checkout FOLDER]
   a show workspace   b current state version   c list of 20 among 10,000 workspaces
   d state bytes      e lock and unlock         f SQL statements and calls of a request
   g show and lists among 100, 10,000 and 100,000 workspaces
@@ -47,9 +51,11 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   n what the organization in the subject of events costs nats-server
   o what requests of ordinary members cost each service: CPU time, memory, connections
   p what the limit of a token, an ETag that the client has, and gzip cost
+  q longest pause of the event loop and memory of npm start under hostile requests
   --seconds  measured seconds for each contender of a to e, m and o   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
-  --versions number of state versions in l`;
+  --versions number of state versions in l
+  --checkout another checkout of Statehouse, which q measures beside this one`;
 
 /** Parses the command line. Throws an error if an option is invalid. */
 export function readOptions(args: readonly string[]): Options | undefined {
@@ -62,6 +68,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       largest: { type: "string", default: "1024" },
       sizes: { type: "string", default: "100,10000,100000" },
       versions: { type: "string", default: "1000000" },
+      checkout: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -77,6 +84,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     clients: countOf("clients", values.clients),
     largestMebibytes: countOf("largest", values.largest),
     versions: countOf("versions", values.versions),
+    checkout: values.checkout === undefined ? undefined : path.resolve(values.checkout),
     sizes: values.sizes
       .split(",")
       .map((text) => countOf("sizes", text))

@@ -1,0 +1,37 @@
+// Loaded into a measured process by NODE_OPTIONS=--import: measures the longest pauses of its event loop. A connection to
+// the socket PAUSE_METER/<pid> returns them as JSON and starts the measurement again.
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import path from "node:path";
+import process from "node:process";
+import { isMainThread } from "node:worker_threads";
+
+/** Interval of the timer in ms; each pause is measured with at most this much work before it. */
+const TICK_MS = 5;
+
+const folder = process.env.PAUSE_METER;
+// npm itself can run on an older Node, which cannot measure and is not measured.
+if (isMainThread && folder && "threadCpuUsage" in process) {
+  const now = () => ({ wall: performance.now(), cpu: process.threadCpuUsage() });
+  let longest = { wallMs: 0, cpuMs: 0 };
+  let last = now();
+  const tick = () => {
+    const at = now();
+    const wallMs = at.wall - last.wall - TICK_MS;
+    const cpuMs = (at.cpu.user + at.cpu.system - last.cpu.user - last.cpu.system) / 1000;
+    longest = {
+      wallMs: Math.max(longest.wallMs, wallMs),
+      cpuMs: Math.max(longest.cpuMs, cpuMs),
+    };
+    last = at;
+  };
+  setInterval(tick, TICK_MS).unref();
+  mkdirSync(folder, { recursive: true });
+  const server = createServer((socket) => {
+    tick();
+    socket.on("error", () => {});
+    socket.end(JSON.stringify(longest));
+    longest = { wallMs: 0, cpuMs: 0 };
+  });
+  server.listen(path.join(folder, String(process.pid))).unref();
+}
