@@ -93,8 +93,8 @@ export async function listTeamTokens(
 }
 
 /**
- * Revokes tokens of an organization's teams: all of them, or none. Throws `notFound` if one of them is not a token of
- * the organization's teams that the caller may manage.
+ * Revokes tokens of an organization's teams. Throws `notFound`, and revokes none, unless all of them belong to teams of
+ * the organization and the caller may manage them.
  */
 export const deleteTeamTokens = (
   app: App,

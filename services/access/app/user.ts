@@ -209,8 +209,8 @@ export async function batchGetUsers(
 }
 
 /**
- * Deletes a user with its memberships, teams and tokens. Locks that the user holds stay, and are shown as stale. Throws
- * `notFound`, or the conflicts `last_administrator` and `last_owner`.
+ * Deletes a user with its memberships, teams and tokens. Locks that the user holds remain, and are shown as stale.
+ * Throws `notFound`, or the conflicts `last_administrator` and `last_owner`.
  */
 export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> =>
   app.transaction(async (tx) => {

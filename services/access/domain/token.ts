@@ -127,7 +127,7 @@ export interface TokenSort {
   descending: boolean;
 }
 
-/** Parses the order of a list; a leading `-` means descending. Returns undefined for an unknown one. */
+/** Parses the order of a list; a leading `-` means descending. Returns undefined for an unknown order. */
 export function tokenSortOf(text: string): TokenSort | undefined {
   const name = text.replace(/^-/, "");
   const key = tokenSortKeys.find((known) => known === name);

@@ -37,8 +37,8 @@ const longestLifetime = (tokenType: string): string => `(
 
 /**
  * SQL condition: at the time `at`, the token of row `t` is older than the organization of row `o` allows for its type.
- * A `case` expression ensures that a policy is searched only if the organization limits lifetimes; for `and`,
- * PostgreSQL may choose the other order.
+ * A `case` expression ensures that a policy is looked up only if the organization limits lifetimes; PostgreSQL may
+ * evaluate the conditions of an `and` in another order.
  */
 // index: token_ttl_policies_pkey
 export const outlivesPolicy = (tokenType: string, at: string): string =>

@@ -83,8 +83,9 @@ const visibleTeamTokens = `t.organization_id = $1 and t.type = 'team' and exists
         or ('expiring_in_30_days' = any($10) and t.expired_at <= $11 + interval '30 days'))))`;
 
 /**
- * Selects a page of the tokens of organization $1's teams with $9 in their names: of all teams if $4 is true, otherwise
- * of the teams that `TokenViewer` describes. $10 are expiry statuses at the time $11; every token expires.
+ * Selects a page of the tokens of those teams of organization $1 whose names contain $9: of all of them if $4 is true,
+ * otherwise of those that `TokenViewer` describes. $10 are the expiry statuses to match at the time $11. Every token
+ * has an expiry.
  */
 export function listOfTeamTokens(sort?: TokenSort): string {
   const direction = sort?.descending ? "desc" : "asc";
@@ -120,7 +121,7 @@ export interface TeamTokenSearch {
   /** Part of the team's name; empty matches all. */
   query: string;
   sort: TokenSort | undefined;
-  /** Expiry statuses, of which a token must have one; empty matches all. */
+  /** A token must have one of these expiry statuses; an empty list matches all tokens. */
   expiryStatuses: readonly string[];
   /** The time to which expiry statuses refer. */
   at: Date;

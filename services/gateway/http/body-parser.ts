@@ -40,7 +40,10 @@ const INLINE_VALUES = 20_000;
 const isSmall = (bytes: Uint8Array): boolean =>
   bytes.length <= INLINE_BYTES && countValues(bytes, INLINE_VALUES) <= INLINE_VALUES;
 
-/** A thread that answers nothing for this long while bodies wait is replaced, in ms. A body takes a second or two. */
+/**
+ * A thread is replaced if it returns no result for this time, in ms, while bodies wait. Parsing a body takes a second
+ * or two.
+ */
 const SILENCE_MS = 30_000;
 /** Heap limit of the thread. A body that needs more memory ends the thread but not the process. */
 const HEAP_MIB = 1024;

@@ -39,7 +39,7 @@ type Io = "input" | "output";
 
 /**
  * Converts a schema to JSON Schema: `input` is what a request may contain, `output` what a document contains. Objects
- * of documents have no further members; those of requests can have some, which are ignored.
+ * in documents have no other members. Objects in requests may have other members, which are ignored.
  */
 export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
   const { $schema: _, ...converted } = z.toJSONSchema(schema, {

@@ -12,7 +12,7 @@ export interface EntitlementSet {
   operations: boolean;
 }
 
-/** Returns the entitlements of an organization, which are the same for all. */
+/** Returns the entitlements of an organization, which are the same for all organizations. */
 export const entitlementsOf = (
   organizationName: string,
   { remoteOperations: operations }: Settings,

@@ -4,7 +4,7 @@ import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** What differs in a state version from another one. */
+/** The differences of a state version from another one. */
 export interface StateVersionChanges {
   stateVersionId: string;
   sinceId: string;

@@ -9,7 +9,7 @@ import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import { generalSettingsResource } from "../resources/general-settings.ts";
 import { administeredOrganizationResource } from "../resources/organizations.ts";
 
-/** The largest limit of workspaces. Messages contain it as uint32. */
+/** The largest workspace limit that can be set; messages contain it as uint32. */
 const MAX_LIMIT = 2 ** 31 - 1;
 
 const organizationPath = "/admin/organizations/:organizationName";

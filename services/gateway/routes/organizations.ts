@@ -65,7 +65,7 @@ export const organizationRoutes: readonly Route[] = [
       (await client(OrganizationService).getOrganization({ name: params.organizationName }, caller))
         .organization,
   }),
-  // Public clients know both methods. Absent attributes keep their values with either.
+  // Public clients use both methods. With either, absent attributes keep their values.
   ...(["PATCH", "PUT"] as const).map((method) =>
     route({
       method,

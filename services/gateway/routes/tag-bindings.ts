@@ -12,13 +12,13 @@ const pointers = { tagBindings: "/data", "tagBindings[]": "/data/[]/attributes" 
 
 const ofProject = "/projects/:projectId/tag-bindings";
 
-/** The methods of the relationship, which answer without a document; PATCH replaces all bindings. */
+/** The methods that change the relationship. Their responses have no document. PATCH replaces all bindings. */
 const changes = [
   { method: "POST", replacesAll: false, summary: "Add or change tag bindings" },
   { method: "PATCH", replacesAll: true, summary: "Replace all tag bindings" },
 ] as const;
 
-/** The relationships, which public clients know beside `/tag-bindings`. */
+/** The routes of the relationships, which public clients use besides `/tag-bindings`. */
 const relationshipRoutes: readonly Route[] = [
   route({
     method: "GET",

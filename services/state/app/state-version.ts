@@ -35,9 +35,9 @@ export async function getCurrentStateVersion(
 }
 
 /**
- * Returns what differs in a version from another version of its workspace, without values. Callers that may read the
- * version may read this. Throws `notFound`, also if the other version belongs to another workspace, `forbidden`, or the conflict
- * `not_comparable` with the reason.
+ * Returns the differences of a version from another version of its workspace, without values. Callers that may read the
+ * version may read them. Throws `notFound` (also if the other version belongs to another workspace), `forbidden`, or
+ * the conflict `not_comparable` with the reason.
  */
 export async function compareStateVersions(
   app: App,

@@ -70,7 +70,7 @@ export interface StateDifference {
 
 export type Change = "added" | "changed" | "removed";
 
-/** What differs between any two versions of a workspace: never values. */
+/** The differences between any two versions of a workspace. Never contains values. */
 export interface StateChanges {
   /** The first instances that differ, ordered by address. */
   resources: readonly { address: string; change: Change }[];
@@ -79,7 +79,7 @@ export interface StateChanges {
   outputs: readonly (OutputDifference & { change: Change })[];
 }
 
-/** The facts that decide whether a version can be compared with another one. */
+/** The properties of a version that decide whether it can be compared with another one. */
 export interface Comparable {
   processed: boolean;
   /** Whether the contents were deleted. */

@@ -101,7 +101,7 @@ const reads = (database: Database) => ({
     );
   },
 
-  /** Returns what differs in a version from another one. Both have digests of one key. */
+  /** Returns the differences of a version from another one. Both must have digests that were made with the same key. */
   async changes(id: StateVersionId, sinceId: StateVersionId): Promise<StateChanges> {
     const [row] = await database.query<{
       changes: StateChanges & { counts: Partial<StateChanges["counts"]> };

@@ -70,8 +70,8 @@ export async function getAnyOrganization(
 }
 
 /**
- * Deletes an organization, as its owner could. Throws `notFound` if it does not exist, and `unavailable` until the other
- * services have confirmed the deletion.
+ * Deletes an organization in the same way as one of its owners. Throws `notFound` if it does not exist, and
+ * `unavailable` until the other services have confirmed the deletion.
  */
 export const deleteAnyOrganization = (app: App, caller: Caller, name: string): Promise<void> => {
   requireAdministrator(caller);

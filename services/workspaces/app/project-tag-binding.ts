@@ -37,8 +37,8 @@ export async function batchListProjectTagBindings(
 }
 
 /**
- * Adds or changes the bindings in the request and keeps all others, unless the request replaces all. Returns the
- * bindings of the request, in its order.
+ * Adds or changes the bindings in the request and keeps all others, unless the request replaces all bindings. Returns
+ * the bindings of the request, in its order.
  */
 export const updateProjectTagBindings = (
   app: App,

@@ -55,8 +55,8 @@ const following = (
     : { through, after };
 
 /**
- * Compares a page of the state service's rows with the rows here. The state service is read first, so a workspace that
- * is missing here was not created in between: it never existed here, or its row was lost.
+ * Compares a page of the state service's rows with the rows of this service. The state service is read first, so a
+ * workspace without a row in this service was not created in between: it never existed, or its row was lost.
  */
 async function compareTheirs(
   app: App,

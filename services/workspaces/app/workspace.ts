@@ -100,7 +100,7 @@ export async function createWorkspace(
   return workspaceDocument(app, caller, view);
 }
 
-/** Throws `invalid` if the organization has as many workspaces as it may have. */
+/** Throws `invalid` if the organization has reached its workspace limit. */
 async function refuseAboveLimit(
   tx: Tx,
   { id, workspaceLimit }: Pick<Organization, "id" | "workspaceLimit">,
@@ -205,8 +205,9 @@ export async function updateWorkspace(
 }
 
 /**
- * Moves workspaces to a project of their organization: all of them, or none. Throws `notFound` or `forbidden`. After the
- * move, throws `unavailable` if the state service has not confirmed it; a repeat of the request completes the move.
+ * Moves workspaces to a project of their organization. If one of them cannot be moved, moves none and throws `notFound`
+ * or `forbidden`. After the move, throws `unavailable` if the state service has not confirmed it; a repeat of the
+ * request completes the move.
  */
 export async function moveWorkspaces(
   app: App,

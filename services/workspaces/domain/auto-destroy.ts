@@ -70,7 +70,7 @@ export function applyAutoDestroy(
   if (at === undefined && duration === undefined && inherits === undefined) return;
   const inherited = workspace.inheritsProjectAutoDestroy;
   const inheritedAt = workspace.autoDestroyAt;
-  // From here, the time is the workspace's own.
+  // After this, the scheduled time is the workspace's own.
   if (inherited) workspace.autoDestroyAt = null;
   if (duration !== undefined) {
     if (checkActivityDuration(duration, problems)) {

@@ -15,7 +15,7 @@ import { checkText, limits } from "./text.ts";
 
 /**
  * The status of an organization:
- * - `provisioning`: it is committed here, and the access service has not confirmed it. Its name is taken. Only its
+ * - `provisioning`: it is committed, and the access service has not confirmed it. Its name is taken. Only its
  *   creator, who can repeat the creation, sees it.
  * - `active`: it is visible to its members.
  * - `deleting`: its data is being deleted. No caller sees it, and its name is free.
@@ -46,7 +46,7 @@ export class Organization {
   declare sessionRemember: number | null;
   declare ownersTeamSamlRoleId: string | null;
   declare plan: Plan;
-  /** How many workspaces the organization may have; null for any number. */
+  /** Maximum number of workspaces in the organization; null for no limit. */
   declare workspaceLimit: number | null;
   /** When reconciliation repeats a creation that was interrupted. */
   declare retryAt: Date;
@@ -263,7 +263,7 @@ export type OrganizationEvent = ReturnType<
   typeof organizationCreated | typeof organizationUpdated | typeof organizationDeleted
 >;
 
-/** Thrown if the organization has as many workspaces as administrators allow. */
+/** Thrown if the organization has reached the workspace limit that administrators set. */
 export const workspaceLimitReached = (limit: number) =>
   invalid([
     { field: "", detail: `The organization has reached its limit of ${limit} workspaces.` },

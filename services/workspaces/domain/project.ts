@@ -20,7 +20,10 @@ export class Project {
   declare defaultExecutionMode: ExecutionMode | null;
   /** Set if and only if the project's own mode is `agent`. */
   declare defaultAgentPoolId: AgentPoolId | null;
-  /** Workspaces that inherit it are destroyed this long after their last activity; null if they are not. */
+  /**
+   * How long after their last activity the workspaces that inherit this setting are destroyed; null if they are not
+   * destroyed automatically.
+   */
   declare autoDestroyActivityDuration: string | null;
   declare revision: bigint;
   declare createdAt: Date;

@@ -2,7 +2,7 @@ import type { Problems } from "@statehouse/errors";
 
 const DURATION = /^0*[1-9]\d{0,4}[smhd]$/;
 
-/** How long runners let the phases of a run take. */
+/** The longest times that the phases of a run may take. Runners enforce them. */
 export interface RunTimeouts {
   planTimeout: string;
   applyTimeout: string;

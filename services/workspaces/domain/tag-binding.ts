@@ -97,7 +97,10 @@ export function problemOfKey(key: string, word = "Key"): string | undefined {
   return undefined;
 }
 
-/** Returns the keys of `wanted` that are flat tags if a request adds flat tags: those that were, and all new keys. */
+/**
+ * Returns the keys of `wanted` that are flat tags after a request has added flat tags: those that were flat tags
+ * before, and all new keys.
+ */
 export function tagKeysAfterAdding(
   current: readonly Pick<TagBinding, "key" | "throughTags">[],
   wanted: ReadonlyMap<string, string>,
@@ -106,7 +109,7 @@ export function tagKeysAfterAdding(
   return new Set(wanted.keys()).difference(bound);
 }
 
-/** Returns the keys that are flat tags if a request sets the bindings `given`: those that it does not set. */
+/** Returns the flat tags that remain after a request has set the bindings `given`: those whose keys it does not set. */
 export function tagKeysAfterBinding(
   current: readonly Pick<TagBinding, "key" | "throughTags">[],
   given: readonly TagBindingInput[],

@@ -153,7 +153,7 @@ export interface WorkspaceView extends ShownFields {
   hasReadme: boolean;
   /** The workspace's own policy; null if the policy of the organization or installation applies. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
-  /** After how many days the policy that applies deletes state versions; null if it deletes none. */
+  /** The number of days after which the effective policy deletes state versions; null if it deletes none. */
   effectiveRetentionDays: number | null;
   /** Null until the workspace has its first errored or applied run. */
   performance: Performance | null;

@@ -44,8 +44,8 @@ export const ownDataRetentionPolicy = (condition: string): string =>
 export const siteDataRetentionPolicy = `${policyWhere(ofSite)} as "siteDataRetentionPolicy"`;
 
 /**
- * Selects after how many days the policy that applies to the workspace row `workspace` deletes state versions; null if
- * there is no policy, or one that deletes nothing.
+ * Selects the number of days after which the effective policy of the workspace row `workspace` deletes state versions;
+ * null if there is no policy, or if the policy deletes nothing.
  */
 export const effectiveRetentionDays = (workspace: string): string =>
   `(select r.delete_older_than_n_days from data_retention_policies r

@@ -4,7 +4,7 @@ import { type Database, type EntityManager, queryIn } from "@statehouse/postgres
 export interface GeneralSettings {
   /** The value of `global-remote-state` for new workspaces. */
   defaultRemoteStateAccess: boolean;
-  /** How long runners let a plan and an apply take, for example `2h`. */
+  /** The longest times that a plan and an apply may take, for example `2h`. */
   planTimeout: string;
   applyTimeout: string;
 }

@@ -208,7 +208,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Gives the project's workspaces its auto-destroy duration. The destroy runs of those that inherit it are due at `at`.
+   * Copies the project's auto-destroy duration to its workspaces. The destroy runs of those that inherit it become due
+   * at `at`.
    */
   async passOnActivityDuration(
     { id, autoDestroyActivityDuration }: Project,

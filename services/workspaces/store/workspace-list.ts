@@ -214,8 +214,8 @@ function scopePerRow(
  * - If few match, all matches are found first.
  * - If many match, workspaces are read in the sort order until the page is full. This reads about (offset + size) ×
  *   (workspaces in scope) / (matches) rows.
- * The cheaper way reads at most √((offset + size) × (workspaces in scope)) rows. Matches of a partial name are often
- * adjacent, so reading starts at the first matching name.
+ * The cheaper of the two ways reads at most √((offset + size) × (workspaces in scope)) rows. Matches of a partial name
+ * are often adjacent, so reading starts at the first matching name.
  */
 function candidates(
   search: WorkspaceSearch,
