@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, connect as tlsConnect } from "node:tls";
+import type { TlsFiles } from "@statehouse/rpc";
 
 type Direction = "requests" | "answers";
 
@@ -53,8 +56,50 @@ interface Connection {
   late: (() => void)[];
 }
 
-/** Starts a proxy that listens on a free port and forwards to `port` of this machine. */
-export async function startFaultProxy(port: number): Promise<FaultProxy> {
+/**
+ * Mutual TLS on both sides of a proxy, so that it reads the transferred data: the certificate of the server for its
+ * clients, and that of the client for the server.
+ */
+export interface ProxyTls {
+  /** The name of the server, in its certificate. */
+  serverName: string;
+  server: TlsFiles;
+  client: TlsFiles;
+}
+
+/** HTTP/2, over which gRPC runs. */
+const ALPN = { ALPNProtocols: ["h2"] };
+
+const pemsOf = ({ caFile, certFile, keyFile }: TlsFiles) => ({
+  ca: readFileSync(caFile),
+  cert: readFileSync(certFile),
+  key: readFileSync(keyFile),
+});
+
+/** The two ends of a proxy: how it listens, and how it connects to `port` of this machine. */
+function endsOf(port: number, tls: ProxyTls | undefined) {
+  const host = "127.0.0.1";
+  if (!tls) {
+    return {
+      listen: (accept: (client: Socket) => void): Server => createServer(accept),
+      open: (): Socket => connect(port, host),
+    };
+  }
+  const { serverName: servername } = tls;
+  const server = { ...ALPN, ...pemsOf(tls.server), requestCert: true, rejectUnauthorized: true };
+  const client = { ...ALPN, ...pemsOf(tls.client), host, port, servername };
+  return {
+    listen: (accept: (client: Socket) => void): Server => createTlsServer(server, accept),
+    open: (): Socket => tlsConnect(client),
+  };
+}
+
+/**
+ * Starts a proxy that listens on a free port and forwards to `port` of this machine. With `tls` both connections are
+ * encrypted, and only clients with a certificate of the same authority are accepted.
+ */
+export async function startFaultProxy(port: number, tls?: ProxyTls): Promise<FaultProxy> {
+  const { listen, open } = endsOf(port, tls);
   const connections = new Set<Connection>();
   let traps: Trap[] = [];
   let delayMs = 0;
@@ -90,14 +135,14 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
     trap?.sprung();
   };
 
-  const server: Server = createServer((client) => {
+  const server = listen((client) => {
     if (isCut) {
       client.destroy();
       return;
     }
     const connection: Connection = {
       client,
-      server: connect(port, "127.0.0.1"),
+      server: open(),
       held: undefined,
       late: [],
     };
@@ -111,6 +156,8 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
     };
     for (const socket of [client, connection.server]) socket.on("error", end).on("close", end);
   });
+  // A client whose handshake fails, such as one that is killed meanwhile, is not forwarded.
+  server.on("tlsClientError", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const cutAll = () => {

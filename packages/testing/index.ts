@@ -11,7 +11,7 @@ export {
   sharedDependencies,
   sharedNats,
 } from "./dependencies.ts";
-export { type FaultProxy, mentions, startFaultProxy } from "./fault-proxy.ts";
+export { type FaultProxy, mentions, type ProxyTls, startFaultProxy } from "./fault-proxy.ts";
 export { ownMinio, ownNats, ownPostgres } from "./own-dependency.ts";
 export { type Outcome, runProgram } from "./run-program.ts";
 export { newServiceCertificates, type ServiceCertificates } from "./service-certificates.ts";

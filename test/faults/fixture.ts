@@ -59,8 +59,6 @@ export async function startFaultFixture({
   const bucket =
     typeof store === "object" ? starting.use(await freshBucket(addressOf(store))) : undefined;
   const options: StackOptions = {
-    // Tests recognize the messages that a proxy holds by their content.
-    grpcTls: "off",
     blobs: store === "minio" ? "minio" : "directory",
     // Without a deletion delay, so that tests can observe that bytes are deleted from the store.
     settings: { BLOB_DELETION_DELAY: "0", ...(bucket ? s3Settings(bucket) : {}), ...settings },

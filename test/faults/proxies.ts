@@ -1,5 +1,6 @@
+import type { TlsFiles } from "@statehouse/rpc";
 import type { Environment, ServiceName } from "@statehouse/standalone/environments";
-import { type FaultProxy, startFaultProxy } from "@statehouse/testing";
+import { type FaultProxy, type ProxyTls, startFaultProxy } from "@statehouse/testing";
 
 /**
  * For each proxy, the service whose connection it breaks, and the setting that contains the address of the other side.
@@ -18,6 +19,13 @@ const ends = {
   stateToNats: ["state", "NATS_URL"],
   stateToStore: ["state", "S3_ENDPOINT"],
 } as const satisfies Record<string, readonly [ServiceName, string]>;
+
+/** The services that listen at the gRPC addresses. */
+const servers: Readonly<Record<string, ServiceName>> = {
+  ACCESS_ADDRESS: "access",
+  WORKSPACES_ADDRESS: "workspaces",
+  STATE_ADDRESS: "state",
+};
 
 /** A proxy for every connection on which a call or its response can be lost. */
 export type Proxies = Record<keyof typeof ends, FaultProxy>;
@@ -39,7 +47,16 @@ export async function startProxies(
     const environment = environments[service];
     const address = environment[variable] ?? "127.0.0.1:1";
     const port = /127\.0\.0\.1:(\d+)/.exec(address)?.[1];
-    const proxy = starting.use(await startFaultProxy(Number(port)));
+    const serverName = servers[variable];
+    const tls: ProxyTls | undefined =
+      serverName && environment.GRPC_TLS === "on"
+        ? {
+            serverName,
+            server: filesOf(environments[serverName]),
+            client: filesOf(environment),
+          }
+        : undefined;
+    const proxy = starting.use(await startFaultProxy(Number(port), tls));
     if (variable in environment) {
       environment[variable] = address.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${proxy.port}`);
     }
@@ -48,3 +65,10 @@ export async function startProxies(
   const started = starting.move();
   return { proxies: proxies as Proxies, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
+
+/** The files with which a service with mutual TLS identifies itself to the others. */
+const filesOf = ({ GRPC_CA_FILE, GRPC_CERT_FILE, GRPC_KEY_FILE }: Environment): TlsFiles => ({
+  caFile: GRPC_CA_FILE ?? "",
+  certFile: GRPC_CERT_FILE ?? "",
+  keyFile: GRPC_KEY_FILE ?? "",
+});
