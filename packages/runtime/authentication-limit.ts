@@ -18,7 +18,8 @@ const MAX_KNOWN = 100_000;
 
 /**
  * Limits the authentications with invalid tokens, per client address or IPv6 network. Credentials that were valid
- * within the last hour are always authenticated, so that a wrong token in one place does not block the others behind the same address.
+ * within the last hour are always authenticated, so that a wrong token in one place does not block the others behind
+ * the same address.
  * Behind a proxy that is not trusted, all clients have one address; nothing is limited then, and a warning is logged
  * once.
  */
@@ -35,6 +36,8 @@ export function createAuthenticationLimit({
   if (perMinute === 0) return { run: (_, authenticate) => authenticate() };
   const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_MS });
   const failures = createTokenBuckets({ capacity: perMinute, perSecond: perMinute / 60 });
+  /** The first authentication of each credential that is not known, while it runs. */
+  const pending = new Map<string, Promise<unknown>>();
   let isLogged = false;
   const isLimited = (request: IncomingMessage) => {
     if (!proxies.hideClient(request)) return true;
@@ -47,32 +50,52 @@ export function createAuthenticationLimit({
     }
     return false;
   };
+  const authenticateKnown = async <Caller>(
+    credential: string,
+    authenticate: () => Promise<Caller>,
+  ): Promise<Caller> => {
+    try {
+      const caller = await authenticate();
+      known.set(credential, true);
+      return caller;
+    } catch (error) {
+      if (isUnauthenticated(error)) known.delete(credential);
+      throw error;
+    }
+  };
   return {
     async run(request, authenticate) {
       const credential = credentialKey(request);
       if (credential === undefined || !isLimited(request)) return authenticate();
       const address = clientNetwork(proxies.clientOf(request));
+      // A client may begin with many concurrent requests: they wait for the first one, so that a valid token takes one
+      // token from the bucket of its address, not one for each request.
+      if (!known.has(credential)) await pending.get(credential);
+      if (known.has(credential)) return authenticateKnown(credential, authenticate);
       // A new credential takes a token from its address's bucket before the call and returns it if it is valid, so that
       // concurrent requests cannot exceed the limit.
-      const isNew = !known.has(credential);
-      if (isNew) {
-        const { allowed, retryAfterSeconds } = failures.take(address);
-        if (!allowed) throw tooManyFailures(retryAfterSeconds);
-      }
+      const { allowed, retryAfterSeconds } = failures.take(address);
+      if (!allowed) throw tooManyFailures(retryAfterSeconds);
+      const first = Promise.withResolvers<void>();
+      pending.set(credential, first.promise);
       try {
         const caller = await authenticate();
         known.set(credential, true);
-        if (isNew) failures.putBack(address);
+        failures.putBack(address);
         return caller;
       } catch (error) {
-        const isFailure = error instanceof AppError && error.kind === "unauthenticated";
-        if (isFailure) known.delete(credential);
-        else if (isNew) failures.putBack(address);
+        if (!isUnauthenticated(error)) failures.putBack(address);
         throw error;
+      } finally {
+        if (pending.get(credential) === first.promise) pending.delete(credential);
+        first.resolve();
       }
     },
   };
 }
+
+const isUnauthenticated = (error: unknown): boolean =>
+  error instanceof AppError && error.kind === "unauthenticated";
 
 const tooManyFailures = (retryAfterSeconds: number) =>
   rateLimited(

@@ -55,6 +55,16 @@ describe("the limit of invalid tokens", () => {
     expect((await from(address, "known-good")).status).toBe(200);
     expect((await from("192.0.2.3", "wrong")).status).toBe(401);
   });
+  test("does not refuse a client that begins with more concurrent requests than may fail", async () => {
+    const first = await Promise.all(
+      Array.from({ length: 3 * FAILURES }, () => from("192.0.2.5", "eager-good")),
+    );
+    expect(first.map(({ status }) => status)).toEqual(first.map(() => 200));
+    const wrong = await Promise.all(
+      Array.from({ length: 3 * FAILURES }, () => from("192.0.2.6", "eager-wrong")),
+    );
+    expect(wrong.filter(({ status }) => status === 401)).toHaveLength(FAILURES);
+  });
   test("counts concurrent requests and does not count valid tokens", async () => {
     const valid = await Promise.all(
       Array.from({ length: FAILURES }, (_, n) => from("192.0.2.4", `${n}-good`)),
