@@ -234,6 +234,7 @@ async function gatherAndPart(guest: ApiUser): Promise<void> {
   const administrator = await newUser(stack, { administrator: true });
   const suspend = `/admin/users/${guest.id}/actions/suspend`;
   expect((await administrator.api.post(suspend)).status).toBe(200);
+  expect((await administrator.api.delete(`/admin/users/${guest.id}`)).status).toBe(204);
 }
 
 test("every declared event type is published by a user's action, as CloudEvents", async () => {

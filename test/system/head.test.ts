@@ -1,6 +1,6 @@
 import { routes } from "@statehouse/gateway/routes/routes";
-import { waitFor } from "@statehouse/testing";
 import { beforeAll, expect, test } from "vitest";
+import { processedVersion } from "../stack/state.ts";
 import { useFixture } from "./fixture.ts";
 import { createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
@@ -11,10 +11,7 @@ const own = ["connection", "date", "keep-alive", "x-request-id"];
 let objects: ObjectIds;
 beforeAll(async () => {
   objects = await createObjects(fixture());
-  await waitFor(async () => {
-    const { body } = await fixture().owner.api.get(`/state-versions/${objects.stateVersionId}`);
-    return body.data.attributes["resources-processed"] === true;
-  });
+  await processedVersion(fixture().owner.api, objects.stateVersionId ?? "");
 });
 
 const shown = routes.filter(({ method }) => method === "GET");

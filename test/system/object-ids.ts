@@ -206,3 +206,7 @@ export const pathWith = ({ path }: Route, objects: ObjectIds): string =>
       throw new Error(`an unknown parameter: add an example for :${name} to createObjects`);
     return value;
   });
+
+/** Returns the query with the parameters that the route requires, from `?` on. */
+export const queryFor = ({ path }: Route, objects: ObjectIds): string =>
+  path.endsWith("/changes") ? `?filter[since]=${objects.stateVersionId}` : "";

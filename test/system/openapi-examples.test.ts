@@ -1,11 +1,10 @@
 import type { Route } from "@statehouse/gateway/http/route";
 import { routes } from "@statehouse/gateway/routes/routes";
-import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { schemasOf } from "../golden/openapi-conformance.ts";
 import { document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { inlineState, stateFile } from "../stack/state.ts";
+import { inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import { newUser, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
@@ -55,10 +54,7 @@ test("the examples of the OpenAPI document are requests and resources of this te
   const owner = await newUser(stack, { administrator: true });
   const organization = await newOrganization(owner.api);
   const objects = await createObjects({ organization, owner });
-  await waitFor(async () => {
-    const { body } = await owner.api.get(`/state-versions/${objects.stateVersionId}`);
-    return body.data.attributes["resources-processed"] === true;
-  });
+  await processedVersion(owner.api, objects.stateVersionId ?? "");
   const examples: Record<"bodies" | "resources" | "listed", Map<string, unknown>> = {
     bodies: new Map(),
     resources: new Map(),

@@ -70,6 +70,7 @@ test("a timestamp is stored as given, and null removes it", () => {
   expect(set).toEqual({
     autoDestroyAt: new Date("2026-02-01T08:00:00Z"),
     autoDestroyActivityDuration: null,
+    inheritedActivityDuration: null,
     inheritsProjectAutoDestroy: false,
   });
   expect(apply({ autoDestroyAt: null }, set as AutoDestroy)).toEqual(never);

@@ -198,19 +198,23 @@ export const lists: readonly List[] = [
 ];
 
 /**
- * Lists of the children of one object. A caller that may read the object reads all its children; the matrix tests which
- * callers may.
+ * Lists of the children of one object, or of the caller. A caller that may read the object reads all its children; the
+ * matrix tests which callers may.
  */
 export const wholeLists: ReadonlySet<string> = new Set([
   "GET /api/v2/changelog",
   "GET /api/v2/admin/organizations",
   "GET /api/v2/admin/users",
   "GET /api/v2/users/:userId/authentication-tokens",
+  "GET /api/v2/organization-memberships",
   "GET /api/v2/organizations/:organizationName/token-ttl-policies",
+  "GET /api/v2/teams/:teamId/relationships/organization-memberships",
   "GET /api/v2/projects/:projectId/tag-bindings",
+  "GET /api/v2/projects/:projectId/relationships/tag-bindings",
   "GET /api/v2/projects/:projectId/effective-tag-bindings",
   "GET /api/v2/workspaces/:workspaceId/relationships/tags",
   "GET /api/v2/workspaces/:workspaceId/tag-bindings",
+  "GET /api/v2/workspaces/:workspaceId/relationships/tag-bindings",
   "GET /api/v2/workspaces/:workspaceId/effective-tag-bindings",
   "GET /api/v2/workspaces/:workspaceId/current-state-version-outputs",
   "GET /api/v2/workspaces/:workspaceId/resources",

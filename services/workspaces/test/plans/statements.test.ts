@@ -173,8 +173,12 @@ beforeAll(async () => {
     await tx.organizations.view("org-1");
     expect(await tx.projects.nameTaken("org-1", "project 1")).toBe(true);
     expect(await tx.projects.hasWorkspaces("prj-1")).toBe(true);
+    const changed = await tx.projects.get("prj-1");
+    changed.autoDestroyActivityDuration = "2d";
+    await tx.projects.passOnActivityDuration(changed, now);
     await tx.projects.view("prj-1");
     expect(await tx.workspaces.nameTaken("org-1", "name-1")).toBe(true);
+    expect(await tx.workspaces.countForLimit("org-1")).toBe(10);
     await tx.workspaces.findForUpdate({ organizationName: "name-1", workspaceName: "name-1" });
     await tx.workspaces.inherited("prj-1");
     await tx.workspaces.dueForAutoDestroy(now, 10);
