@@ -9,7 +9,7 @@ import type { PlannedRequest } from "./load/plan.ts";
 import type { Options } from "./options.ts";
 import type { Counted } from "./processes.ts";
 
-/** What all sections of the bench use. */
+/** What every section of the bench uses. */
 export interface Ground {
   options: Options;
   generator: Generator;
@@ -17,13 +17,13 @@ export interface Ground {
   contest(contenders: readonly Contender[], pace?: Partial<Pace>): Promise<Measured[]>;
 }
 
-/** What sections that measure single requests use in addition. */
+/** What the sections that measure single requests use in addition to `Ground`. */
 export interface Bench extends Ground {
   /** A stack with the four services in this process, as in standalone. */
   one: BenchFixture;
   /** A stack with the four services as separate processes. */
   four: BenchFixture;
-  /** Process id of the state service in `four`, and the bucket of its bytes. */
+  /** The process id of the state service in `four`, and the bucket in which this service stores state bytes. */
   statePid: number;
   stateBucket: string;
 }
@@ -61,7 +61,7 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   const one = starting.use(await startStack(settings));
   const four = starting.use(await startProcesses(settings));
   starting.defer(async () => {
-    // Terminated instead of killed, so that the processes can write their profiles.
+    // Terminates the processes instead of killing them, so that they can write their profiles.
     if (process.env.BENCH_PROFILES) {
       await Promise.all(Object.values(four.processes).map((service) => service.terminate()));
     }
@@ -92,7 +92,7 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   return Object.assign(bench, { [Symbol.asyncDispose]: () => started.disposeAsync() });
 }
 
-/** Makes a contender of a stack: each connection repeats the requests for its own workspace as its own user. */
+/** Returns a contender for a stack: each connection repeats the requests for its own workspace as its own user. */
 export const contender = (
   fixture: BenchFixture,
   requestsFor: (workspaceId: string) => readonly PlannedRequest[],

@@ -53,7 +53,7 @@ export async function contest(
 ): Promise<Measured[]> {
   for (const contender of contenders) {
     const { result } = await round(generator, contender, pace.warmUp);
-    // The warm-up opens connections and compiles code; its results do not count.
+    // The warm-up opens connections and compiles code; its results are not used.
     if (result.failures > 0) print(`    warm-up of ${contender.name}: ${failuresOf(result)}`);
   }
   const measured = contenders.map(() => [] as Round[]);

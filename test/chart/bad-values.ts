@@ -1,6 +1,9 @@
 import type { Values } from "./helm.ts";
 
-/** Values that must not render, and what Helm must say: the name of the value, and for what a schema cannot say the remedy. */
+/**
+ * Values that must not render, each with what Helm must print: the name of the value and, for a rule that a schema
+ * cannot express, the remedy.
+ */
 export const badValues: readonly [name: string, values: Values, message: string][] = [
   // Missing.
   ["no image", { image: { repository: "" } }, "image.repository: is required; set the repository"],
@@ -276,7 +279,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
     { networkPolicy: { prometheus: { namespaces: ["Monitoring"] } } },
     "namespaces",
   ],
-  // Of a wrong kind.
+  // Of the wrong kind.
   ["an unknown edition", { settings: { EDITION: "enterprise" } }, "EDITION"],
   ["an unknown level of the log", { settings: { LOG_LEVEL: "loud" } }, "LOG_LEVEL"],
   ["on without quotes", { settings: { NATS_TLS: true } }, "NATS_TLS"],

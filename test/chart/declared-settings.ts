@@ -8,7 +8,10 @@ import { z } from "zod";
 export const services = ["gateway", "access", "workspaces", "state"] as const;
 export type ServiceName = (typeof services)[number];
 
-/** The commands whose settings are values of the chart. `migrate` has those of its own, beside those of its service. */
+/**
+ * The commands whose settings are values of the chart. `migrate` has settings of its own, in addition to those of its
+ * service.
+ */
 export type CommandName = ServiceName | "migrate";
 
 const migrate = migrationSettings.omit({ DATABASE_URL: true });
@@ -19,7 +22,7 @@ export interface Declaration {
   description: string;
   default?: string | number | boolean;
   required?: true;
-  /** The value must not be in the values of a release. */
+  /** The value is secret and must not be in the values of a release. */
   secret?: true;
   /** The value is the path of a file. */
   file?: true;
@@ -78,7 +81,7 @@ export function declaredSettings(service: CommandName): Record<string, Declarati
   );
 }
 
-/** The JSON Schema of a setting in the values of the chart. */
+/** Returns the JSON Schema of a setting in the values of the chart. */
 function valueSchema(name: string, field: z.ZodType): JsonSchema {
   const description = field.description ?? "";
   if (secrets.has(name)) return { description: `A secret: settingsFrom.${name}. ${description}` };
@@ -100,14 +103,14 @@ function valueSchema(name: string, field: z.ZodType): JsonSchema {
     type: [type, "null"],
     ...(pattern ? { pattern } : {}),
     ...(format === "uri" ? { pattern: "^https?://[^/]" } : {}),
-    // Services choose a free port for 0; a Kubernetes Service could not name it.
+    // With port 0, a service chooses a free port, which a Kubernetes Service could not refer to.
     ...(name.endsWith("PORT") ? { minimum: 1 } : minimum === undefined ? {} : { minimum }),
     ...(exclusiveMinimum === undefined ? {} : { exclusiveMinimum }),
     ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
   };
 }
 
-/** The ports differ between the services of one pod network, but no two services share one value. */
+/** Ports, which cannot be set for all services at once: services that share a pod network need different ports. */
 const ownOnly = new Set(["PORT", "GRPC_PORT", "OBJECT_PORT", "OPS_PORT"]);
 
 /** The schemas of the settings of one service. */

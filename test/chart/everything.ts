@@ -30,7 +30,7 @@ const pod = {
   extraInitContainers: [{ name: "before", image: "registry.example.com/before:1" }],
 };
 
-/** Values that switch everything on, and set what has no default. */
+/** Values that enable every feature, and that set every value without a default. */
 export const everything = {
   global: { imageRegistry: "registry.internal.example.com" },
   image: {

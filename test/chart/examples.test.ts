@@ -8,7 +8,7 @@ import { chart, minimal, podOf, rendered, run, template, type Values, workloads 
 const examples = path.join(chart, "examples");
 const example = (name: string): string => path.join(examples, name);
 
-/** The values inside the object of a GitOps tool. */
+/** Returns the values that are contained in the object of a GitOps tool. */
 function valuesIn(name: string): Values {
   const documents = parseAllDocuments(readFileSync(example(name), "utf8"));
   for (const document of documents) {
@@ -34,7 +34,7 @@ const installations: Record<string, () => readonly Values[]> = {
 
 const SECRET = /"secret":\{"name":"([^"]+)","items":(\[.*?\])/g;
 
-/** `Secret key` of each key that a README's commands create. */
+/** Returns each key that the commands of a README create, as `<name of the Secret> <key>`. */
 function createdBy(commands: string): string[] {
   const created = [...commands.matchAll(/^kubectl create secret generic (\S+) (.*)$/gm)];
   return created.flatMap(([, name = "", rest = ""]) =>
@@ -87,7 +87,7 @@ test.for(Object.entries(installations))("%s is rendered as it was", async ([name
   const { objects } = rendered(output);
   expect(objects.filter(({ kind }) => kind === "Deployment")).toHaveLength(4);
   const golden = name.replace(/\W+/g, "-").replace(/-yaml$/, "");
-  // The dashboards are files of the chart, which the golden render would repeat.
+  // Shortens the dashboards, because they are files of the chart and the golden file would repeat them.
   const shown = output.replaceAll(/^ {2}statehouse-\w+\.json: .*$/gm, (line) => line.slice(0, 40));
   await expect(shown).toMatchFileSnapshot(`golden/${golden}.yaml`);
 });

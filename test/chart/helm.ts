@@ -12,7 +12,7 @@ export const minimal = path.join(chart, "examples/minimal.yaml");
 export const helms = ["helm", "helm-3"] as const;
 export type HelmName = (typeof helms)[number];
 
-/** Values as they stand in a file, or a file. */
+/** Values, or the path of a file that contains values. */
 export type Values = string | Readonly<Record<string, unknown>>;
 
 export interface Result {
@@ -21,7 +21,7 @@ export interface Result {
   errors: string;
 }
 
-/** What tests read of a rendered object. */
+/** The parts of a rendered object that tests read. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
@@ -57,7 +57,7 @@ interface Volume {
   };
 }
 
-/** A probe of a container by HTTP, with the defaults of Kubernetes for what is absent. */
+/** An HTTP probe of a container. Absent fields have the defaults of Kubernetes. */
 export interface Probe {
   httpGet: { path: string; port: string };
   periodSeconds?: number;
@@ -78,7 +78,10 @@ export interface Container {
   lifecycle?: { preStop: { sleep: { seconds: number } } };
 }
 
-/** Returns the path of a program that `npm run test:release` prepares. Throws with the way to get it. */
+/**
+ * Returns the path of a program that `npm run test:release` prepares. If it is missing, throws an error that explains
+ * how to get it.
+ */
 export function program(name: Parameters<typeof findProgram>[0]): string {
   const found = findProgram(name);
   if (!found) throw new Error(missingProgram(name));
@@ -95,7 +98,7 @@ export const run = (file: string, args: readonly string[], cwd?: string): Promis
     });
   });
 
-/** Runs `helm template` with these values, of which later ones win. */
+/** Runs `helm template` with these values; later values override earlier ones. */
 export async function template(
   values: readonly Values[],
   { helm = "helm", args = [] }: { helm?: HelmName; args?: readonly string[] } = {},
@@ -108,7 +111,7 @@ export async function template(
     return file;
   });
   const given = files.flatMap((file) => ["--values", file]);
-  // A helm that go install has built does not know the version of Kubernetes that it was made for.
+  // Sets the version of Kubernetes, because a Helm built with `go install` does not know for which version it was made.
   const release = [
     "template",
     "statehouse",
@@ -121,7 +124,7 @@ export async function template(
   return await run(program(helm), [...release, ...given, ...args]);
 }
 
-/** Renders the chart with these values in addition to those of minimal.yaml. Throws what Helm prints if it fails. */
+/** Renders the chart with these values in addition to those of minimal.yaml. If Helm fails, throws its output. */
 export async function render(
   values: Values = {},
   options: Parameters<typeof template>[1] = {},
@@ -134,7 +137,7 @@ export async function render(
 export interface Rendered {
   readonly text: string;
   readonly objects: readonly KubernetesObject[];
-  /** Returns the one object of a kind with a name; the prefix `statehouse-` of the release can be omitted. */
+  /** Returns the only object of this kind and name; the prefix `statehouse-` of the release can be omitted. */
   get(kind: string, name: string): KubernetesObject;
   ofKind(kind: string): readonly KubernetesObject[];
 }

@@ -28,7 +28,7 @@ async function moduleFolder(module: string, within: string): Promise<string> {
   return Dir;
 }
 
-/** Closes every object that lists its properties, so that a misspelt one is an error. */
+/** Disallows other properties in every object schema that lists its properties, so that a misspelt one is an error. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;
@@ -43,7 +43,7 @@ function closed(value: unknown): unknown {
   return schema;
 }
 
-/** The names of the definitions that one refers to, itself included. */
+/** Returns the names of this definition and of all definitions that it refers to, directly or indirectly. */
 function reachable(
   from: string,
   definitions: Readonly<Record<string, Schema>>,
@@ -64,10 +64,10 @@ interface GroupVersionKind {
   kind: string;
 }
 
-/** Writes a schema for each kind to the folder, under the names that kubeconform looks for. */
+/** Writes a schema for each kind to the folder. The file names are those that kubeconform looks for. */
 export async function writeKubernetesSchemas(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
-  // kubeconform takes the version for the group of the core kinds.
+  // The core kinds have no group; kubeconform uses the version in its place.
   const name = ({ group, version, kind }: GroupVersionKind) =>
     `${kind.toLowerCase()}-${group || version}-${version}.json`;
   const write = (kind: GroupVersionKind, schema: unknown) =>

@@ -95,7 +95,7 @@ test("every query of the dashboards is valid, and names metrics that the service
   }
 });
 
-/** Waits until each of these alerts has fired; labels that are given must be those of the alert. */
+/** Waits until each of these alerts has fired with the given labels. */
 async function expectFiring(expected: Readonly<Record<string, Firing>>): Promise<void> {
   const missing = new Map(Object.entries(expected));
   await waitFor(

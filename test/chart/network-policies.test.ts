@@ -36,13 +36,15 @@ const elsewhere = (namespace: string): Pod => ({ namespace, labels: {} });
 const matches = (wanted: Record<string, string>, labels: Record<string, string>): boolean =>
   Object.entries(wanted).every(([name, value]) => labels[name] === value);
 
-/** Whether a peer of a policy of the namespace tools is the pod. */
+/** Whether a peer in a policy of the namespace `tools` selects the pod. */
 const isPeer = ({ podSelector, namespaceSelector }: Peer, pod: Pod): boolean =>
   (namespaceSelector
     ? matches(namespaceSelector.matchLabels, { "kubernetes.io/metadata.name": pod.namespace })
     : pod.namespace === "tools") && matches(podSelector?.matchLabels ?? {}, pod.labels);
 
-/** Whether Kubernetes admits a connection: no policy selects the pod, or a rule of one that does matches. */
+/**
+ * Whether Kubernetes admits a connection: either no policy selects the pod, or a rule of a selecting policy matches.
+ */
 function admits(
   policies: readonly Policy[],
   direction: "ingress" | "egress",
@@ -114,7 +116,7 @@ const ports = {
   22: "ssh",
 };
 
-/** The pods of a component, or those of a namespace. */
+/** Returns a pod of a component, or a pod of a namespace, depending on which of them has this name. */
 const podOf = (name: string): Pod => (components.includes(name) ? own(name) : elsewhere(name));
 
 const connects = (from: string, to: string, port: number): boolean =>

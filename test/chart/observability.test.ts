@@ -29,7 +29,10 @@ beforeAll(async () => {
   });
 });
 
-/** The metrics of each service with their labels, as docs/operations.md lists them; a system test compares that with what they serve. */
+/**
+ * Returns the metrics of each service with their labels, as docs/operations.md lists them. A system test compares this
+ * list with the metrics that the services serve.
+ */
 function documentedMetrics(): Map<string, Set<string>> {
   const text = readFileSync(path.join(root, "docs/operations.md"), "utf8");
   const rows = text.matchAll(/^\| (`statehouse_.*?) \| .*? \| (.*?) ?\| .*\|$/gm);
@@ -41,10 +44,10 @@ function documentedMetrics(): Map<string, Set<string>> {
   return found;
 }
 
-/** What Prometheus and the PodMonitor add to each series. */
+/** The labels that Prometheus and the PodMonitor add to each series. */
 const targetLabels = new Set(["namespace", "job", "component", "pod", "le"]);
 
-/** The problems of the metrics and labels that a query names. */
+/** Returns the metrics and labels in a query that do not exist. */
 function unknownIn(query: string, metrics: Map<string, Set<string>>): string[] {
   const series = [...query.matchAll(/\b(statehouse_\w+)(?:\{([^}]*)\})?/g)];
   return series.flatMap(([, name = "", selectors = ""]) => {

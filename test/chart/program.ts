@@ -8,7 +8,7 @@ export interface RunningProgram extends AsyncDisposable {
   output(): string;
 }
 
-/** Starts a program and waits until `ready` returns true. Throws what it printed if it ends before. */
+/** Starts a program and waits until `ready` returns true. If the program ends before that, throws its output. */
 export async function startProgram(
   command: string,
   args: readonly string[],
@@ -25,7 +25,7 @@ export async function startProgram(
   const running = () => child.pid !== undefined && child.exitCode === null;
   const stop = async () => {
     if (!running()) return;
-    // Not SIGKILL, after which the workers of nginx would continue.
+    // Not SIGKILL, because the workers of nginx would continue to run.
     child.kill("SIGTERM");
     await exit;
   };

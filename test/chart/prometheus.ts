@@ -10,7 +10,7 @@ import { type RunningProgram, startProgram } from "./program.ts";
 
 /** Seconds between two scrapes. */
 const INTERVAL = 3;
-/** Every range of a rule, in seconds: enough for a rate of several values. */
+/** The range of every rate in the rules, in seconds: long enough to contain several values. */
 const RANGE = 5 * INTERVAL;
 
 /** A pod whose metrics are read. */
@@ -19,7 +19,7 @@ export interface Target {
   opsPort: number;
 }
 
-/** An alert that fires, with its labels. */
+/** The labels of an alert that fires. */
 export type Firing = Readonly<Record<string, string>>;
 
 export interface Prometheus extends RunningProgram {
@@ -58,8 +58,8 @@ const groups = z.object({
 });
 
 /**
- * The rendered rules with other times, so that a fault of seconds counts as one of hours: all ranges are 15 seconds,
- * and a condition has to hold for two scrapes. Expressions and thresholds stay as they are.
+ * Returns the rendered rules with shorter times, so that an alert for a fault of hours fires after a fault of seconds:
+ * all ranges are 15 seconds, and a condition has to hold for two scrapes. Expressions and thresholds are not changed.
  */
 function fasterRules(rendered: Rendered): z.output<typeof groups> {
   const rules = groups.parse(rendered.get("PrometheusRule", "statehouse").spec);

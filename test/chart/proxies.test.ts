@@ -17,7 +17,7 @@ import type { RunningProgram } from "./program.ts";
 import { type Edge, haproxyConfiguration, nginxConfiguration, startProxy } from "./proxies.ts";
 
 const MEBIBYTE = 1024 ** 2;
-/** Of the Gateway API's time limits: 6 seconds for requests to the API. */
+/** The time limits of the Gateway API are divided by this number, so that requests to the API may take 6 seconds. */
 const FASTER = 10;
 
 let stack: ProcessStack;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const url = `https://localhost:${port}`;
   const authority = await newAuthority();
   const issued = await authority.issue("localhost");
-  // As clients do with the authority of a company.
+  // Trusts the test's authority, as clients trust the authority of their company.
   const before = tls.getCACertificates("default");
   tls.setDefaultCACertificates([...before, authority.certificate]);
   started.defer(() => tls.setDefaultCACertificates(before));
@@ -77,7 +77,10 @@ beforeAll(async () => {
 });
 afterAll(() => started.disposeAsync());
 
-/** Announces a state in a workspace of its own; returns its upload URL, and how to read it. */
+/**
+ * Creates a workspace with a pending version for this state; returns its upload URL and a function that returns the md5
+ * of the stored bytes.
+ */
 async function announced(state: ReturnType<typeof stateFile>) {
   const { id } = await newWorkspaceIn(owner.api, organization);
   await expectStatus(200, owner.api.post(`/workspaces/${id}/actions/lock`));
@@ -112,12 +115,12 @@ test.for([
     await using _ = await startEdge(program);
     const { origin } = new URL(stack.environments.gateway.PUBLIC_URL ?? "");
 
-    // Paths: /v1/object/… is answered by state, what only begins like it by the gateway.
+    // Paths: the state service responds to /v1/object/…, and the gateway to a path that only begins like it.
     expect((await fetch(`${origin}/.well-known/terraform.json`)).status).toBe(200);
     expect((await fetch(`${origin}/v1/object/sv-AAAAAAAAAAAAAAAA`)).status).toBe(401);
     expect((await fetch(`${origin}/v1/objects`)).status).toBe(404);
 
-    // A body for the API that is larger than what proxies accept by default.
+    // A request body for the API that is larger than the default limit of proxies.
     const inline = stateFile({ marker: "i".repeat(20 * MEBIBYTE) });
     const { id } = await newWorkspaceIn(owner.api, organization);
     await expectStatus(200, owner.api.post(`/workspaces/${id}/actions/lock`));
@@ -131,7 +134,8 @@ test.for([
     await expectStatus(200, upload(one.uploadUrl, large.bytes));
     expect(await one.stored()).toBe(large.md5);
 
-    // An upload that rests longer than a request to the API may take. State reads while the client still sends.
+    // An upload that pauses for longer than a request to the API may take. The state service reads it while the client
+    // is still sending.
     const slow = stateFile({ marker: "s".repeat(8 * MEBIBYTE) });
     const other = await announced(slow);
     const sent = await halfSent("PUT", other.uploadUrl, slow.bytes);

@@ -7,7 +7,7 @@ import { type RunningProgram, startProgram } from "./program.ts";
 
 // Configures real proxies from a rendered Ingress or HTTPRoute, as a controller does.
 
-/** What a controller knows beside the rendered objects. */
+/** The information that a controller has in addition to the rendered objects. */
 export interface Edge {
   /** A folder for configuration and temporary files. */
   folder: string;
@@ -15,7 +15,7 @@ export interface Edge {
   port: number;
   certificate: string;
   privateKey: string;
-  /** The address of the process that stands for the pods of a component, by the name of a container's port. */
+  /** Returns the address of the process that stands for a component's pods, for the container port with this name. */
   addressOf(component: string, port: string): string;
 }
 
@@ -44,7 +44,7 @@ const service = z.object({
   ports: z.array(z.object({ name: z.string(), port: z.number(), targetPort: z.string() })),
 });
 
-/** The address of a port of a Service, through the pods that it selects. */
+/** Returns the address for a port of a Service: that of the pods that the Service selects. */
 function backendOf(
   rendered: Rendered,
   edge: Edge,
@@ -68,7 +68,7 @@ const seconds = z.string().regex(/^\d+$/);
 const onOff = z.enum(["on", "off"]);
 const PREFIX = "nginx.ingress.kubernetes.io/";
 
-/** The annotations that the chart sets, with the defaults of ingress-nginx. Others are an error. */
+/** The annotations that the chart sets, with the defaults of ingress-nginx. Any other annotation is an error. */
 const nginxAnnotations = z.strictObject({
   "proxy-body-size": z.string().default("1m"),
   "proxy-read-timeout": seconds.default("60"),
@@ -87,7 +87,9 @@ const annotationsOf = ({ metadata }: KubernetesObject) =>
     ),
   );
 
-/** Returns a configuration of nginx with the directives that ingress-nginx makes of the rendered Ingress objects. */
+/**
+ * Returns a configuration of nginx with the directives that ingress-nginx generates from the rendered Ingress objects.
+ */
 export function nginxConfiguration(rendered: Rendered, edge: Edge): string {
   const locations = new Map<string, string[]>();
   for (const object of rendered.ofKind("Ingress")) {
@@ -111,7 +113,7 @@ export function nginxConfiguration(rendered: Rendered, edge: Edge): string {
           "proxy_set_header X-Forwarded-For $remote_addr;",
           "proxy_set_header X-Forwarded-Proto $scheme;",
         ].join(" ");
-        // A prefix of Kubernetes consists of whole elements of the path.
+        // A path prefix of Kubernetes matches only whole elements of the path.
         const matches = prefix === "/" ? ["/"] : [`= ${prefix}`, `${prefix}/`];
         const known = locations.get(host) ?? [];
         locations.set(host, [
@@ -175,7 +177,7 @@ export function haproxyConfiguration(rendered: Rendered, edge: Edge, faster: num
     }
     backends.push(
       `backend rule${index}`,
-      // 0s removes the limit, for which HAProxy has no word.
+      // 0s removes the limit. HAProxy has no value with this meaning, so a limit of 24 days is used.
       `timeout server ${limit === 0 ? "24d" : `${limit}ms`}`,
       `server pod ${backendOf(rendered, edge, name, { port })}`,
     );

@@ -11,7 +11,7 @@ interface Row {
 /** The documentation above a key. */
 const descriptionOf = (key: unknown): string => (isScalar(key) ? documented(key) : "");
 
-/** The lines of a comment from the one that begins with `--`. */
+/** The lines of a comment, beginning with the line that starts with `--`. */
 function documented({ commentBefore }: { commentBefore?: string | null }): string {
   const lines = (commentBefore ?? "").split("\n");
   const start = lines.findLastIndex((line) => DOCUMENTED.test(line));

@@ -16,7 +16,7 @@ const place = (...names: string[]): string => path.join(folder.path, ...names);
 
 /** Creates a key that is used for nothing else; `name.secret` and `name.public` are its keyrings. */
 async function newKey(name: string): Promise<void> {
-  // Short, because gpg listens on a socket in it.
+  // A short path, because gpg creates a socket in this folder.
   await using home = await temporaryFolder();
   const gpg = async (...args: string[]) => {
     const { code, errors } = await run("gpg", ["--homedir", home.path, "--batch", ...args]);
@@ -39,7 +39,9 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-/** Runs the script of `repository` with what the release of an image has left in the folder `dist`. */
+/**
+ * Runs the release script of `repository`. The folder `dist` contains the files that the release of an image creates.
+ */
 async function release(
   dist: string,
   { repository = root, registry = "oci://registry.example.com/charts", args = ["--dry-run"] } = {},
@@ -65,7 +67,7 @@ async function release(
 test("a dry run packages the same bytes from every copy of a commit, and signs them", async () => {
   const here = await release("here");
   expect(here.code, here.errors).toBe(0);
-  // A copy of the repository whose files are as new as a checkout makes them.
+  // Copies the repository; the copied files have new modification times, as after a checkout.
   for (const part of ["helm", "deploy", "package.json"]) {
     await cp(path.join(root, part), place("copy", part), { recursive: true });
   }
@@ -81,7 +83,7 @@ test("a dry run packages the same bytes from every copy of a commit, and signs t
   expect(provenance).toContain("-----BEGIN PGP SIGNATURE-----");
 });
 
-/** The time that the files in an archive have, in ms. */
+/** Returns the modification time of the files in an archive, in ms. */
 async function timeOf(archive: string): Promise<number> {
   const args = ["xf", archive, "-C", folder.path, "statehouse/Chart.yaml"];
   await run("tar", args);

@@ -15,7 +15,7 @@ async function listedSettings(service: ServiceName): Promise<string[]> {
   return output.split("\n").flatMap((line) => /^ {2}([A-Z0-9_]+) /.exec(line)?.[1] ?? []);
 }
 
-/** Settings that are not valid together with the others. */
+/** Settings that cannot be combined with each other. */
 const alone = ["NATS_TOKEN", "NATS_NKEY_SEED", "NATS_CREDENTIALS"];
 
 function sample(service: ServiceName, name: string): string | number | boolean {

@@ -139,7 +139,10 @@ const serviceSchema = (service: (typeof services)[number]): Schema => {
   });
 };
 
-/** The closed schema of values.yaml: a name that it does not know is an error of `helm install`. */
+/**
+ * Returns the schema of values.yaml. The schema is closed: a name that it does not contain is an error of `helm
+ * install`.
+ */
 export function valuesSchema(): Schema {
   const shared = sharedSettingSchemas();
   const migrating = settingSchemas("migrate");

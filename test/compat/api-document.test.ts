@@ -34,7 +34,7 @@ needs("go")("docs/api.md", () => {
   });
 
   test("has commands that succeed in their order", async () => {
-    // The reader's address and token are in the environment already.
+    // The environment already contains the address and the token that the reader would set.
     const script = blocks("sh")
       .join("\n")
       .replace(/^export STATEHOUSE=.*$/m, "");

@@ -32,7 +32,8 @@ beforeAll(async () => {
   await mkdir(folder.path, { recursive: true });
   execFileSync("tar", ["-x", "--no-same-owner", "-C", folder.path], { input: archive });
   if (process.getuid?.() === 0) {
-    // PostgreSQL refuses to run as root and keeps the account that owns its folder.
+    // PostgreSQL refuses to run as root. It is started as the owner of its folder, so the folder gets another owner
+    // here.
     spawnSync("chown", ["-R", "nobody", path.join(folder.path, "data/postgres/cluster")]);
   }
 });

@@ -3,7 +3,7 @@ import { shareDependencies } from "@statehouse/testing";
 import { type WorkingFolder, workingFolder } from "./command-line.ts";
 import { cloud, example } from "./fixture.ts";
 
-/** Creates a folder with the configuration `example` for a workspace, in a program that does not run in Vitest. */
+/** Creates a folder with the configuration `example` for a workspace. For programs that run outside Vitest. */
 export function exampleFolder({
   url,
   token,

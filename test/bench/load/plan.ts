@@ -8,7 +8,7 @@ export interface PlannedRequest {
   expect: number;
 }
 
-/** What the load generator is to send. */
+/** The requests that the load generator sends. */
 export interface LoadPlan {
   /** Origin of the server, for example http://127.0.0.1:8080. */
   origin: string;

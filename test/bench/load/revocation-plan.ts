@@ -19,9 +19,9 @@ export interface RevocationResult {
   /** Number of times that the grant was revoked or created. */
   changes: number;
   seconds: number;
-  /** Number of reads whose correct response was certain. */
+  /** Number of reads that did not overlap with a change of the grant, so that only one response was correct. */
   checked: number;
-  /** Number of those reads that returned another response. */
+  /** Number of those reads that returned a response other than the correct one. */
   stale: number;
   problems: string[];
 }

@@ -9,9 +9,9 @@ import { residentBytes } from "../processes.ts";
 
 /** The longest pauses of an event loop since the last reading, in ms. */
 export interface Pauses {
-  /** CPU time of the main thread between two ticks: other processes of the machine do not lengthen it. */
+  /** CPU time of the main thread between two ticks. Other processes of the machine do not affect it. */
   cpuMs: number;
-  /** Time that passed, with the time in which the machine ran other processes. */
+  /** Elapsed time between two ticks, including the time in which the machine ran other processes. */
   wallMs: number;
 }
 
@@ -22,12 +22,14 @@ export interface MeasuredStart extends AsyncDisposable {
   owner: Api;
   token: string;
   organization: string;
-  /** Runs `work`; returns the longest pauses and the highest resident memory meanwhile. */
+  /** Runs `work`; returns the longest pauses and the highest resident memory during that time. */
   measure(work: () => Promise<void>): Promise<Pauses & { peakBytes: number }>;
 }
 
 const START_MS = 180_000;
-/** Time after the work for which pauses are still measured, in ms: some work continues after the last response. */
+/**
+ * How long pauses are still measured after the work, in ms, because some processing continues after the last response.
+ */
 const AFTERWARDS_MS = 300;
 
 /** Starts `npm start` of the checkout in `folder` on a data folder of its own. */
@@ -92,7 +94,10 @@ async function stop(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** npm and the script that starts Node are measured, too; the services use the most memory. */
+/**
+ * Returns the process that uses the most memory. This is the process of the services; npm and the script that starts
+ * Node are also measured.
+ */
 const largestOf = (pids: readonly number[]): number =>
   pids.toSorted((one, other) => (residentBytes(other) ?? 0) - (residentBytes(one) ?? 0))[0] ?? 0;
 

@@ -6,10 +6,10 @@ import { expectStatus, inlineState, stateFile } from "../../stack/state.ts";
 import { newWorkspaceIn } from "../../stack/workspace.ts";
 import type { MeasuredStart } from "./measured-start.ts";
 
-/** A hostile request, or many. */
+/** One or many hostile requests. */
 export interface Probe {
   name: string;
-  /** Runs before the measurement; returns what is measured. */
+  /** Runs before the measurement; returns the function that is measured. */
   prepare(start: MeasuredStart): Promise<() => Promise<void>>;
 }
 
@@ -36,7 +36,7 @@ async function send(
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** A probe of one body. */
+/** A probe that sends one body. */
 const body = (name: string, path: string, make: () => string | Buffer): Probe => ({
   name,
   prepare: async (start) => {
@@ -55,7 +55,7 @@ const wide = (count: number) =>
     },
   });
 
-/** A body in chunks of one byte, which takes six bytes for each on the wire. */
+/** A probe that sends a body in chunks of one byte; each chunk takes six bytes on the wire. */
 const tinyChunks = (bytes: number): Probe => ({
   name: `a body of ${bytes / MIB} MiB in chunks of one byte`,
   prepare: async ({ url, token }) => {
@@ -82,7 +82,7 @@ const tinyChunks = (bytes: number): Probe => ({
   },
 });
 
-/** Many connections that each send a byte of a body and then wait. */
+/** A probe that opens many connections, each of which sends a byte of a body and then waits. */
 const slowBodies = (count: number): Probe => ({
   name: `${count} connections that send bodies byte by byte`,
   prepare:
@@ -103,7 +103,7 @@ const slowBodies = (count: number): Probe => ({
     },
 });
 
-/** State versions of one workspace, each with many resources; returns the list's path and that of one of them. */
+/** Creates state versions with many resources in one workspace; returns the path of their list and the path of one. */
 async function manyResources({ owner, organization }: MeasuredStart, resources: number) {
   const { id, attributes } = await newWorkspaceIn(owner, organization, {
     name: `resources-${randomUUID().slice(0, 8)}`,

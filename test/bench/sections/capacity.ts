@@ -35,8 +35,8 @@ interface Members {
 }
 
 /**
- * (o) Measures what requests of ordinary members cost each service: CPU time of a request, memory, and connections to
- * PostgreSQL. Four processes with mutual TLS; the figures of docs/capacity.md.
+ * (o) Measures what requests of ordinary members cost each service: CPU time per request, memory, and connections to
+ * PostgreSQL. Uses four processes with mutual TLS. The results are the figures in docs/capacity.md.
  */
 export async function capacity(ground: Ground): Promise<Aim[]> {
   await using stack = await startProcesses({ blobs: "minio", settings: { LOG_LEVEL: "warn" } });
@@ -142,7 +142,7 @@ async function membersOf(ground: Ground, stack: ProcessStack): Promise<Members> 
   };
 }
 
-/** What an apply sends that changes one resource: lock, read, create, upload of 100 KiB, unlock. */
+/** Measures the requests of an apply that changes one resource: lock, read, create, upload of 100 KiB, unlock. */
 async function applies(ground: Ground, fixture: Members): Promise<Cell[]> {
   const { members, workspaceIds, processes } = fixture;
   const serials = members.map(() => 2);
@@ -162,7 +162,7 @@ async function applies(ground: Ground, fixture: Members): Promise<Cell[]> {
     await expectStatus(200, api.post(`${path}/actions/unlock`));
     return performance.now() - startedAt;
   };
-  // Opens connections and compiles code.
+  // The warm-up opens connections and compiles code.
   for (let round = 0; round < WARM_UP; round++) await Promise.all(members.map(apply));
   const until = performance.now() + ground.options.seconds * 1000;
   const durations: number[] = [];

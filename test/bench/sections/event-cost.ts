@@ -29,7 +29,7 @@ export async function printEventCost(bytes: number): Promise<void> {
   for (const clients of [1, 8]) {
     const writers = await startWriters(stack, clients);
     const measured: Record<"running" | "paused", Cost[]> = { running: [], paused: [] };
-    // The first round opens connections and compiles code, so it does not count.
+    // The first round opens connections and compiles code, so its results are not used.
     for (let round = 0; round <= ROUNDS; round++) {
       const running = await costOfWrites(stack, writers, bytes, () => quiet(stack, consumers));
       await consumers.pause(STREAM, CONSUMER, new Date(Date.now() + PAUSED_MS));

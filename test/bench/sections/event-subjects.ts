@@ -22,9 +22,9 @@ const PAYLOAD = "x".repeat(200);
 const MIB = 1024 * 1024;
 
 /**
- * (n) Measures what the organization in the subject costs nats-server: its memory and the rate of publishing with one
- * subject for each type, and with one for each type and organization, each on a fresh server; then the rate and the CPU
- * of one consumer for each form of filter.
+ * (n) Measures what it costs nats-server to have the organization in the subject. Compares its memory and publishing
+ * rate with one subject for each event type, and with one for each type and organization, each on a fresh server. Then
+ * measures the rate and the CPU time of one consumer for each form of filter.
  */
 export async function eventSubjects(): Promise<Aim[]> {
   const all = eventMessages.map(eventType).filter((type) => type.startsWith("statehouse."));
@@ -57,7 +57,7 @@ export async function eventSubjects(): Promise<Aim[]> {
 
 interface Measured {
   perSecond: number;
-  /** Resident bytes of the server: empty, after the last acknowledgement, and after a restart. */
+  /** Resident memory of the server in bytes: when it is empty, after the last acknowledgement, and after a restart. */
   before: number;
   after: number;
   restarted: number;
@@ -129,7 +129,7 @@ async function measure(
   return { perSecond, before, after, restarted, consumed };
 }
 
-/** Returns the resident memory when it has not changed for two seconds. */
+/** Waits until the resident memory has not changed for two seconds, and returns it. */
 async function settled(pid: number): Promise<number> {
   let last = Number.NaN;
   let since = performance.now();
@@ -150,7 +150,7 @@ interface Consumed {
   name: string;
   events: number;
   perSecond: number;
-  /** CPU of the server for each event. */
+  /** CPU time of the server for each event, in µs. */
   micros: number;
 }
 

@@ -13,7 +13,7 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const RESOURCES = 50_000;
 const ROUNDS = 8;
-/** Pause of the only client between two requests, in ms, because this is not a load test. */
+/** Pause between two requests in ms. There is only one client, and it pauses because this is not a load test. */
 const PAUSE_MS = 5;
 
 /** (j) Measures how long a client waits for a workspace while a large state of another user is extracted. */

@@ -87,7 +87,7 @@ async function inManyTeams({ stack, organizationId, projectIds }: SizedFixture):
 }
 
 /**
- * Measures one process and four processes, because with several processes one could miss a change while it caches
+ * Measures one process and four processes: if there are several, one of them could miss a change while it caches
  * grants.
  */
 async function changingGrants(): Promise<Aim[]> {

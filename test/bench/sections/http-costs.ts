@@ -10,7 +10,7 @@ import type { PlannedRequest } from "../load/plan.ts";
 import { printRates } from "./rates.ts";
 
 const WORKSPACES = 20;
-/** More than the machine serves, so that no request is refused. */
+/** More requests than the machine can serve, so that none is refused. */
 const RATE_LIMIT = "1000000";
 
 interface Side {
@@ -21,8 +21,8 @@ interface Side {
 }
 
 /**
- * (p) Measures what the HTTP layer adds to a request: the limit of a token, an ETag that the client has, and gzip. In one
- * process, the requests with and without it take turns.
+ * (p) Measures what features of the HTTP layer add to a request: the rate limit of a token, the check of an ETag that
+ * the client already has, and gzip. Requests with and without each feature alternate in one process.
  */
 export async function httpCosts(ground: Ground): Promise<Aim[]> {
   const settings = { LOG_LEVEL: "warn" };
@@ -69,7 +69,7 @@ async function sideOf(stack: Stack): Promise<Side> {
 }
 
 async function tagOf({ stack, caller }: Side, path: string): Promise<string> {
-  // Each encoding of a body has its own tag, and the generator accepts no encoding.
+  // Each encoding of a body has its own ETag. The load generator accepts no encoding, so this request does not either.
   const { headers } = await fetch(`${stack.url}${path}`, {
     headers: { ...caller.headers, "accept-encoding": "identity" },
   });

@@ -25,7 +25,9 @@ interface Side {
   writer: Writer;
 }
 
-/** (m) Measures what mutual TLS between four processes costs: two stacks, one with and one without it, take turns. */
+/**
+ * (m) Measures what mutual TLS between four processes costs, alternating between a stack with it and one without it.
+ */
 export async function mutualTls(ground: Ground): Promise<Aim[]> {
   const options = { blobs: "directory", settings: { LOG_LEVEL: "warn" } } as const;
   await using without = await startProcesses({ ...options, grpcTls: "off" });
@@ -82,7 +84,7 @@ async function reads(
   return atLeast(`(m) ${what} with mutual TLS, of without`, 0.8, measured[1]?.ratio ?? 0);
 }
 
-/** Create, upload and read by one client. Both sides make each write before the next one. */
+/** Measures creating, uploading and reading by one client. Each write is made on both sides before the next one. */
 async function writes(sides: readonly Side[]): Promise<Aim> {
   const durations = sides.map(() => [] as number[]);
   for (let index = 0; index < WARM_UP + WRITES; index++) {

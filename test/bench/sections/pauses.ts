@@ -17,8 +17,8 @@ interface Result {
 }
 
 /**
- * (q) Measures the longest pause of the event loop of `npm start` and its memory under hostile requests, and those of
- * another checkout beside it.
+ * (q) Measures the longest pause of the event loop of `npm start`, and its memory, under hostile requests. Measures the
+ * same for another checkout, for comparison.
  */
 export async function pauses({ options }: Ground): Promise<Aim[]> {
   const here = path.resolve(import.meta.dirname, "../../..");
@@ -55,7 +55,7 @@ async function resultsOf(folder: string): Promise<Result[]> {
   const results: Result[] = [];
   for (const probe of probes) {
     const result = await repeated(start, probe);
-    // A line for each, because some take minutes on a busy machine.
+    // Prints a line after each probe, because some probes take minutes on a busy machine.
     print(
       `${probe.name}: ${cells(result)
         .map((cell) => Math.round(Number(cell)))

@@ -99,7 +99,7 @@ async function statementTimes(
   };
 }
 
-/** For a search without matches, which has no page to read. */
+/** The durations for a search without matches, which has no page to read. */
 const nothing = { page: Number.NaN, count: Number.NaN };
 
 const kindOf = (sql: string) => {

@@ -16,8 +16,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const CLIENTS = [1, 8, 32] as const;
 /**
- * Largest number of bytes that are written at once: with more, the measurement would show the disk's speed instead of
- * Statehouse's.
+ * Largest number of bytes that the clients write concurrently. With more bytes, the measurement would show the speed of
+ * the disk instead of the speed of Statehouse.
  */
 const MOST_BYTES = 4 * 1024 * MIB;
 
@@ -64,7 +64,7 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
       }
       const each = writes[index] ?? 1;
       const measured = { raw: [] as number[], ours: [] as number[], times: [] as WriteTimes[] };
-      // The first round opens connections and compiles code, so it does not count.
+      // The first round opens connections and compiles code, so its results are not used.
       for (let round = 0; round <= rounds; round++) {
         await empty();
         const times: WriteTimes[] = [];

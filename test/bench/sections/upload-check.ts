@@ -11,8 +11,9 @@ const WRITES = 60;
 const WARM_UP = 20;
 
 /**
- * Measures the share of an upload that the check of its creator's rights takes: after the last byte the state service
- * calls access for the principal of the creating token. Uploads and such calls take turns.
+ * Measures how much of an upload's time the check of its creator's rights takes. For this check, the state service
+ * calls the access service after the last byte, to get the principal of the token that created the version. Uploads and
+ * calls of this kind alternate.
  */
 export async function printUploadCheck(sizes: readonly number[]): Promise<void> {
   await using stack = await startProcesses({ settings: { LOG_LEVEL: "warn" } });

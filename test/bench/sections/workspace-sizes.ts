@@ -10,7 +10,7 @@ import { searchStatements } from "./search-statements.ts";
 /** Highest permitted ratio of a request's time with a hundred thousand workspaces to its time with few. */
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 3 };
-/** Requests with a target use more rounds, of which the median counts. */
+/** Requests with a target use more rounds; the result is the median of the rounds. */
 const LONGER = { ...PACE, rounds: 7 };
 
 interface Request {
