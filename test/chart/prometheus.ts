@@ -10,7 +10,7 @@ import { type RunningProgram, startProgram } from "./program.ts";
 
 /** Seconds between two scrapes. */
 const INTERVAL = 3;
-/** The range of every rate in the rules, in seconds: long enough to contain several values. */
+/** The value of every range in the rules, in seconds: long enough for a rate of several values. */
 const RANGE = 5 * INTERVAL;
 
 /** A pod whose metrics are read. */

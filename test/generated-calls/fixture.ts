@@ -4,7 +4,7 @@ import type { Stack } from "../stack/stack.ts";
 import { newUser, populate } from "../system/fixture.ts";
 import { createObjects } from "../system/object-ids.ts";
 
-/** Ids and names of objects of each kind, by the name of the parameter in paths. */
+/** Ids and names of objects of each kind, keyed by the name of the parameter in paths. */
 export type Pools = Readonly<Record<string, readonly string[]>>;
 
 export const callerNames = ["owner", "member", "nobody"] as const;
@@ -12,7 +12,7 @@ export type CallerName = (typeof callerNames)[number];
 
 export interface CallsFixture {
   readonly pools: Pools;
-  /** The token of each caller; absent for calls without one. */
+  /** The token of each caller; undefined for the caller without a token. */
   readonly tokens: Readonly<Record<CallerName, string | undefined>>;
 }
 
@@ -24,7 +24,7 @@ export async function createCallsFixture(stack: Stack, count: number): Promise<C
   const { reader: member } = await populate(stack);
   const owner = await newUser(stack, { administrator: true });
   const pools: Record<string, Set<string>> = {};
-  // Several organizations, so that a call which deletes or renames one does not end the others.
+  // Several organizations, so that calls still find one after other calls have deleted or renamed another.
   for (const organization of [unusedName("org"), unusedName("org"), unusedName("org")]) {
     await owner.api.post(
       "/organizations",

@@ -13,10 +13,10 @@ const usage = `npm run test:calls -- [--calls 10000] [--as ${callerNames.join(",
   status 5xx or a status, header, media type or body that the OpenAPI document does not describe
 `;
 
-/** Calls that are derived from the schemas of the operations, at least. */
+/** Minimum number of calls that are derived from the schemas of the operations. */
 const DERIVED = 6_000;
 const OPERATIONS = 140;
-/** Objects of each kind in each of three organizations. */
+/** Number of objects of each kind in each of the three organizations. */
 const OBJECTS = 6;
 
 const { values } = parseArgs({

@@ -18,8 +18,8 @@ const checks = [
 ];
 
 /**
- * The operations that end the access of the caller, or what other calls need, and are called last: renaming or deleting
- * the organization, deleting the token, suspending the user.
+ * Operations that remove the caller's access, or objects that other calls need. They are called last: renaming or
+ * deleting the organization, deleting the token, suspending the user.
  */
 const final = [
   "patchOrganizationsByOrganizationName",
@@ -31,7 +31,7 @@ const final = [
 ];
 const withoutFinal = final.flatMap((id) => ["--exclude-operation-id", id]);
 
-/** The operations in the order of the calls: those that delete come after those that need the objects. */
+/** The operations in the order of their calls: operations that delete objects come after operations that need them. */
 const rounds = [
   ["--exclude-method", "DELETE", ...withoutFinal],
   ["--include-method", "DELETE", ...withoutFinal],
@@ -42,7 +42,7 @@ export interface Calls {
   /** Absent for calls without a token. */
   readonly token: string | undefined;
   readonly pools: Pools;
-  /** Generated requests of each operation. */
+  /** Number of generated requests for each operation. */
   readonly examples: number;
   /** Which requests: `coverage` derives them from the schemas, `fuzzing` generates them. */
   readonly phases: readonly ("examples" | "coverage" | "fuzzing")[];
@@ -55,7 +55,7 @@ export interface Report {
   readonly calls: number;
   /** The number of responses by status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** The operations that were called, and those that succeeded at least once. */
+  /** `operations`: the operations that were called. `succeeded`: those that succeeded at least once. */
   readonly operations: ReadonlySet<string>;
   readonly succeeded: ReadonlySet<string>;
 }
@@ -143,7 +143,7 @@ interface Counts {
   succeeded: Set<string>;
 }
 
-/** Counts the calls of a round from the events that schemathesis wrote, one a line. */
+/** Counts the calls of a round from the events that schemathesis wrote, one per line. */
 async function count(events: string, counts: Counts): Promise<void> {
   for await (const line of createInterface({ input: createReadStream(events) })) {
     const { ScenarioFinished: scenario }: Scenario = JSON.parse(line);

@@ -44,7 +44,9 @@ const general: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
-/** Returns the headers that the document does not describe, and those that it requires and the response lacks. */
+/**
+ * Returns the headers that the document does not describe, and the required headers that the response does not have.
+ */
 function undescribedHeaders(described: unknown, headers: Headers): string[] {
   const names = Object.entries(Object(described)).map(([name, header]) => ({
     name: name.toLowerCase(),
@@ -61,8 +63,8 @@ function undescribedHeaders(described: unknown, headers: Headers): string[] {
 }
 
 /**
- * Returns what of a response the OpenAPI document does not describe: its status, headers, media type, or members of its
- * body.
+ * Returns the parts of a response that the OpenAPI document does not describe: its status, headers, media type, or
+ * members of its body.
  */
 export function undescribed(
   route: Route,
@@ -101,7 +103,7 @@ export function undescribed(
   ];
 }
 
-/** Returns the names of the schemas of resources that describe the resource. */
+/** Returns the names of the schemas that describe the resource. */
 export const schemasOf = (resource: { type: string }): string[] =>
   Object.keys(document.components.schemas).filter(
     (name) =>

@@ -37,7 +37,7 @@ export function unavailableServicesAreExpected(): void {
   mayBeAway = true;
 }
 
-/** Records a call's route and status, and what of the response the OpenAPI document does not describe. */
+/** Records a call's route and status, and the parts of the response that the OpenAPI document does not describe. */
 export function recordCall(
   method: string,
   url: string,

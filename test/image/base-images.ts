@@ -6,8 +6,9 @@ import { cacheFolder } from "@statehouse/local-services";
 import { temporaryFolder } from "@statehouse/testing";
 import { buildah, run } from "./buildah.ts";
 
-// The two images that the Dockerfile begins with, made of the Debian packages that the upstream images are made of,
-// because a test must not depend on a registry of images. Made once, until a recipe here changes.
+// Builds replacements for the two images that the Dockerfile starts from, because a test must not depend on an image
+// registry. They consist of the same Debian packages as the upstream images. Each is built once, and again when its
+// recipe in this file changes.
 
 const root = path.resolve(import.meta.dirname, "../..");
 const suite = "bookworm";
@@ -25,7 +26,10 @@ const distroless = [
   "tzdata",
 ];
 
-/** What distroless does as well: certificates in one file, the record of each package, and no programs. */
+/**
+ * Makes the same changes as distroless: puts all certificates into one file, keeps the record of each package, and
+ * removes programs.
+ */
 const withoutPrograms = `set -eu
 cat "$1"/usr/share/ca-certificates/mozilla/*.crt > "$1/etc/ssl/certs/ca-certificates.crt"
 mkdir "$1/var/lib/dpkg/status.d"
@@ -87,7 +91,7 @@ export async function builderImage(): Promise<string> {
   });
 }
 
-/** Imports an archive as an image. The archive is made unless one of the same recipe is in the cache. */
+/** Imports an archive as an image. The archive is made only if the cache has none with the same recipe. */
 async function imported(
   name: string,
   recipe: readonly string[],
@@ -112,7 +116,7 @@ async function imported(
   const container = await buildah("from", "scratch");
   try {
     await buildah("add", "--quiet", container, archive, "/");
-    // mmdebstrap leaves them behind, and no base has them.
+    // mmdebstrap leaves these folders behind; the upstream images do not contain them.
     const files = await buildah("mount", container);
     for (const place of ["etc/apt", "var/cache", "var/lib/apt"]) {
       await rm(path.join(files, place), { recursive: true, force: true });

@@ -25,7 +25,10 @@ export async function buildImage(
   );
 }
 
-/** How npm reaches its registry on this machine, and its cache. Nothing of it remains in the image. */
+/**
+ * Returns the options with which npm reaches its registry on this machine and uses its cache. Neither the settings nor
+ * the cache remain in the image.
+ */
 async function registryOptions(folder: string): Promise<string[]> {
   const setting = async (name: string) => {
     const value = await run("npm", "config", "get", name);

@@ -9,7 +9,7 @@ const execute = promisify(execFile);
 /** Where the images of these tests are stored. The machine's own images are not touched. */
 const storage = path.join(cacheFolder(), "containers");
 
-/** The environment of buildah. Isolation by chroot works as root on every machine, inside a container as well. */
+/** The environment of buildah. Isolation by chroot works as root on every machine, even inside a container. */
 export function buildahEnvironment(): NodeJS.ProcessEnv {
   mkdirSync(storage, { recursive: true });
   const file = path.join(storage, "storage.conf");

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
 
-// The part of the Compose specification that deploy/compose.yaml uses. A key outside of it is an error, so that nothing
-// in the file is ignored by the test.
+// The part of the Compose specification that deploy/compose.yaml uses. Any other key is an error, so that the test does
+// not ignore any part of the file.
 
 const duration = z
   .string()

@@ -1,6 +1,7 @@
-// Starts deploy/compose.yaml and applies a configuration with the real command line: `node compose-run.ts IMAGE`. It runs
-// in a network namespace of its own (compose.test.ts), in which every service has the ports that the file gives it.
-// What Compose would pull is the same program, from this machine: PostgreSQL as a process, NATS and MinIO in containers.
+// Starts deploy/compose.yaml and applies a configuration with the real command line: `node compose-run.ts IMAGE`. Runs
+// in a separate network namespace (compose.test.ts), in which every service can have the ports that the file gives it.
+// Instead of the images that Compose would pull, runs the same programs from this machine: PostgreSQL as a process,
+// NATS and MinIO in containers.
 import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -37,7 +38,9 @@ writeFileSync(
 );
 for (const volume of volumes) mkdirSync(path.join(folder, "volumes", volume), { recursive: true });
 
-/** The programs of the images that Compose would pull, each with what its own health check does. */
+/**
+ * The programs of the images that Compose would pull, each with the URL that the health check of its image requests.
+ */
 const pulled: Record<string, { program: "minio" | "nats-server"; health: string }> = {
   nats: { program: "nats-server", health: "http://127.0.0.1:8222/healthz" },
   minio: { program: "minio", health: "http://127.0.0.1:9000/minio/health/ready" },
@@ -50,7 +53,7 @@ await apply();
 await stop();
 step("done");
 
-/** Starts a service, once what it depends on has reached its condition; resolves when it is healthy or has ended. */
+/** Starts a service after its dependencies have reached their conditions; resolves when it is healthy or has ended. */
 function started(name: string): Promise<void> {
   const known = starting.get(name);
   if (known) return known;
@@ -112,12 +115,14 @@ async function startOne(name: string, service: ComposeService): Promise<void> {
     throw new Error(`${name} ended with ${code}:\n${container.output()}`);
   });
   await Promise.race([healthy, ended]);
-  // It ends when everything is stopped.
+  // After this point the container may end: it does when everything is stopped.
   ended.catch(() => {});
   step(`${name} is healthy`);
 }
 
-/** Starts a service of Statehouse. Containers of these tests are as closed as the file has to make them. */
+/**
+ * Starts a service of Statehouse. Throws if the file does not restrict the service as these tests restrict containers.
+ */
 async function startOwn(name: string, service: ComposeService): Promise<Container> {
   const closed = { read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] };
   for (const [key, value] of Object.entries(closed)) {
@@ -145,7 +150,7 @@ async function startPulled(
     args: service.command,
     env: service.environment,
     volumes: { "/run/program": binary, ...volumesOf(service) },
-    // What the user root of a container has by default: it reads files of others.
+    // The root user of a container has this capability by default; with it, root can read files of other users.
     capabilities: ["CAP_DAC_OVERRIDE"],
     hosts,
   });
@@ -169,7 +174,7 @@ async function apply(): Promise<void> {
   step(`applied: ${(await directory.succeed("output", "-raw", "text")).stdout}`);
 }
 
-/** Stops what runs in the reverse order, as Compose does. */
+/** Stops everything in the reverse order, as Compose does. */
 async function stop(): Promise<void> {
   for (const [name, container] of [...containers].reverse()) {
     await container.signal("TERM");
@@ -179,7 +184,7 @@ async function stop(): Promise<void> {
   step("stopped");
 }
 
-/** Creates the keys as docs/operations.md has operators do it. */
+/** Creates the keys in the way that docs/operations.md describes for operators. */
 async function createKeys(): Promise<void> {
   const [uid = 0, gid = 0] = (image.configuration.User ?? "").split(":").map(Number);
   const keys = path.join(folder, "keys");
@@ -194,13 +199,16 @@ async function createKeys(): Promise<void> {
   }
 }
 
-/** The folder or file of the machine that a volume of the file names. The folder of keys is that of this run. */
+/**
+ * Returns the folder or file of the machine for the source of a volume in the file. The folder of keys is that of this
+ * run.
+ */
 function sourceOf(source: string): string {
   if (source.startsWith("./keys/")) return path.join(folder, source);
   return source.startsWith("./") ? path.join(deploy, source) : path.join(folder, "volumes", source);
 }
 
-/** The volumes of a service by their place in the container. */
+/** Returns the sources of a service's volumes, keyed by their paths in the container. */
 function volumesOf({ volumes: named }: ComposeService): Record<string, string> {
   return Object.fromEntries(
     named.map((volume) => {

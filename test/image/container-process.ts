@@ -3,7 +3,7 @@ import { readiness } from "../stack/processes.ts";
 import type { ServiceProcess } from "../stack/service-process.ts";
 import type { Container, MountedImage } from "./container.ts";
 
-/** The files that settings name. */
+/** Returns the paths of the files to which settings refer. */
 export const filesOf = (environment: Environment): string[] => [
   ...new Set(
     Object.entries(environment).flatMap(([name, value]) => (name.endsWith("_FILE") ? [value] : [])),

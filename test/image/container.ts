@@ -5,7 +5,7 @@ import path from "node:path";
 import { temporaryFolder } from "@statehouse/testing";
 import { buildah } from "./buildah.ts";
 
-/** What the configuration of an image says. */
+/** The configuration that an image contains. */
 interface ImageConfiguration {
   User?: string;
   Env: string[];
@@ -17,7 +17,7 @@ interface ImageConfiguration {
 /** An image whose file system is mounted, so that containers of it can run. */
 export interface MountedImage extends AsyncDisposable {
   readonly configuration: ImageConfiguration;
-  /** The digests of its layers, the base's first. */
+  /** The digests of the image's layers; those of the base image come first. */
   readonly layers: readonly string[];
   /** The folder of its file system. */
   readonly files: string;
@@ -29,21 +29,21 @@ export interface ContainerOptions {
   /** The arguments of the entry point. */
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** Replaces the entry point, to look at the container from the inside. */
+  /** Replaces the entry point, to inspect the container from the inside. */
   entrypoint?: readonly string[];
   /** Replaces the user of the image. */
   user?: { uid: number; gid: number };
-  /** Files of the machine that the container reads, under the same path. */
+  /** Files of the machine that the container can read at the same path. */
   files?: readonly string[];
-  /** Files and folders of the machine by their path in the container; they are writable. */
+  /** Files and folders of the machine, keyed by their path in the container; they are writable. */
   volumes?: Readonly<Record<string, string>>;
   /** Default: none. */
   capabilities?: readonly string[];
-  /** The file that names hosts; default: that of the machine, whose network the container shares. */
+  /** The file for /etc/hosts; default: that of the machine, whose network the container shares. */
   hosts?: string;
 }
 
-/** A process with process id 1 in a container. */
+/** A container; its process has the process id 1. */
 export interface Container extends AsyncDisposable {
   /** Everything that it has printed. */
   output(): string;
@@ -58,7 +58,7 @@ export interface Container extends AsyncDisposable {
   exec(...args: string[]): Promise<{ code: number; output: string }>;
 }
 
-/** Mounts an image of the tests' own storage. */
+/** Mounts an image from the storage of these tests. */
 export async function mountImage(image: string): Promise<MountedImage> {
   const container = await buildah("from", image);
   const files = await buildah("mount", container);
@@ -116,8 +116,8 @@ async function startContainer(
 }
 
 /**
- * Starts crun. It refuses machines that have control groups of version 2 beside those of version 1, so it does not see
- * version 2; the containers have no control groups.
+ * Starts crun. It refuses machines that have control groups of both version 1 and version 2, so version 2 is hidden
+ * from it. The containers have no control groups.
  */
 function startRuntime(state: string, args: readonly string[]) {
   const withoutVersion2 = 'umount --lazy /sys/fs/cgroup/unified 2>/dev/null; exec crun "$@"';
@@ -145,7 +145,7 @@ function startRuntime(state: string, args: readonly string[]) {
   };
 }
 
-/** The configuration of the runtime: what Kubernetes calls "restricted", with a read-only root. */
+/** Returns the configuration of the runtime: what Kubernetes calls "restricted", with a read-only root file system. */
 function runtimeConfiguration(
   { configuration, files: root }: { configuration: ImageConfiguration; files: string },
   {

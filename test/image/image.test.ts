@@ -12,7 +12,7 @@ import { BUILD_MS, useImage } from "./use-image.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** The paths below a folder, with what lstat says about each. */
+/** Returns the paths below a folder, each with its mode and its owner. */
 function* entriesOf(folder: string): Generator<{ path: string; mode: number; uid: number }> {
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     const { mode, uid } = lstatSync(path.join(folder, name));
@@ -104,7 +104,7 @@ needs("release tools")("the image", () => {
   }, async () => {
     await using folder = await temporaryFolder();
     const clone = path.join(folder.path, "clone");
-    // The commit decides the times in the image; the files themselves have those of now.
+    // The time of the commit determines the times in the image; the files of the clone have the current time.
     execFileSync("git", ["clone", "--quiet", "--depth=1", `file://${root}`, clone]);
     copyOfRepository(clone);
     const again = await buildImage(clone, { tag: `${image().name}-again` });

@@ -13,7 +13,7 @@ import { uploadDuringStop } from "../system/upload-during-stop.ts";
 import { containerProcess, filesOf } from "./container-process.ts";
 import { useImage } from "./use-image.ts";
 
-/** Prints what the process may change in the container: files and folders outside of /proc, /dev and /tmp. */
+/** Prints the files and folders that the process can write to in the container, outside of /proc, /dev and /tmp. */
 const writablePlaces = `
 const fs = require("node:fs");
 const found = [];

@@ -9,7 +9,7 @@ import { buildImage } from "./build-image.ts";
 import { buildah } from "./buildah.ts";
 import { type MountedImage, mountImage } from "./container.ts";
 
-/** On a new machine the base images are made first. */
+/** Long, because on a new machine the base images are built first. */
 export const BUILD_MS = 1_800_000;
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -17,7 +17,7 @@ const repository = "localhost/statehouse-test";
 
 export interface BuiltImage extends MountedImage {
   readonly name: string;
-  /** The file of its bill of materials. */
+  /** The path of the file that contains the image's bill of materials. */
   readonly bom: string;
 }
 
@@ -35,7 +35,7 @@ export function useImage(): () => BuiltImage {
   };
 }
 
-/** Builds the image, once for the current files and commit, and removes those of earlier ones. */
+/** Builds the image if there is none for the current files and commit; removes the images of earlier ones. */
 async function currentImage(): Promise<{ name: string; bom: string }> {
   const hash = createHash("sha256").update(execFileSync("git", ["rev-parse", "HEAD"]));
   const context =
@@ -50,7 +50,7 @@ async function currentImage(): Promise<{ name: string; bom: string }> {
     if (await buildah("images", "--quiet", name).catch(() => "")) return;
     const earlier = await buildah("images", "--quiet", `--filter=reference=${repository}`);
     for (const id of earlier.split("\n").filter(Boolean)) {
-      // Fails while another run uses it.
+      // The removal fails while another run uses the image.
       await buildah("rmi", id).catch(() => {});
     }
     await buildImage(root, { tag: name, bom });

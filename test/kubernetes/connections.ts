@@ -11,7 +11,7 @@ const ports = {
 type Component = keyof typeof ports;
 const components: readonly Component[] = ["gateway", "access", "workspaces", "state"];
 
-/** What each component connects to; everything else is closed. */
+/** The addresses that each component may connect to; all other connections must be refused. */
 const allowed: Readonly<Record<Component | "edge" | "stranger", readonly string[]>> = {
   gateway: ["access:9101", "workspaces:9102", "state:9103", "state:8081"],
   access: ["workspaces:9102", "postgres", "nats"],
@@ -21,7 +21,7 @@ const allowed: Readonly<Record<Component | "edge" | "stranger", readonly string[
   stranger: [],
 };
 
-/** Prints those of its arguments `name=host:port` to which it can connect. */
+/** Prints the name of each argument `name=host:port` to which it can connect. */
 const probe = `
 const { connect } = require("node:net");
 for (const target of process.argv.slice(1)) {
@@ -38,8 +38,9 @@ const hostAndPort = (url: string) => {
 };
 
 /**
- * Tries every connection from every component, from the pod that may call the public ports and from a pod of no
- * component. Returns those that are open and should be closed, or the reverse, and how many it tried.
+ * Tries every connection from every component, from the pod that may call the public ports, and from a pod that belongs
+ * to no component. Returns the connections that are open but should be closed, or closed but should be open, and the
+ * number of connections that it tried.
  */
 export async function examineConnections(
   cluster: Cluster,
@@ -85,7 +86,7 @@ export async function examineConnections(
     const open = await opened(from);
     for (const target of callOf(from)) {
       const [name = ""] = target.split("=");
-      // NetworkPolicies of the chart do not apply to pods of others that leave for the stores.
+      // The chart's NetworkPolicies do not restrict connections from pods outside the chart to the stores.
       if ((from === "edge" || from === "stranger") && !name.includes("/")) continue;
       tried++;
       const should = allowed[from].includes(name.replace("/", ":"));

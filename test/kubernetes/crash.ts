@@ -1,8 +1,9 @@
 import type { Cluster } from "./kubectl.ts";
 
 /**
- * Ends the process of its own container without any handler, through Node's inspector. The kernel ignores a SIGKILL
- * that process 1 receives from inside its container, and deletion of a pod waits for its grace period.
+ * Ends the main process of its own container through Node's inspector, without running any handler. A signal cannot do
+ * this, because the kernel ignores a SIGKILL that process 1 receives from inside its container; deleting the pod cannot
+ * either, because this waits for the grace period.
  */
 const script = `
 process._debugProcess(1);
@@ -17,10 +18,10 @@ const attach = async () => {
 const attempt = () => attach().catch(() => setTimeout(attempt, 50));
 attempt();`;
 
-/** Ends the process of one pod of a component at once. The container is then started again. */
+/** Ends the process of one pod of a component immediately. Kubernetes then starts the container again. */
 export async function crash(cluster: Cluster, component: string): Promise<void> {
   const command = ["/usr/bin/node", "-e", script];
-  // The command can end with its container.
+  // The container may end before the command does, so that the command fails.
   await cluster
     .kubectl("exec", `deployment/statehouse-${component}`, "--", ...command)
     .catch((error: unknown) => {

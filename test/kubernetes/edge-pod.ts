@@ -6,10 +6,13 @@ import type { Cluster } from "./kubectl.ts";
 const PORT = 8080;
 const source = path.resolve(import.meta.dirname, "../upgrade/edge.ts");
 
-/** The public address: a proxy in a pod of a namespace of its own, as an ingress controller is, and a port to it. */
+/**
+ * The public address: a proxy in a pod of a separate namespace, like an ingress controller, and a port that leads to
+ * it.
+ */
 export interface Edge {
   url: string;
-  /** The node of its pod. */
+  /** The node on which the proxy's pod runs. */
   node: string;
 }
 

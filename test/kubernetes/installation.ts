@@ -39,7 +39,7 @@ export async function createDatabases(
   }
 }
 
-/** What tests read of a Secret. */
+/** The parts of a Secret that tests read. */
 export interface Secret {
   metadata: { name: string };
   stringData: Readonly<Record<string, string>>;

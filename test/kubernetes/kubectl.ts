@@ -18,7 +18,7 @@ export interface Cluster {
   kubectl(...args: string[]): Promise<string>;
   apply(...objects: object[]): Promise<void>;
   applyText(manifests: string): Promise<void>;
-  /** Opens `localPort` of this machine, which leads to a port of one pod of a Deployment. */
+  /** Opens `localPort` of this machine and forwards it to a port of one pod of a Deployment. */
   forward(deployment: string, localPort: number, port: number): Promise<AsyncDisposable>;
 }
 

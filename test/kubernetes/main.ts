@@ -186,7 +186,7 @@ async function available({ kubectl }: Cluster): Promise<void> {
   }
 }
 
-/** Creates an organization, and starts the load of the issue: small requests, large uploads and applies. */
+/** Creates an organization, and starts the load: small requests, large uploads and applies. */
 async function use(cluster: Cluster, url: string): Promise<Load> {
   const pod = ["exec", `deployment/${release}-access`, "--"];
   const command = ["/usr/bin/node", "/app/services/cli/main.ts", "user", "token", "admin"];
@@ -224,7 +224,7 @@ function steadiness(load: Load, print: (line: string) => void) {
   };
 }
 
-/** Upgrades while no migration can be recorded; lets it succeed after two attempts. */
+/** Starts an upgrade whose migrations cannot be recorded; after two failed attempts, lets them succeed. */
 async function failMigrations(
   cluster: Cluster,
   databases: Readonly<Record<string, string>>,
@@ -239,7 +239,7 @@ async function failMigrations(
   };
   await query(`add constraint ${constraint} check (name is null) not valid`);
   const deployed = deploy();
-  // Awaited below.
+  // Prevents an unhandled rejection; the upgrade is awaited below.
   deployed.catch(() => {});
   const restarts = "jsonpath={.items[*].status.containerStatuses[*].restartCount}";
   await waitFor(
@@ -253,7 +253,7 @@ async function failMigrations(
   await deployed;
 }
 
-/** Removes the release's pods from a node other than `spared`, as an operator does before its maintenance. */
+/** Removes the release's pods from a node other than `spared`, as an operator does before maintenance of a node. */
 async function drain(cluster: Cluster, spared: string): Promise<void> {
   const names = "jsonpath={.items[*].metadata.name}";
   const nodes = (await cluster.kubectl("get", "nodes", `--output=${names}`)).split(" ");
@@ -269,7 +269,7 @@ async function drain(cluster: Cluster, spared: string): Promise<void> {
   await pause(10_000);
 }
 
-/** Lets the load of the gateway's pods exceed the CPU at which another one is started. */
+/** Sets an autoscaling target that the gateway's load exceeds, and waits for a third pod. */
 async function scale(cluster: Cluster, deploy: (gateway: object) => Promise<void>): Promise<void> {
   const autoscaling = { enabled: true, minReplicas: 2, maxReplicas: 3, targetCpu: "20m" };
   await deploy({ autoscaling });
@@ -280,7 +280,7 @@ async function scale(cluster: Cluster, deploy: (gateway: object) => Promise<void
   );
 }
 
-/** While PostgreSQL is down, requests get 503 and nothing else. */
+/** Restarts PostgreSQL. While it is down, requests may only fail with 503. */
 async function restartPostgres(
   stores: OwnStores,
   cluster: Cluster,
@@ -292,7 +292,9 @@ async function restartPostgres(
   steady("PostgreSQL restarted", ({ problem }) => problem.includes("503"));
 }
 
-/** The objects of the namespace by kind and name, without what Kubernetes makes itself and keeps for a while. */
+/**
+ * Returns the objects of the namespace by kind and name, except those that Kubernetes creates and keeps for a while.
+ */
 async function objectsOf({ kubectl }: Cluster): Promise<string[]> {
   const kinds = await kubectl("api-resources", "--verbs=list", "--namespaced", "--output=name");
   const wanted = kinds.split("\n").filter((kind) => kind && !/^events|metrics\.k8s\.io/.test(kind));

@@ -5,9 +5,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startMinio, startNats, startPostgres } from "@statehouse/local-services";
 import { newAuthority, temporaryFolder } from "@statehouse/testing";
 
-/** The addresses of the stores, as pods and this machine reach them, and how to log in. */
+/** The addresses of the stores, which pods and this machine can reach, and the credentials for them. */
 export interface Stores {
-  /** Of a user who may create databases, without a database. */
+  /** A URL without a database name, for a user who may create databases. */
   postgres: string;
   nats: {
     url: string;
@@ -35,7 +35,7 @@ export async function startStores(address: string): Promise<OwnStores> {
     await startPostgres({ dataDirectory: path.join(folder, "postgres"), fast: true }),
   );
   const authority = await newAuthority();
-  // The client of NATS expects the name localhost if it connects to an address.
+  // A NATS client that connects to an IP address expects a certificate for the name localhost.
   const { certificate, privateKey } = await authority.issue(address, "localhost");
   const [certFile, keyFile] = [path.join(folder, "nats.crt"), path.join(folder, "nats.key")];
   await writeFile(certFile, certificate);
@@ -50,7 +50,7 @@ accounts ${JSON.stringify(accounts)}`;
     await startNats({ dataDirectory: path.join(folder, "nats"), configuration }),
   );
   const minio = starting.use(await startMinio({ dataDirectory: path.join(folder, "minio") }));
-  // The servers listen on the loopback interface, which pods do not reach.
+  // The servers listen on the loopback interface, which pods cannot reach.
   const at = async (local: number, port: number) => {
     starting.use(await forwarded(address, port, local));
     return `${address}:${port}`;

@@ -24,13 +24,13 @@ import {
 } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
-/** What the clients know of a workspace when they send a command. */
+/** The clients' knowledge of a workspace when they send a command. */
 export interface Known {
   workspaceId: string;
   /** The client that holds the lock, as far as the clients know. */
   holder: Client | undefined;
   shown: Shown;
-  /** Upload URLs as a document first showed them, by version id. */
+  /** The upload URLs in the first document that showed them, keyed by version id. */
   urls: ReadonlyMap<string, Partial<Record<Kind, string>>>;
 }
 

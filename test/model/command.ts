@@ -4,8 +4,8 @@ import type { Action } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
 /**
- * The client that sends a command; `holder` is the holder of the lock. If there is none, a write command takes the lock
- * instead.
+ * The client that sends a command; `holder` is the client that holds the lock. If no client holds it, client 0 sends
+ * the command, and takes the lock instead of writing.
  */
 export type Author = Client | "holder";
 
@@ -37,7 +37,7 @@ export type Command =
 export type Bytes = "right" | "slow" | "wrong" | "partial";
 
 export interface CreateChoice {
-  /** The difference to the serial of the newest version. */
+  /** The difference from the serial of the newest version. */
   serial: -1 | 0 | 1;
   lineage: "same" | "other" | "none";
   /** Selects one of two contents with the same serial. */

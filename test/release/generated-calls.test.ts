@@ -5,7 +5,7 @@ import { type CallsFixture, createCallsFixture } from "../generated-calls/fixtur
 import { generatedCalls } from "../generated-calls/schemathesis.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 
-/** `npm run test:calls` makes 10,000 calls as each caller. */
+/** Number of generated requests for each operation. `npm run test:calls` makes 10,000 calls as each caller instead. */
 const EXAMPLES = 1;
 const TIME_MS = 600_000;
 
@@ -14,7 +14,7 @@ const described = routes
   .filter(({ path }) => path !== "/openapi/stable.json")
   .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
   .toSorted();
-/** Statuses that show that the calls reach what the caller may do, or may not. */
+/** Statuses that each caller must receive, as evidence that its calls reach operations that it may or may not use. */
 const expected = { nobody: [200, 401], member: [200, 404, 422], owner: [200, 201, 204, 422] };
 
 needs("nats-server", "schemathesis")("generated calls of every operation", () => {

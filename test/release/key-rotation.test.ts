@@ -34,14 +34,16 @@ async function asAdministrator(url: string, ...statements: string[]): Promise<vo
   }
 }
 
-/** Requests of all kinds that run while keys change, and every one of them that failed. */
+/** Sends requests of all kinds while keys change, and records all that fail. */
 interface Traffic extends AsyncDisposable {
   readonly failures: readonly string[];
   /** Waits until each kind of request has succeeded again several times. */
   more(): Promise<void>;
 }
 
-/** Each loop uses keys in its own way: upload URLs, sealed values, assertions, the database, the store. */
+/**
+ * Starts loops that each use keys in a different way: upload URLs, sealed values, assertions, the database, the store.
+ */
 async function startTraffic(client: Api, token: string, organization: string): Promise<Traffic> {
   const failures: string[] = [];
   const counts = new Map<string, number>();
@@ -145,7 +147,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
     }
   };
   const deploy = () => deployed.deploy(stack.processes);
-  /** The three steps of a rotation, with requests after each. */
+  /** Runs one of the three steps of a rotation, and waits until requests have succeeded after it. */
   const step = async (name: string, kind: string) => {
     await deployed.keys(name, kind);
     await deploy();
@@ -202,7 +204,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
     }
   });
 
-  /** Calls access as the gateway with its certificate and this private key. */
+  /** Calls the access service as the gateway, with the gateway's certificate and this private key. */
   const callAsGateway = async (privateKey: string) => {
     const tls = {
       caFile: deployed.file("gateway", "GRPC_CA"),
@@ -316,7 +318,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
       servername: "access",
       ALPNProtocols: ["h2"],
     };
-    /** Returns the issuer of the certificate that access presents to a client with these files. */
+    /** Returns the issuer of the certificate that the access service presents to a client with these files. */
     const issuer = (ca: Buffer, cert: Buffer, key: Buffer) =>
       new Promise<string>((resolve, reject) => {
         const socket = connect({

@@ -166,8 +166,8 @@ async function restoreTo(
       }
     },
   });
-  // Extraction gives a state that awaited it a newer revision than the workspaces service knows, so the comparison
-  // starts after it.
+  // A state that awaited extraction gets a newer revision than the workspaces service knows, so the comparison starts
+  // after all extractions.
   await waitFor(async () => (await awaitingExtraction(databases)).length === 0, {
     what: "the extractions",
   });
@@ -190,7 +190,7 @@ async function restoreTo(
 const countsOf = (reported: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(reported).map(([difference, ids]) => [difference, ids.length]));
 
-/** Checks that each reported workspace was changed between the moments of the two services. */
+/** Checks that each reported workspace was changed between the moments to which the two services were restored. */
 function expectExplained(
   { journal }: Backups,
   { workspaces, state }: Record<keyof Databases, number>,
@@ -210,8 +210,8 @@ function expectExplained(
   );
   for (const id of Object.values(reported).flat()) expect(changed).toContain(id);
   if (workspaces >= state) return;
-  // The workspaces that were created and written between the moments and not deleted; the workspaces service has lost
-  // them.
+  // The workspaces that were created and written between the two moments, and not deleted. The workspaces service has
+  // lost these workspaces.
   const lost = journal.filter(
     ({ made, versions: [first], deleted }) =>
       made.from > workspaces + MARGIN_MS &&
@@ -265,7 +265,7 @@ async function comparedTwice({ workspaces }: Databases): Promise<void> {
   );
 }
 
-/** Runs once what the workers of the state service do when a page or a batch is due. */
+/** Runs the sweeper and the deletion of bytes in the state service once, as its workers do when work is due. */
 async function sweepAndDelete(environment: Environment): Promise<void> {
   const config = readConfig(stateService.config, environment);
   const logger = createLogger({ service: "state", level: "silent" });
@@ -286,7 +286,10 @@ async function expectUntouched(
   }
 }
 
-/** Checks that every state that was confirmed before the moments and not deleted can be read. Returns their number. */
+/**
+ * Checks that every state that was confirmed before the earliest of `moments`, and not deleted, can be read. Returns
+ * the number of these states.
+ */
 async function expectConfirmedStates(
   { journal, owner }: Backups,
   moments: Record<keyof Databases, number>,

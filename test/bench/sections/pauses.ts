@@ -17,8 +17,8 @@ interface Result {
 }
 
 /**
- * (q) Measures the longest pause of the event loop of `npm start`, and its memory, under hostile requests. Measures the
- * same for another checkout, for comparison.
+ * (q) Measures the longest pause of the event loop of `npm start`, and its memory, under hostile requests. If another
+ * checkout is given, measures it in the same way.
  */
 export async function pauses({ options }: Ground): Promise<Aim[]> {
   const here = path.resolve(import.meta.dirname, "../../..");

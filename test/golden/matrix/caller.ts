@@ -26,7 +26,7 @@ export interface Caller {
   given?: GivenRole;
   /** Grants the caller its role on an object that is created later. */
   give(place: RolePlace): Promise<void>;
-  /** Set only for runs, whose runner locks for them. */
+  /** Takes the lock for the caller. Set only for runs, because their runner locks for them. */
   lock?(): Promise<void>;
 }
 

@@ -172,8 +172,8 @@ export const roles: readonly Role[] = [
 ];
 
 /**
- * Expires the user's tokens in the database: no request can set an expiry in the past, and the test does not wait for
- * one.
+ * Expires the user's tokens in the database, because no request can set an expiry in the past and the test should not
+ * wait until a token expires.
  */
 async function expireTokensOf({ stack }: MatrixFixture, userId: string): Promise<void> {
   const sql = "update tokens set expired_at = now() - interval '1 second' where user_id = $1";

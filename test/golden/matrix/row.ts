@@ -46,8 +46,8 @@ export interface Row {
   spends?: Renewable;
   after?: (prepared: PreparedCaller, answer: Answer) => Promise<unknown>;
   /**
-   * The status for permitted callers, if another rule refuses the call and it therefore differs from the route's
-   * success.
+   * The status that permitted callers receive, if it differs from the route's success status because another rule
+   * refuses the call.
    */
   allowed?: number;
   /** Whether the call is refused with 404 although the route needs no credentials. */
