@@ -36,7 +36,9 @@ const users = [
   user("other"),
 ];
 
-/** A server with four users, the subscription of `audit` and the names of the workspaces that it received. */
+/**
+ * Starts a server with four users, and a subscription of `audit` that records the names of the workspaces it receives.
+ */
 async function startBus() {
   await using starting = new AsyncDisposableStack();
   const server = starting.use(

@@ -36,7 +36,7 @@ interface Due {
   due_at: Date;
 }
 
-/** Returns the bytes that wait for their deletion. */
+/** Returns the keys whose bytes will be deleted, each with the time of the deletion. */
 const waiting = (workspaceId: string) =>
   fixture().stack.rows<Due>(
     "state",

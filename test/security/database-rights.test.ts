@@ -35,7 +35,10 @@ async function query<Row extends object>(
 
 const asAdministrator = (statement: string) => query(sharedDependencies().postgres.url, statement);
 
-/** Creates a database that the owner's role has migrated with the command, and returns its URL for the other role. */
+/**
+ * Creates a database and migrates it with the command as the owner's role; returns the database's URL for the other
+ * role.
+ */
 async function migratedDatabase(name: DatabaseName, owner: string, user: string) {
   const database = `${name}_${randomBytes(6).toString("hex")}`;
   await asAdministrator(`create database ${database} owner ${owner}`);

@@ -28,7 +28,7 @@ async function certify(...names: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: postgres.url("postgres") });
   await client.connect();
   try {
-    // The server writes the files itself, because another user runs it and must own the key.
+    // Makes the server write the files itself, because it runs as another user, who must own the key.
     for (const [file, pem] of Object.entries({
       "server.crt": certificate,
       "server.key": privateKey,
@@ -44,7 +44,7 @@ async function certify(...names: readonly string[]): Promise<void> {
   }
 }
 
-/** The URL of the database by the name `localhost`, with `sslmode=verify-full` and this authority. */
+/** Returns the URL of the database with the host name `localhost`, `sslmode=verify-full` and this authority. */
 async function urlOf({ certificate }: Authority): Promise<string> {
   const file = path.join(folder, "authorities.pem");
   await writeFile(file, certificate);
@@ -60,7 +60,9 @@ const options = { contextName: "events", migrations: eventMigrations };
 const logger = createLogger({ service: "test", level: "silent" });
 const open = (url: string) => openDatabase({ ...options, url, entities: [], logger });
 
-/** Connects as the migrate command and as a service do; resolves with whether the service's connection is encrypted. */
+/**
+ * Connects in the same way as a service and the migrate command; returns whether the service's connection is encrypted.
+ */
 async function connect(url: string): Promise<boolean | undefined> {
   await using database = await open(url);
   const sql = "select ssl from pg_stat_ssl where pid = pg_backend_pid()";

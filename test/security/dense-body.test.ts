@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const NUL = "\\u0000";
 
-/** The route that takes the largest bodies. */
+/** Returns the route that accepts the largest bodies. */
 function stateVersionRoute() {
   const found = routes.find(
     ({ method, path }) => method === "POST" && path.endsWith("/state-versions"),
@@ -15,7 +15,7 @@ function stateVersionRoute() {
 
 const list = (count: number, last = "0") => `{"data":[${"0,".repeat(count - 1)}${last}]}`;
 
-/** Parses a body; returns why it was refused, and whether that happened outside the event loop's thread. */
+/** Parses a body; returns why it was refused, and whether it was parsed in a separate thread. */
 async function refusalOf(text: string): Promise<{ reason: string; inThread: boolean }> {
   await using parser = createBodyParser();
   const bytes = new TextEncoder().encode(text);
@@ -23,7 +23,7 @@ async function refusalOf(text: string): Promise<{ reason: string; inThread: bool
     () => "accepted",
     (error: Error) => error.message,
   );
-  // The memory of a body that is passed to the thread is no longer usable here.
+  // If the body was passed to the other thread, its memory is no longer usable in this one.
   return { reason, inThread: bytes.byteLength === 0 };
 }
 

@@ -4,7 +4,8 @@ import { startStack } from "../stack/stack.ts";
 import { inlineState, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, useStack } from "../system/fixture.ts";
 
-// Attack: tokens are guessed at the port of the state bytes, past the limit of the API. Each guess costs a statement.
+// Attack: a client guesses tokens at the port for state bytes, where the limit of the API does not apply. Each guess
+// costs an SQL statement.
 
 const LIMIT = 3;
 const fixture = useStack(() =>

@@ -6,7 +6,7 @@ const fixture = useFixture({
   settings: { FAILED_AUTHENTICATION_LIMIT: String(FAILURES), TRUSTED_PROXIES: "127.0.0.1" },
 });
 
-/** The status of a request with an invalid token that a trusted proxy sends for this client. */
+/** Sends a request with an invalid token, as a trusted proxy sends it for this client; returns the status. */
 async function statusFrom(client: string, token: string): Promise<number> {
   const response = await fetch(`${fixture().url}/api/v2/organizations`, {
     headers: { authorization: `Bearer ${token}`, "x-forwarded-for": client },

@@ -18,7 +18,9 @@ const fixture = useStack(() => startProcesses({ settings: { LOG_LEVEL: "info" } 
 
 type Tls = ReturnType<typeof openGrpcTls> | undefined;
 
-/** One call to each service that has a gRPC port, as the service that makes it, with `tls`. */
+/**
+ * Calls each service that has a gRPC port, with the identity of a service that normally makes the call and with `tls`.
+ */
 const calls = {
   async access(stack: ProcessStack, tls: Tls) {
     await using channel = channelTo(stack, "access", tls);
@@ -174,7 +176,8 @@ test("authority and certificates are replaced without a failed request", async (
   expect(failures).toEqual([]);
   expect(requests).toBeGreaterThan(10);
 
-  // New connections use the new certificates and trust no others: one service starts again, the rest has not.
+  // New connections use the new certificates and trust no others. One service is restarted, so that it opens new
+  // connections to the services that still run.
   await processes.workspaces.kill();
   await processes.workspaces.start();
   await eventually(200, () => owner.api.post(`/workspaces/${id}/actions/lock`));

@@ -39,7 +39,7 @@ const logger = createLogger({ service: "test", level: "silent" });
 needs("nats-server")("a NATS with the accounts that statehouse keys prints", () => {
   let url = "";
   let printed = "";
-  /** A user of the services' account without limits, which observes. */
+  /** A connection of an unrestricted user in the services' account, with which the tests observe the server. */
   let admin: NatsConnection;
   let subscriptions: ReturnType<typeof streamSettings>;
 
@@ -50,7 +50,7 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
   };
   const manager = () => jetstreamManager(admin);
 
-  /** Creates the streams, and what the subscribers import, as a service does. */
+  /** Creates the streams, and the consumers that the subscribers import, as a service does. */
   async function setUp(): Promise<void> {
     await using state = await as("state");
     await ensureStreams(state, subscriptions);
@@ -262,14 +262,14 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
       }
       await connection.flush();
       await admin.flush();
-      // The responses are sent in order: this one is the last.
+      // Responses are sent in order, so this response is the last one.
       await connection.request(next.replace("MSG.NEXT", "INFO"), "");
       expect(await state()).toEqual(before);
     },
   );
 
   test.for(subscribers)("%s sees no message on the subjects of the services", async (durable) => {
-    // Without the requests of other tests, which wait for events.
+    // Creates the consumer again, because requests of other tests may still wait for its events.
     const { consumers } = await manager();
     await consumers.delete(durable === "mail-sender" ? MAIL_STREAM : STREAM, durable);
     await setUp();

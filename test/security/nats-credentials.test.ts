@@ -25,7 +25,7 @@ type KeyPair = ReturnType<typeof createUser>;
 const schema = z.object(natsSettings);
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-/** A connection with these settings, as a service makes it. */
+/** Connects with these settings in the same way as a service. */
 const connection = (env: Record<string, string>, name = "test") =>
   connectNats({ ...natsOptions(readConfig(schema, env)), name, inboxPrefix: `_INBOX_${name}` });
 
@@ -35,14 +35,14 @@ async function connects(env: Record<string, string>): Promise<boolean> {
   return await waitFor(ready, { timeout: 2000 }).catch(() => false);
 }
 
-/** A file of settings, with the variable that names it. */
+/** Writes the value of a setting to a file; returns the variable that names the file. */
 async function fileWith(folder: string, name: string, content: string) {
   const file = path.join(folder, name.toLowerCase());
   await writeFile(file, content);
   return { [`${name}_FILE`]: file };
 }
 
-/** The JWTs of an operator, an account and a user, and the credentials file of the user. */
+/** Creates the JWTs of an operator, an account and a user, and the credentials file of the user. */
 function accounts() {
   const [operator, account, user] = [createOperator(), createAccount(), createUser()];
   const jwt = (of: KeyPair, by: KeyPair, type: string, more: object = {}) => {

@@ -113,7 +113,7 @@ describe.each([
     const workspace = `/workspaces/${at.workspaceId}`;
     expect((await owner.api.get(`${workspace}/current-state-version`)).status).toBe(404);
 
-    // The lock remains and allows nothing.
+    // The workspace remains locked, but the lock no longer allows its holder to write.
     const created = await at.eve.api.post(`${workspace}/state-versions`, announcement(stateFile()));
     expect([401, 404]).toContain(created.status);
     await expectStatus(409, owner.api.post(`${workspace}/actions/lock`));
@@ -129,7 +129,7 @@ describe.each([
     expect((await put(urls.raw, state.bytes)).status).toBe(200);
     await lose(at);
     expect((await put(urls.json, Buffer.from("{}"))).status).toBe(404);
-    // Even a repeat of the same bytes, which stores nothing.
+    // Even a repeated upload of the same bytes is refused, although it would store nothing.
     expect((await put(urls.raw, state.bytes)).status).toBe(404);
     const { body } = await fixture().owner.api.get(`/state-versions/${id}`);
     expect(body.data.attributes["hosted-json-state-download-url"]).toBeNull();

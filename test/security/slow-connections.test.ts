@@ -72,7 +72,8 @@ describe.each([
     const url = await uploadUrl(content);
     expect(await trickled(url, put(url, content.length))).not.toContain("200 OK");
     const upload = await halfSent("PUT", url, content);
-    // Longer than BODY_TIMEOUT: the half that has arrived extends the time limit. No event shows that it did.
+    // Waits longer than BODY_TIMEOUT: the upload continues only because the half that has arrived extends the time
+    // limit. The time is fixed, because no event shows the extension.
     await new Promise((resolve) => setTimeout(resolve, 2000));
     upload.finish();
     expect(await upload.answer).toBe(200);

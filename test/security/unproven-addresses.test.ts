@@ -88,11 +88,11 @@ test("the secret of an invitation's mail proves the address to its claimant only
   const { attributes } = (await dave.api.get("/account/details")).body.data;
   expect(attributes).toMatchObject({ email, "unconfirmed-email": null });
   expect((await dave.api.get(`/organizations/${organization}`)).status).toBe(200);
-  // Every invitation of the address is now this user's, and none was accepted for it.
+  // Every invitation of the address now belongs to this user, but the user must accept each of them.
   expect((await dave.api.get(`/organizations/${elsewhere}`)).status).toBe(404);
   expect((await accept(dave, second.id)).status).toBe(200);
   expect((await dave.api.get(`/organizations/${elsewhere}`)).status).toBe(200);
-  // The secret works once.
+  // The secret cannot be used a second time.
   await expectStatus(200, setAddress(thief, email));
   expect((await accept(thief, first.id, secret)).status).toBe(404);
 });

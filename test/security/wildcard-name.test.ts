@@ -1,7 +1,7 @@
 import { withStars } from "@statehouse/workspaces/store/parameters";
 import { expect, test } from "vitest";
 
-/** Returns the least CPU time of several runs, in µs. */
+/** Returns the lowest CPU time of several runs, in µs. */
 function cost(stars: number): number {
   const text = `x${"*".repeat(stars)}y`;
   const runs = Array.from({ length: 5 }, () => {

@@ -15,7 +15,7 @@ import type { ServiceProcess } from "./service-process.ts";
 export interface DeployedKeys {
   /** Runs `statehouse keys` on the file of all keys. */
   keys(...args: string[]): Promise<string>;
-  /** Sets secrets of a service that `keys` does not create, at the next deployment. */
+  /** Sets secrets of a service that `keys` does not create; they take effect at the next deployment. */
   set(service: ServiceName, secrets: Readonly<Record<string, string>>): void;
   /** Changes the settings of the services so that they read all secrets from files. */
   useFiles(environments: Record<ServiceName, Environment>): Promise<void>;
@@ -25,7 +25,7 @@ export interface DeployedKeys {
   file(service: ServiceName, setting: string): string;
   /** Returns the content of a deployed file. */
   read(service: ServiceName, setting: string): Promise<string>;
-  /** Returns the configuration of the users of NATS. */
+  /** Returns the configuration of the NATS users. */
   natsUsers(): Promise<string>;
 }
 

@@ -11,8 +11,8 @@ const schemas = new Map<string, ValidateFunction>(
 );
 
 /**
- * Compares every event that the services publish with its catalog: its subject, headers and payload. An event that
- * differs fails the test run. Messages without `ce-specversion` are those that tests publish themselves.
+ * Compares the subject, headers and payload of every event that the services publish with the event catalog. An event
+ * that differs fails the test run. Messages without `ce-specversion` are those that tests publish themselves.
  */
 export async function checkEvents(
   natsUrl: string,
@@ -40,7 +40,7 @@ export async function checkEvents(
   };
 }
 
-/** Returns how an event differs from its catalog; undefined if it does not. */
+/** Returns how an event differs from the catalog; undefined if it does not. */
 export function problemOf(
   subject: string,
   headers: Readonly<Record<string, string>>,

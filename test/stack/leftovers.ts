@@ -57,6 +57,6 @@ export async function idsBelow(databases: Databases, id: string): Promise<string
   return [...known];
 }
 
-/** Returns the columns of a row that are neither empty nor numbers; numbers are versions. */
+/** Returns the columns of a row that are neither empty nor numbers. Numbers are omitted because they are versions. */
 export const saying = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value && typeof value !== "number"));

@@ -12,12 +12,15 @@ export async function addMinioUser(minio: Address, user: string, password: strin
   await request(minio, "PUT", "set-user-or-group-policy", policy);
 }
 
-/** Deletes a user of MinIO, whose keys are refused from then on. */
+/** Deletes a user of MinIO. MinIO then refuses the user's keys. */
 export async function removeMinioUser(minio: Address, user: string): Promise<void> {
   await request(minio, "DELETE", "remove-user", { accessKey: user });
 }
 
-/** Encrypts a body of the administration API, which MinIO accepts only encrypted with the secret key of the caller. */
+/**
+ * Encrypts a body for the administration API. MinIO accepts only bodies that are encrypted with the caller's secret
+ * key.
+ */
 function encrypted(secretKey: string, body: Buffer): Buffer {
   const salt = randomBytes(32);
   const key = pbkdf2Sync(secretKey, salt, 8192, 32, "sha256");
@@ -38,7 +41,7 @@ const sha256 = (bytes: Buffer | string): string => createHash("sha256").update(b
 const hmac = (key: Buffer | string, text: string): Buffer =>
   createHmac("sha256", key).update(text).digest();
 
-/** Sends a request of the administration API, signed as those of S3. */
+/** Sends a request to the administration API, signed like a request of S3. */
 async function request(
   { endpoint, region, accessKey, secretKey }: Address,
   method: string,

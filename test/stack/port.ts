@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { freePort } from "@statehouse/local-services";
 
-/** Below the ephemeral ports: the operating system could assign an ephemeral port while the service is stopped. */
+/**
+ * Below the ephemeral ports, because the operating system could assign an ephemeral port to another process while the
+ * service is stopped.
+ */
 const RANGE = { first: 25_000, end: 30_000 };
 /**
  * Folder with one file for each port. The file contains the id of the process that uses the port, because test files

@@ -69,7 +69,7 @@ export function published({
   };
 }
 
-/** The messages for the mail sender, received as the mail sender does. Only one can run. */
+/** Receives the messages for the mail sender in the same way as the mail sender. Only one such receiver can run. */
 export function mailSender({ url, login }: Parameters<typeof published>[0]): AsyncDisposable & {
   readonly messages: readonly MessageShape<typeof InvitationCreatedSchema>[];
 } {

@@ -73,7 +73,7 @@ export interface Stack extends AsyncDisposable {
 
 export interface ProcessStack extends Stack {
   readonly processes: Record<ServiceName, ServiceProcess>;
-  /** Of the services, runners and the service `testing`. */
+  /** The certificates of the services, of runners and of the service `testing`. */
   readonly certificates: ServiceCertificates;
 }
 
@@ -112,7 +112,7 @@ async function start<Running extends RunningServices>(
   };
   const natsLogin = { user: natsUser, password: secrets.natsPassword };
   const nats = stack.use(await ownNats({ login: natsLogin }));
-  // Not in benchmarks, which run outside vitest.
+  // Events are not checked in benchmarks, which run outside Vitest.
   if (process.env.VITEST) stack.use(await checkEvents(nats.url, natsLogin));
   const blobs = stack.use(await blobSettings(options.blobs));
   const running = stack.use(
@@ -132,7 +132,7 @@ async function start<Running extends RunningServices>(
           addresses,
           settings: {
             LOG_LEVEL: process.env.STATEHOUSE_TEST_LOG ?? "silent",
-            // No balancer has to follow the readiness of a service that stops.
+            // A stopping service need not wait until a load balancer has noticed that it is no longer ready.
             DRAIN_SECONDS: "0",
             // Tests send many invalid tokens from one address.
             FAILED_AUTHENTICATION_LIMIT: "0",

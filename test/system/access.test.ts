@@ -141,8 +141,8 @@ describe("a reader", () => {
     "userId",
   ];
   /**
-   * Returns whether the route concerns grants of a team to which the reader does not belong, tokens, or the owners'
-   * rules for tokens.
+   * Returns whether the route concerns one of these: grants of a team to which the reader does not belong, tokens, or
+   * the owners' rules for tokens.
    */
   const confidential = (route: Route) =>
     /authentication-token$|token-ttl-policies$|team-(projects|workspaces)\/|actions\/accept|effective-permissions$/.test(

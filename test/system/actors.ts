@@ -63,6 +63,6 @@ export async function organizationTokenActor(fixture: Fixture): Promise<Actor> {
   return actorWith(fixture, recordedApi(fixture.url, body.data.attributes.token), nothing);
 }
 
-/** Makes an actor of another caller, such as an owner or a user without access. It is granted nothing. */
+/** Makes an actor of another caller, such as an owner or a user without access. It receives no role. */
 export const plainActor = (fixture: Fixture, { api }: { api: Api }): Promise<Actor> =>
   actorWith(fixture, api, nothing);

@@ -165,8 +165,8 @@ test("members see the readable workspaces and projects of a pool", async () => {
     "excluded-workspaces": [shown.id],
   });
 
-  // Updating a relationship replaces it. A user who manages pools therefore sees all members of the relationship, even
-  // unreadable ones, but may only add readable members.
+  // An update of a relationship replaces all its members. A user who manages pools therefore sees all members, even
+  // workspaces and projects that the user may not read, but may only add members that the user may read.
   const { member: manager } = await newTeam(fixture(), ["manage-agent-pools"]);
   expect(await named(manager.api)).toEqual(await named(owner.api));
   const relate = (...ids: string[]) =>

@@ -29,8 +29,8 @@ const byId = (a: Rows[string][number], b: Rows[string][number]) =>
   String(a.workspace_id) < String(b.workspace_id) ? -1 : 1;
 
 /**
- * Waits until the only rows that contain the texts are `expected`: outboxes, consumers, collectors and the sweeper have
- * finished.
+ * Waits until outboxes, consumers, collectors and the sweeper have finished, so that the only rows that contain the
+ * texts are `expected`.
  */
 async function expectLeft(texts: readonly string[], expected: Rows): Promise<void> {
   let left: Awaited<ReturnType<typeof leftovers>> | undefined;
@@ -43,7 +43,7 @@ async function expectLeft(texts: readonly string[], expected: Rows): Promise<voi
   expect(left).toEqual({ blobs: [], ...expected });
 }
 
-/** Returns the rows that remain after a workspace was deleted: only its id, with tombstones. */
+/** Returns the rows that remain after a workspace is deleted: only tombstones with its id. */
 const ofWorkspace = (workspaceId: string) => ({
   "workspaces.workspace_deletions": [{ workspace_id: workspaceId }],
   "state.workspace_states": [

@@ -19,7 +19,10 @@ const worlds: Record<EditionName, () => Fixture> = {
 };
 const editionNames = Object.keys(worlds) as EditionName[];
 
-/** Returns whether the path exists. An edition responds to features that it does not have as to unknown paths. */
+/**
+ * Returns whether the path exists. For a feature that an edition does not have, the response is the same as for an
+ * unknown path.
+ */
 async function isThere(
   asked: Promise<{ status: number; body: { errors?: { detail: string }[] } }>,
 ) {
@@ -144,7 +147,7 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
       expect(body.meta.pagination["total-count"]).toBe(100);
       return true;
     }
-    // A scan has run when it has deleted the version of this workspace that a policy makes due.
+    // The scan has run when it has deleted the older version of this other workspace, which a policy makes due.
     const other = await newWorkspace(fixture);
     const written = await writeState(owner.api, other.id, stateFile({ lineage }));
     await writeState(owner.api, other.id, stateFile({ serial: 2, lineage }));
@@ -188,7 +191,7 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
   },
 };
 
-/** Reads the texts of features that differ between the editions. */
+/** Reads the texts that differ between the editions. */
 const values: Record<keyof typeof editionValues, (fixture: Fixture) => Promise<string | null>> = {
   "app-name": async ({ nobody }) => (await nobody.get("/ping")).headers.get("tfp-appname"),
 };

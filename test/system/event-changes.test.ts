@@ -55,7 +55,7 @@ test("an update of a workspace names the attributes that it changed, and no othe
     await patch();
     const after = await show();
     await patch();
-    // Other attributes can follow from the one in the request.
+    // A change of one attribute may also change others.
     const different = Object.keys(workspaceNoun.attributes).filter(
       (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
     );

@@ -26,7 +26,7 @@ const short = ({ type }: { type: string }) =>
 const act = (id: string, action: string) =>
   fixture().owner.api.post(`/workspaces/${id}/actions/${action}`);
 
-/** Runs the life of a workspace. The bytes and outputs of its state must not appear in events. */
+/** Makes all changes in the life of a workspace. The bytes and outputs of its state must not appear in events. */
 async function liveThrough() {
   const { owner } = fixture();
   const workspace = await newWorkspace(fixture());
@@ -192,7 +192,10 @@ async function outliveThePolicy(): Promise<void> {
   await owner.api.post(`/workspaces/${id}/relationships/data-retention-policy`, policy);
 }
 
-/** Runs the life of a team with its members and grants, and of a user who is invited, promoted and removed. */
+/**
+ * Makes all changes in the life of a team with its members and grants, and of a user who is invited, promoted and
+ * removed.
+ */
 async function gatherAndPart(guest: ApiUser): Promise<void> {
   const { owner, organization, stack } = fixture();
   const { api } = owner;

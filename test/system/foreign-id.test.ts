@@ -25,7 +25,7 @@ beforeAll(async () => {
     const { body } = await owner.api.get(`/workspaces/${ours.workspaceId}`);
     return body.data.relationships["current-run"].data?.id === ours.runId;
   });
-  // Locked, because the run that a state names is only checked for the holder of the lock.
+  // Locked by its owner, because the run that a state names is checked only if the caller holds the lock.
   await stranger.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
 });
 
@@ -44,7 +44,7 @@ const secrets = () =>
 
 const compare = (probe: Probe): Promise<void> => expectAlike(probe, secrets());
 
-/** Makes all calls with limited concurrency. No call may depend on the order. */
+/** Makes the calls one after the other. No call may depend on the order. */
 async function compareAll(probes: readonly Probe[]): Promise<void> {
   expect(probes.length).toBeGreaterThan(0);
   for (const probe of probes) await compare(probe);
@@ -77,7 +77,7 @@ function pathProbes(
   });
 }
 
-/** The image of an id is computed from the id alone: it differs for each, and shows nothing about any. */
+/** The image for an id is computed from the id alone. It differs for each id and reveals nothing about the object. */
 const isImage = ({ path }: Route) => path.startsWith("/avatars/");
 const addressed = routes.filter((route) => parametersOf(route).length > 0 && !isImage(route));
 const isAdministrative = ({ path }: Route) => path.startsWith("/api/v2/admin/");
@@ -150,7 +150,7 @@ describe("an id of another organization is treated like an unknown id", () => {
     for (const route of lists) {
       for (const [parameter, names] of Object.entries(parameters)) {
         for (const name of names) {
-          // Parameters that the list requires.
+          // The parameters that this list requires in addition.
           const beside = /state-versions$/.test(route.path)
             ? `&filter[organization][name]=${theirs.organizationName}&filter[workspace][name]=${theirs.name}`
             : "";
@@ -172,7 +172,8 @@ test("the query parameters of this test are all that the routes read", () => {
   const read = routes
     .flatMap(({ query }) => Object.values(query).flatMap(({ parameters }) => parameters))
     .map(({ name }) => name)
-    // Pages are tested with the lists, and all filters by tag are read like the first.
+    // Leaves out the page parameters, which the tests of lists cover, and all tag filters except the first, because the
+    // same code reads all of them.
     .filter((name) => !/^(page\[|filter\[tagged\]\[[1-9])/.test(name));
   expect(read.length).toBeGreaterThan(0);
   expect(read.filter((name) => !Object.hasOwn(parameters, name))).toEqual([]);

@@ -88,8 +88,8 @@ interface Place {
 }
 
 /**
- * Creates an agent pool. Its relationships name the project and the workspace, the workspace uses it, and it is the
- * project's default.
+ * Creates an agent pool whose relationships name the project and the workspace. The workspace uses the pool, and the
+ * pool is the project's default.
  */
 async function furnishPools(api: Api, { path, projectId, workspaceId }: Place): Promise<void> {
   const many = (type: string, id: string) => ({ data: [{ type, id }] });

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 /**
- * Returns the address at which a resource of an included type can be read; undefined if it is only a part of its
+ * Returns the path at which a resource of an included type can be read; undefined if the resource is only a part of its
  * workspace.
  */
 const addresses: Record<string, ((id: string) => string) | undefined> = {

@@ -28,7 +28,7 @@ async function snapshot(id: string, state: StateFile): Promise<string> {
   return version.id;
 }
 
-/** Returns states of one lineage with these serials. */
+/** Returns states of one lineage, each with one of these serials. */
 function states(...serials: number[]): StateFile[] {
   const { lineage } = stateFile();
   return serials.map((serial) => stateFile({ serial, lineage, resources: serial }));

@@ -14,7 +14,7 @@ const fixture = useStack(() => startProcesses({ settings: { DATABASE_POOL_SIZE: 
 const metricsOf = (name: ServiceName): Promise<Sample[]> =>
   scrape(fixture().stack.environments[name].OPS_PORT);
 
-/** `service metric{labels}` of every row of the table in docs/operations.md. */
+/** Returns `service metric{labels}` for every row of the table in docs/operations.md. */
 async function documented(): Promise<string[]> {
   const text = await readFile(new URL("../../docs/operations.md", import.meta.url), "utf8");
   const rows = [...text.matchAll(/^\| (`statehouse_.*?) \| (.*?) \| (.*?) ?\| .*\|$/gm)];
@@ -28,7 +28,7 @@ async function documented(): Promise<string[]> {
   );
 }
 
-/** The same of every metric that the services serve. */
+/** Returns `service metric{labels}` for every metric that the services serve. */
 async function served(): Promise<string[]> {
   const lines = await Promise.all(
     serviceNames.map(async (service) => {
@@ -157,7 +157,7 @@ test("dead letters and the oldest lock are read from the database", async () => 
   await waitFor(async () =>
     expect(total(await metricsOf("access"), "statehouse_dead_letters")).toBe(2),
   );
-  // A replica serves the age for minutes, so the value is read by one that has just started.
+  // A replica serves the same value of the age for minutes. The service is restarted, so that the value is read again.
   await stack.processes.workspaces.kill();
   await stack.processes.workspaces.start();
   const age = total(await metricsOf("workspaces"), "statehouse_oldest_lock_age_seconds");

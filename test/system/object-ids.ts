@@ -176,7 +176,7 @@ const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "/api/v2/workspaces/:workspaceId/tag-bindings": () => ({
     data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
   }),
-  // The route creates a version or rolls back to one; this body does both.
+  // The route either creates a version or rolls back to one. This body contains the members for both.
   "/api/v2/workspaces/:workspaceId/state-versions": () => ({
     data: {
       ...inlineState(stateFile(), { force: true }).data,

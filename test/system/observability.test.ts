@@ -152,7 +152,7 @@ test("logs and traces never contain a token, an upload URL, a state or an output
     smokeMarkers.state,
     smokeMarkers.output,
     "Bearer ",
-    // The beginnings of payloads of upload tokens and of assertions.
+    // The beginnings of the payloads of upload tokens and of assertions.
     Buffer.from("ws-").toString("base64url").slice(0, 4),
     "eyJ",
   ];

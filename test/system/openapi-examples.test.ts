@@ -13,11 +13,11 @@ import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.t
 
 const fixture = useFixture();
 const file = "../../services/gateway/openapi/examples.json";
-/** Calls of all operations, one after another. */
+/** Long, because all operations are called one after another. */
 const TIME_MS = 600_000;
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Bodies that show more than the smallest ones, by operation. */
+/** Bodies with more members than the smallest valid ones, keyed by operation. */
 const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "POST /api/v2/organizations/:organizationName/workspaces": ({ projectId = "" }) => ({
     data: {
@@ -70,7 +70,8 @@ test("the examples of the OpenAPI document are requests and resources of this te
     if (answer.status !== route.success) continue;
     if (body !== undefined && says(body)) examples.bodies.set(name, body);
     if (answer.body === "") continue;
-    // The order of a list can depend on random names: its items are examples only of what no document is about.
+    // The order of a list may depend on random names. An item of a list is therefore an example only if no other
+    // document contains a resource of its schema.
     const kind = route.content?.form === "one" ? "resources" : "listed";
     for (const resource of [answer.body.data].flat()) {
       for (const schema of schemasOf(resource)) {
@@ -87,7 +88,7 @@ test("the examples of the OpenAPI document are requests and resources of this te
   await expect(`${text}\n`).toMatchFileSnapshot(file);
 });
 
-/** Calls that change objects come after those that show them, and actions last, except the one that locks. */
+/** Returns the position of a call: reads come before changes, and actions come last, except the action that locks. */
 const place = ({ method, path }: Route): number =>
   path.endsWith("/actions/lock") ? 0.5 : path.includes("/actions/") ? 4 : methods.indexOf(method);
 
@@ -105,7 +106,10 @@ const constantOf = (examples: ReadonlyMap<string, unknown>, url: string) =>
       ]),
   );
 
-/** Replaces what differs between runs: ids and random names by numbered ones, times, hashes, secrets. */
+/**
+ * Replaces values that differ between runs: ids and random names by numbered ones, and times, hashes and secrets by
+ * fixed ones.
+ */
 function constant(text: string): string {
   const numbers = new Map<string, string>();
   const counts = new Map<string, number>();

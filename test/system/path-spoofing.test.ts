@@ -96,7 +96,8 @@ describe("a path with", () => {
           ];
           expect(plain(one, known, foreign.id), known).toBe(plain(other, unknown, absentId));
           expect([200, 400, 404, 405, 422], known).toContain(one.status);
-          // A path that still names the outsider's own objects may return those, but nothing of other organizations.
+          // A path that still names the outsider's own objects may return these objects, but nothing from other
+          // organizations.
           expect(one.body, known).not.toContain(foreign.attributes.name);
           expect(one.headers.toLowerCase()).not.toContain("x-injected");
         }

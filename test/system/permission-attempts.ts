@@ -40,7 +40,7 @@ export const onWorkspace: Record<string, Attempt> = {
   },
   "can-read-state-outputs": ({ api }, id) =>
     api.get(`/workspaces/${id}/current-state-version-outputs`),
-  // Without a lock, callers that may write receive 412.
+  // If the workspace is not locked, callers that may write receive 412.
   "can-create-state-versions": async ({ api }, id) => {
     await api.post(`/workspaces/${id}/actions/lock`);
     return api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
@@ -127,7 +127,7 @@ const inOrganization =
     api.post(`/organizations/${organization}${tail}`, body());
 const named = (type: string, more: Record<string, unknown> = {}) =>
   inOrganization(`/${type}`, () => document(type, { name: unusedName("made"), ...more }));
-/** Another token than the one that the actor uses. */
+/** A token other than the one that the actor uses. */
 const otherToken = "/authentication-token?token=audit-trails";
 
 export const onOrganization: Record<string, Attempt> = {
@@ -146,7 +146,7 @@ export const onOrganization: Record<string, Attempt> = {
   "can-traverse": ({ api, organization }) => api.get(`/organizations/${organization}/projects`),
   "can-create-team": named("teams"),
   "can-create-project": named("projects"),
-  // Tries the organization's default project, and a project on which the actor has its role.
+  // Tries to create a workspace in the default project, and then in a project on which the actor has its role.
   "can-create-workspace": async (actor) => {
     const anywhere = await named("workspaces")(actor, "");
     if (letThrough(anywhere)) return anywhere;

@@ -27,7 +27,9 @@ async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boo
   return body.data.attributes.permissions;
 }
 
-/** Flags whose attempts change the object, so that a later attempt could fail for a reason other than permissions. */
+/**
+ * Flags whose attempts change the object. After them, another attempt could fail for a reason other than permissions.
+ */
 const spoiling = [
   "can-destroy",
   "can-force-delete",

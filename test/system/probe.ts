@@ -24,7 +24,9 @@ export const kinds: Record<string, readonly string[]> = {
   workspaces: ["workspaceId"],
 };
 
-/** Every query parameter that the routes read, with the objects that it can name; empty if it names none. */
+/**
+ * Every query parameter that the routes read, with the kinds of objects that it can name; empty if it names no object.
+ */
 export const parameters: Record<string, readonly string[]> = {
   "filter[admin]": [],
   "filter[allowed-projects][name]": ["projectName"],
@@ -68,13 +70,13 @@ export const parameters: Record<string, readonly string[]> = {
   token: [],
 };
 
-/** Returns an unused id in the form of `value`. */
+/** Returns an unused id or name in the same form as `value`. */
 export const absentLike = (value: string): string => {
   const prefix = /^([a-z]+)-[A-Za-z0-9]{16}$/.exec(value)?.[1];
   return prefix ? newId(prefix) : unusedName("nobody");
 };
 
-/** Attributes of a state version that appear when it is extracted, shortly after the response. */
+/** Attributes of a state version that get their values during extraction, shortly after the response. */
 const knownLater =
   /"(resources-processed|state-version|(?:engine|terraform)-version|billable-rum-count|modules|providers)":(?:\w+|"[^"]*"|\{[^{}]*\})/g;
 
@@ -110,8 +112,8 @@ export interface Probe {
 }
 
 /**
- * Makes the probe's call twice, with foreign values and with unused values, and expects equal responses. The responses
- * may contain only those of `secrets` that were sent.
+ * Makes the probe's call twice, once with foreign values and once with unused values, and expects equal responses. A
+ * response may contain one of `secrets` only if the request contained it.
  */
 export async function expectAlike(
   { what, foreign, call }: Probe,

@@ -312,7 +312,7 @@ describe("auto-destroy-activity-duration of a project", () => {
     await change(id, { "auto-destroy-activity-duration": "5h" });
     expect(await shown()).toEqual({ duration: "5h", inherits: true, hours: 5 });
 
-    // Activity on the workspace starts the duration again.
+    // A state version counts as activity, after which the duration starts again.
     const { stack } = fixture();
     await stack.rows(
       "workspaces",
@@ -322,7 +322,7 @@ describe("auto-destroy-activity-duration of a project", () => {
     await writeState(owner.api, workspace.id, stateFile());
     await waitFor(async () => (await shown()).hours === 5);
 
-    // Settings of its own end the inheritance, and their removal begins it again.
+    // A workspace with its own settings stops inheriting; when they are removed, it inherits again.
     const set = (attributes: Record<string, unknown>) =>
       expectStatus(
         200,
@@ -337,7 +337,7 @@ describe("auto-destroy-activity-duration of a project", () => {
     await set({ "inherits-project-auto-destroy": false });
     expect(await shown()).toEqual({ duration: null, inherits: false, hours: null });
 
-    // A workspace that moves inherits from its new project.
+    // A workspace that is moved inherits the settings of its new project.
     const moved = await newWorkspace(fixture(), {}, id);
     const other = await projectWith("3h");
     await owner.api.patch(

@@ -67,7 +67,7 @@ describe("the approved consumers of a workspace", () => {
     expect(await consumers(producer.id)).toEqual(namesIn(other));
     expect((await owner.api.delete(`/workspaces/${other.id}`)).status).toBe(204);
     expect(await consumers(producer.id)).toEqual([]);
-    // This workspace was deleted, so it is not in the set any more; removing it again must not fail.
+    // The deleted workspace is no longer in the set. Removing it again must not fail.
     expect((await owner.api.delete(pathOf(producer.id), items(other))).status).toBe(204);
   });
 
@@ -154,7 +154,7 @@ describe("with global remote state", () => {
       expect(refused.status).toBe(422);
       expect(errorDetails(refused)[0]).toContain("global remote state");
     }
-    // After the change back, the earlier approvals apply again.
+    // When global remote state is turned off again, the earlier consumers are approved again.
     const keep = document("workspaces", { "global-remote-state": false });
     await owner.api.patch(`/workspaces/${producer.id}`, keep);
     expect(await consumers(producer.id)).toEqual(namesIn(other));

@@ -65,11 +65,11 @@ describe("the cost of a request", () => {
     expect(await get(list)).toEqual(few);
   });
 
-  // Each of the two requests reads the token and runs a transaction of six statements: BEGIN, the row, its change, the
-  // event, the document, COMMIT.
+  // Each of the two requests reads the token and runs a transaction of six statements: it begins, reads the row,
+  // changes it, inserts the event, reads the document, and commits.
   //
-  // Unlocking also reads the holder and seals the epoch in the state service: BEGIN, the row, its versions, its change,
-  // COMMIT.
+  // Unlocking also reads the holder and seals the epoch in the state service, with five statements: it begins, reads
+  // the row, reads its versions, changes the row, and commits.
   test("locking and unlocking takes twenty statements and five calls", async () => {
     const act = (action: string) =>
       expectStatus(200, caller.post(`/workspaces/${workspaceId}/actions/${action}`));

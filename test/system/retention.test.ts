@@ -83,7 +83,8 @@ test("a workspace's own policy takes precedence over its organization's, and tha
   const shared = `/organizations/${organization}/relationships/data-retention-policy`;
   await expectStatus(200, owner.api.post(shared, older(30)));
   await collected(due.versions);
-  // All three workspaces are on one page, so the others have been decided when `due` is collected.
+  // The collector processes all three workspaces as one page, so it has processed the other two when `due` is
+  // collected.
   expect(await statuses(due.versions)).toEqual(all);
   expect(await statuses(kept.versions)).toEqual(none);
   expect(await statuses(young.versions)).toEqual(none);

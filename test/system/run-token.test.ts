@@ -33,14 +33,14 @@ async function producer(attributes: Record<string, unknown> = {}, projectId?: st
   return { ...workspace, version, state };
 }
 
-/** Creates a token for a run that is not reported yet. */
+/** Creates a token for a run that has not been reported yet. */
 async function running(workspaceId: string) {
   const runId = newId("run");
   const { secret, runTokenId } = await calls.tokens.createRunToken({ runId, workspaceId });
   return { runId, runTokenId, secret, api: recordedApi(fixture().url, secret) };
 }
 
-/** Reads a workspace's state in every way with the token; returns the statuses. */
+/** Reads a workspace's state through every route with the token; returns the statuses. */
 async function reads(
   { api, secret }: Pick<Awaited<ReturnType<typeof running>>, "api" | "secret">,
   { id, attributes, version }: Awaited<ReturnType<typeof producer>>,

@@ -8,7 +8,7 @@ import { expectStatus } from "../stack/state.ts";
 import { type ApiUser, newProject, newUser, newWorkspace, useFixture } from "./fixture.ts";
 import { createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
-// Nothing that a body accepts is dropped: every attribute of every body's schema is sent and read back.
+// Every attribute of every body's schema is sent and read back, so that the API ignores nothing that a body accepts.
 
 const fixture = useFixture();
 
@@ -16,9 +16,14 @@ type Attributes = Record<string, unknown>;
 
 interface Case {
   type: string;
-  /** Bodies that together contain every attribute that the route accepts; some exclude one another. */
+  /**
+   * Bodies that together contain every attribute that the route accepts. Several, because some attributes exclude
+   * others.
+   */
   bodies: () => Attributes[];
-  /** Attributes that documents show elsewhere or never, each with the reason. */
+  /**
+   * Attributes that the document of the resource does not show, each with the reason or with the place that shows it.
+   */
   elsewhere?: Readonly<Record<string, string>>;
   by?: () => ApiUser;
   relationships?: () => Attributes;
@@ -36,7 +41,7 @@ beforeAll(async () => {
   objects = await createObjects({ organization, owner });
   administrator = await newUser(stack, { administrator: true });
 });
-// Other files may use the same installation.
+// Other test files may use the same installation.
 afterAll(async () => {
   await administrator.api.delete("/admin/general-settings/relationships/data-retention-policy");
 });
@@ -134,7 +139,7 @@ const workspaceElsewhere = {
 const workspace: Case = {
   type: "workspaces",
   bodies: () => [
-    // The workspace keeps its name, by which another case addresses it.
+    // The workspace keeps its name, because another case finds it by its name.
     ...workspaceBodies().map((body) => ({ ...body, name: objects.name })),
     { "source-name": "client", "source-url": "https://a.example" },
   ],
@@ -207,7 +212,7 @@ const access = (target: "project" | "workspace") => (): Attributes => ({
 const teamProject: Case = { type: "team-projects", bodies: () => [custom] };
 const teamWorkspace: Case = {
   type: "team-workspaces",
-  // The permissions are members that the schema does not name.
+  // Contains no permissions, because the schema does not name them.
   bodies: () => [{ access: "custom" }],
 };
 
@@ -314,7 +319,7 @@ const cases: Readonly<Record<string, Case>> = {
   [`PATCH ${self}/reserved-tag-keys/:reservedTagKeyId`]: reservedTagKey,
 };
 
-/** Bodies whose attributes are sent and read back elsewhere. */
+/** Bodies whose attributes other tests send and read back. */
 const provedElsewhere: Readonly<Record<string, string>> = {
   [`POST ${self}/workspaces/:workspaceId/state-versions`]: `${uploaded}; state-version.test.ts`,
 };

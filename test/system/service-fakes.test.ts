@@ -129,7 +129,9 @@ const tokenIdOf = (name: keyof Side["tokens"]) => async (side: Side) =>
   (await authenticate(({ tokens }) => tokens[name])(side)).principal?.tokenId ?? "";
 const locks = ({ workspaces, state }: Side) =>
   createClient(WorkspaceLockService, workspaces, state);
-/** The order of the response has no meaning, so the retentions are sorted by the position of their workspace. */
+/**
+ * The order of retentions in the response has no meaning, so they are sorted in the order of the requested workspaces.
+ */
 const retentionOf = (ids: (side: Side) => string[]) => async (side: Side) => {
   const client = createClient(DataRetentionPolicyService, side.workspaces, side.state);
   const workspaceIds = ids(side);

@@ -11,7 +11,7 @@ import { errorDetails, newLockedWorkspace, newWorkspace, useFixture } from "./fi
 
 const fixture = useFixture();
 
-/** Returns a state with these instances of managed resources and outputs, each with a value. */
+/** Returns a state with these instances of managed resources and these outputs. */
 function stateWith(
   serial: number,
   lineage: string,

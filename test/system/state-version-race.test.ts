@@ -4,7 +4,7 @@ import { upload } from "../stack/http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, useFixture } from "./fixture.ts";
 
-// With concurrent requests, a confirmed state is always stored, and a state that was not confirmed never appears.
+// Even with concurrent requests, a confirmed state is always stored, and a state that was not confirmed never appears.
 
 const fixture = useFixture();
 const ROUNDS = 10;

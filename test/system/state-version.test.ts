@@ -195,7 +195,7 @@ test("with a malformed body returns 422 with every problem", async () => {
     "/data/attributes/md5",
     "/data/attributes/serial",
   ]);
-  // Clients detect by this text that a server requires inline state.
+  // From this text clients would conclude that the server requires inline state.
   expect(JSON.stringify(missing.body)).not.toContain("param is missing");
   for (const attributes of [{ serial: -1 }, { serial: 1.5 }, { serial: 2 ** 53 }, { state: "" }]) {
     const body = announcement(stateFile(), attributes);
@@ -224,7 +224,7 @@ describe("the list of versions", () => {
         inlineState(stateFile({ serial, lineage }), { force: true }),
       );
       ids.unshift(created.body.data.id);
-      // The second version is superseded by a third.
+      // Creates a third version, which supersedes the second one.
       if (serial === 2)
         await create(id, announcement(stateFile({ serial: 3, lineage, marker: "x" })));
     }

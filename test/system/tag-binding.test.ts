@@ -153,7 +153,7 @@ test("effective bindings omit flat tags that came through tag-names or the tags 
   expect(await effective()).toEqual(["bound=", "team=core"]);
   expect(await own(id)).toEqual(["added=", "bound=", "made-with=", "team=core"]);
 
-  // A tag that is set as a binding is one from then on, and a binding that is added as a tag stays one.
+  // A flat tag becomes a binding when it is set as a binding. A binding stays a binding when it is added as a flat tag.
   await patch(id, binding("added"));
   await owner.api.post(`/workspaces/${id}/relationships/tags`, { data: [tag("bound")] });
   expect(await effective()).toEqual(["added=", "bound=", "team=core"]);

@@ -17,7 +17,7 @@ const fixture = useFixture();
 const grant = (projectId: string, teamId: string, attributes: Record<string, unknown>) =>
   fixture().owner.api.post("/team-projects", projectAccess(teamId, projectId, attributes));
 
-/** Table of implied values; specification, "Team project access". */
+/** The values that each access level implies; specification, "Team project access". */
 const implied = {
   read: ["read", "none", "read", "none", "read", "read", false, false, false, false, false],
   write: ["read", "none", "apply", "read", "write", "write", false, true, false, false, false],
@@ -26,7 +26,7 @@ const implied = {
   custom: ["read", "none", "read", "none", "none", "none", false, false, false, false, false],
 } as const;
 
-/** Values of the permissions without effect: variable sets and policy overrides. */
+/** The values of the permissions that have no effect: variable sets and policy overrides. */
 const withoutEffect = {
   read: ["read", false],
   write: ["read", false],

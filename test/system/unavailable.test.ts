@@ -15,7 +15,7 @@ import {
   useStack,
 } from "./fixture.ts";
 
-// If a service is unavailable, a request returns 503, and a repeat of the request completes the change.
+// While a service is unavailable, requests return 503. A repeated request completes the change.
 
 let started: StartedProxies;
 const fixture = useStack(() =>
@@ -27,7 +27,9 @@ const fixture = useStack(() =>
 );
 afterAll(() => started[Symbol.asyncDispose]());
 
-/** Sends the requests during a partition and expects 503. Then repeats each until its status is one of `done`. */
+/**
+ * Sends the requests during a partition and expects 503. Then repeats each request until its status is one of `done`.
+ */
 async function refusedThenDone(
   road: keyof Proxies,
   done: readonly number[],
@@ -52,7 +54,7 @@ async function refusedThenDone(
   );
 }
 
-/** Creates two workspaces; returns the path of one by its id and of the other by its name. */
+/** Creates two workspaces; returns a path with the id of the first, and a path with the name of the second. */
 async function pathsToWorkspaces(): Promise<{ id: string; path: string }[]> {
   const [one, other] = await Promise.all([newWorkspace(fixture()), newWorkspace(fixture())]);
   const inOrganization = `/organizations/${fixture().organization}/workspaces`;

@@ -59,7 +59,7 @@ test("users have an avatar-url of this installation, which answers with a cachea
   expect(svg).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/);
   expect(await image(shown)).toBe(svg);
   expect(await image(other["avatar-url"])).not.toBe(svg);
-  // An image shows nothing about its id, not even whether there is such a user.
+  // An image reveals nothing about its id, not even whether a user with this id exists.
   await image(`${url}/avatars/user-0000000000000000`);
   expect((await fixture().nobody.get(`${url}/avatars/%3Cscript%3E`)).status).toBe(404);
 

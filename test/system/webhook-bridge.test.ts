@@ -90,7 +90,7 @@ needs("nats-server")("the example of a webhook bridge", () => {
       },
     });
 
-    // More failures than MAX_FAILURES: an unavailable webhook makes no dead letters.
+    // The webhook fails more often than MAX_FAILURES. While it is unavailable, events do not become dead letters.
     statusOf = () => 503;
     await publish("second");
     await waitFor(() => attempts.filter((id) => id === "second").length > 3);

@@ -7,7 +7,7 @@ import { newWorkspace, problems, useFixture } from "./fixture.ts";
 const fixture = useFixture();
 
 interface Attribute {
-  /** The value in a new workspace if none is given. */
+  /** The value in a new workspace whose create request does not contain the attribute. */
   initially: unknown;
   /** The value to create with, and the value to update to. */
   values: readonly [unknown, unknown];

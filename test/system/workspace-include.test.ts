@@ -15,7 +15,7 @@ import { type FullOrganization, newFullOrganization } from "./full-organization.
 
 const fixture = useFixture();
 
-/** The types of resources that each include returns for a workspace that has everything. */
+/** The types of resources that each include returns for a workspace with resources of all these types. */
 const includes = {
   agent_pool: ["agent-pools"],
   current_configuration_version: ["configuration-versions"],

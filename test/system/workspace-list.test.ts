@@ -6,7 +6,7 @@ import { type ApiUser, namesOf, newProject, newUser, newWorkspace, useFixture } 
 
 const fixture = useFixture();
 
-/** A separate organization, because lists count all its objects. */
+/** Owns a separate organization, because lists count all objects of an organization. */
 let owner: ApiUser;
 let organization: string;
 let path: string;
@@ -101,7 +101,7 @@ test("the list can be sorted by name or latest change in both directions; other 
   const byName = await sorted("name");
   expect(byName).toEqual(byName.toSorted());
   expect(await sorted("-name")).toEqual(byName.toReversed());
-  // The last change of a workspace without state is its creation.
+  // For a workspace without state, the latest change is its creation.
   const made = ["net-east", "net-west", "app_one", "APP-two"];
   expect((await sorted("latest-change-at")).filter((name) => made.includes(name))).toEqual(made);
   expect(await sorted("-latest-change-at")).toEqual(

@@ -24,7 +24,7 @@ const everything = {
   "structured-run-output-enabled": false,
   "engine-version": "~> 1.0.0",
   "trigger-patterns": ["/modules/**/*"],
-  // Excluded by the patterns.
+  // Trigger patterns exclude trigger prefixes.
   "trigger-prefixes": [],
   "working-directory": "infra/live",
 };

@@ -5,7 +5,7 @@ import { runProgram } from "@statehouse/testing";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const migrations = ":(glob)services/*/store/migrations/*.sql";
-/** A source that was not used for so long is removed. */
+/** A source that has not been used for this time is removed. */
 const UNUSED_MS = 24 * 3_600_000;
 
 async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
@@ -55,7 +55,7 @@ export function sourceOf(commit: string): Promise<string> {
       await run(repository, "git", "archive", `--output=${archive}`, commit);
       await run(folder, "tar", "--extract", `--file=${archive}`);
       rmSync(archive);
-      // As in deploy/image/Dockerfile.
+      // The same options as in deploy/image/Dockerfile.
       const quietly = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
       const production = ["--omit=dev", "--workspace=@statehouse/cli", "--include-workspace-root"];
       await run(folder, "npm", "ci", ...quietly, ...production);

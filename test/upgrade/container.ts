@@ -15,14 +15,14 @@ export interface Process {
 }
 
 export interface ProcessOptions {
-  /** The file of the command line, which stands for the image. */
+  /** The path of the command line's program, which is run in place of the image. */
   program: string;
   secrets: readonly Secret[];
   /** A folder for the volumes of this process. */
   folder: string;
-  /** The address of the pod, on which the process listens with the ports of the chart. */
+  /** The address of the pod. The process listens on this address, on the ports that the chart defines. */
   ip: string;
-  /** Files that stand for the pod's own. */
+  /** The files that replace /etc/hosts and /etc/resolv.conf of the pod. */
   hosts: string;
   resolver: string;
 }

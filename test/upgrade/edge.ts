@@ -1,5 +1,6 @@
-// The public address in front of the Services: sends `/v1/object/` to state and everything else to the gateway. It has
-// no imports but Node's, so that it also runs as `node edge.ts GATEWAY OBJECTS PORT` in a pod of the image.
+// The public address in front of the Services: sends `/v1/object/` to the state service and everything else to the
+// gateway. Imports only modules of Node, so that it also runs as `node edge.ts GATEWAY OBJECTS PORT` in a pod of the
+// image.
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
@@ -10,12 +11,12 @@ export interface Targets {
   objects: string;
 }
 
-/** How often it connects for one request. */
+/** Maximum number of connections that it opens for one request. */
 const CONNECTIONS = 20;
 
 /**
- * Starts a proxy that keeps its connections open between requests, as an ingress does. Only if a connection is refused,
- * and nothing was sent, it opens another one; it never repeats a request.
+ * Starts a proxy that keeps its connections open between requests, as an ingress does. It opens another connection for
+ * a request only if the first one is refused and nothing was sent; it never repeats a request.
  */
 export async function startEdge(
   targets: Targets,
@@ -50,7 +51,8 @@ export async function startEdge(
     response.once("close", () => outgoing.destroy());
   };
   const server = createServer((incoming, response) => forward(incoming, response));
-  // Clients close first: a client that uses a connection while it is closed would see an error of this proxy.
+  // Long, so that clients close idle connections first. If the proxy closed a connection at the moment when a client
+  // uses it, the client would see an error of this proxy.
   server.keepAliveTimeout = 600_000;
   server.requestTimeout = 0;
   await new Promise<void>((resolve) => server.listen(port, host, resolve));

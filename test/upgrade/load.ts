@@ -17,7 +17,7 @@ export interface Failure {
 export interface Load extends AsyncDisposable {
   /** All failures until now. */
   readonly failures: readonly Failure[];
-  /** Counts what has succeeded. */
+  /** The numbers of requests, uploads and applies that have succeeded. */
   readonly done: { requests: number; uploads: number; applies: number };
   /** Ends the load, and throws if a state that a response confirmed is not the current one of its workspace. */
   stop(): Promise<void>;
@@ -30,15 +30,15 @@ interface LoadOptions {
   url: string;
   token: string;
   organization: string;
-  /** Where the command line applies one change after the other. */
+  /** The folder in which the command line applies one change after the other. */
   folder: WorkingFolder;
-  /** Operations in a second; one has up to five requests. */
+  /** Operations per second; one operation consists of up to five requests. */
   rate: number;
-  /** No operation starts while so many run. Without it, a slow machine has more and more of them. */
+  /** Maximum number of concurrent operations. Without it, their number would keep growing on a slow machine. */
   atOnce?: number;
-  /** Two uploads of so many bytes run at a time. */
+  /** Size of an upload in bytes. Two uploads run at any time. */
   uploadBytes: number;
-  /** How long an upload takes at least. */
+  /** Minimum duration of an upload in ms. */
   uploadMs: number;
 }
 
@@ -58,7 +58,7 @@ interface Answer {
 }
 
 const WORKSPACES = 20;
-/** Two uploads and the command line. */
+/** Number of loops that run in addition to the operations: two uploads and the command line. */
 const LOOPS = 3;
 const CHUNKS = 20;
 const TIMEOUT_MS = 90_000;
@@ -169,7 +169,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
     async () => {
       const workspace = free();
       if (!workspace) return;
-      // The next write is one of another workspace.
+      // Moves the workspace to the end of the list, so that the next write uses another one.
       workspaces.push(...workspaces.splice(workspaces.indexOf(workspace), 1));
       await write(workspace, 20_000, 0).catch(async () => {
         workspaces.push(await newWorkspace());

@@ -3,9 +3,9 @@ import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import path from "node:path";
 
-/** How late kube-proxy learns which pods a Service has, in ms. */
+/** Time in ms after which kube-proxy learns which pods a Service has. */
 const PROXY_LAG_MS = 3000;
-/** The same for the names of headless Services, with the cache of the DNS server. */
+/** Time in ms after which the names of headless Services change; includes the cache of the DNS server. */
 const NAMES_LAG_MS = 6000;
 
 /** A Service of the chart. */
@@ -13,13 +13,15 @@ export interface Endpoints {
   name: string;
   component: string;
   port: number;
-  /** The port of the pods. Undefined: the Service is headless, and its name has the addresses of the pods. */
+  /**
+   * The port of the pods. Undefined if the Service is headless; its name then resolves to the addresses of the pods.
+   */
   targetPort: number | undefined;
 }
 
-/** The Services of one cluster, which lag behind the pods. */
+/** The Services of one cluster. They learn of changes of the pods with a delay. */
 export interface Network extends AsyncDisposable {
-  /** Files that stand for /etc/hosts and /etc/resolv.conf of every pod. */
+  /** Files that replace /etc/hosts and /etc/resolv.conf of every pod. */
   readonly hosts: string;
   readonly resolver: string;
   newAddress(): string;
@@ -30,11 +32,14 @@ export interface Network extends AsyncDisposable {
   /** Whether every announcement is in effect. */
   settled(): boolean;
   urlOf(service: string): string;
-  /** The number of connections that a pod has refused, because it listened no more or not yet. */
+  /** The number of connections that a pod has refused because it did not listen yet, or no longer. */
   readonly refused: number;
 }
 
-/** Larger than the file ever is. One write replaces it, so that no reader sees a part of it. */
+/**
+ * Fixed size of the file, larger than its content ever is. A single write replaces all of it, so that no reader sees a
+ * part.
+ */
 const HOSTS_BYTES = 8192;
 
 /** Creates a network on addresses of the loopback interface, in `folder`. */
@@ -46,7 +51,7 @@ export function createNetwork(folder: string): Network {
   writeFileSync(hosts, " ".repeat(HOSTS_BYTES));
   const services: Endpoints[] = [];
   const clusterAddresses = new Map<string, string>();
-  /** The pods that kube-proxy knows, and those that the DNS server knows. */
+  /** `proxied`: the pods that kube-proxy knows. `named`: the pods that the DNS server knows. */
   const proxied = new Map<string, readonly string[]>();
   const named = new Map<string, readonly string[]>();
   const pending = new Set<NodeJS.Timeout>();
@@ -73,7 +78,9 @@ export function createNetwork(folder: string): Network {
     }, ms);
     pending.add(timer);
   };
-  /** Connects to a pod that kube-proxy knows; to another one if that pod refuses. */
+  /**
+   * Connects to a pod that kube-proxy knows. If the pod refuses the connection, tries a pod again after a short delay.
+   */
   const forward = (incoming: Socket, { component, targetPort = 0 }: Endpoints) => {
     const known = proxied.get(component) ?? [];
     const address = known[randomInt(Math.max(1, known.length))];

@@ -4,14 +4,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { PodSpec, Probe } from "../chart/helm.ts";
 import { type ProcessOptions, startProcess } from "./container.ts";
 
-/** A pod of a Deployment: a process that is probed, restarted and stopped as the kubelet does. */
+/** A pod of a Deployment: a process that is probed, restarted and stopped in the same way as the kubelet does it. */
 export interface Pod {
   readonly spec: PodSpec;
   readonly ip: string;
   readonly ready: boolean;
   readonly terminating: boolean;
   readonly ended: boolean;
-  /** How often its process ended and was started again. */
+  /** How often its process has ended and was started again. */
   readonly restarts: number;
   /** Everything that its processes have printed. */
   output(): string;
@@ -19,7 +19,7 @@ export interface Pod {
   terminate(): void;
   /** Sends SIGKILL to the process; resolves when it has ended. The pod starts it again. */
   kill(): Promise<void>;
-  /** Ends the process at once. */
+  /** Ends the process immediately. */
   destroy(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface PodOptions extends ProcessOptions {
   spec: PodSpec;
   /** Called when `ready`, `terminating` or `ended` has changed. */
   onChange: () => void;
-  /** Called with what must not happen. */
+  /** Called with a description of each event that must not happen. */
   onProblem: (problem: string) => void;
 }
 
@@ -63,7 +63,10 @@ export function startPod({ spec, onChange, onProblem, ...options }: PodOptions):
       () => false,
     );
   };
-  /** Runs a probe until `process` is not the running one; calls back with whether it counts as successful. */
+  /**
+   * Repeats a probe while `process` is the running process. Passes true to `onResult` after each success, and false
+   * after each failure that completes or follows `failureThreshold` successive failures.
+   */
   const repeat = async (
     process: typeof running,
     probe: Probe,

@@ -47,7 +47,10 @@ test("a checkout without history is refused with the reason", async () => {
   expect(await baselineCommit(folder.path)).toBe(first);
 });
 
-/** Installs the previous release with the chart: two replicas of each service, as processes behind lagging Services. */
+/**
+ * Installs the previous release with the chart: two replicas of each service, as processes behind Services that learn
+ * of changes with a delay.
+ */
 async function install(disposing: AsyncDisposableStack) {
   const folder = disposing.use(await temporaryFolder()).path;
   const nats = disposing.use(await ownNats({ login }));
@@ -96,7 +99,7 @@ needs(
   const disposing = new AsyncDisposableStack();
   let installed: Awaited<ReturnType<typeof install>>;
   let load: Load;
-  /** How much of the load has failed, and of what must not happen has happened, since the last call. */
+  /** The numbers of failures, problems and refused connections at the last call of `news`. */
   let seen = { failures: 0, problems: 0, refused: 0 };
   const news = () => {
     const { problems, network } = installed.cluster;
@@ -109,7 +112,7 @@ needs(
     };
   };
   const nothing = { failures: [], problems: [], refused: 0 };
-  /** Waits until the load has used what is there now. */
+  /** Waits until requests, uploads and applies of the load have succeeded with the current pods, or one has failed. */
   const used = async () => {
     const { requests, uploads, applies } = load.done;
     const failures = load.failures.length;
@@ -185,7 +188,7 @@ needs(
       await complete(cluster);
       const { failures, problems } = news();
       expect(failures.filter((failure) => failure.start > end || failure.end < start)).toEqual([]);
-      // The command line sends again what was not answered.
+      // The command line repeats requests that received no response.
       expect(failures.filter(({ what }) => what === "apply")).toEqual([]);
       expect(problems).toEqual([]);
     }

@@ -6,8 +6,9 @@ import { createNetwork, type Network } from "./network.ts";
 import { type Pod, startPod } from "./pod.ts";
 
 /**
- * What Kubernetes does with the objects of the chart, with processes for containers: Jobs that are repeated,
- * Deployments that replace one pod after the other, probes, and Services that lag behind.
+ * Does what Kubernetes does with the objects of the chart, with processes in place of containers: it repeats Jobs,
+ * replaces the pods of Deployments one after the other, runs probes, and serves Services that learn of changes with a
+ * delay.
  */
 export interface SimulatedCluster extends AsyncDisposable {
   readonly network: Network;
@@ -17,11 +18,11 @@ export interface SimulatedCluster extends AsyncDisposable {
   complete(): boolean;
   /** The pods of a component that are not being stopped. */
   podsOf(component: string): readonly Pod[];
-  /** How often each Job has been tried, by its component. */
+  /** Number of attempts of each Job, keyed by its component. */
   readonly attempts: ReadonlyMap<string, number>;
   /** Runs a command with the environment of a component's pods; returns what it prints. */
   exec(component: string, ...args: string[]): Promise<string>;
-  /** What must not happen: ends that are not asked for, restarts, and stops that take too long. */
+  /** Events that must not happen: processes that end without a request, restarts, and stops that take too long. */
   readonly problems: readonly string[];
 }
 
@@ -37,7 +38,7 @@ interface Deployment {
 interface ClusterOptions {
   folder: string;
   secrets: readonly Secret[];
-  /** The file of the command line of each image. */
+  /** The path of the command line's program, keyed by image. */
   programs: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +79,10 @@ export function startSimulatedCluster({
     }
   };
 
-  /** One step of the controller: at most one pod more than replicas, and never fewer ready ones than replicas. */
+  /**
+   * Runs one step of the controller: at most one pod more than `replicas` exists, and never fewer than `replicas` are
+   * ready.
+   */
   const reconcile = (deployment: Deployment) => {
     const { component, replicas, template, spec } = deployment;
     deployment.pods = deployment.pods.filter(({ ended }) => !ended);
