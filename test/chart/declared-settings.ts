@@ -17,7 +17,7 @@ export type CommandName = ServiceName | "migrate";
 const migrate = migrationSettings.omit({ DATABASE_URL: true });
 const configs: Record<CommandName, z.ZodObject> = { gateway, access, workspaces, state, migrate };
 
-/** A setting as the templates of the chart need to know it. */
+/** The properties of a setting that the chart's templates need. */
 export interface Declaration {
   description: string;
   default?: string | number | boolean;

@@ -24,7 +24,8 @@ function sample(service: ServiceName, name: string): string | number | boolean {
   if (Array.isArray(values)) return values[0];
   const types = Array.isArray(type) ? type : [];
   if (types.includes("boolean")) return true;
-  // Larger than what Helm would print without an exponent, and a port of its own for each listener.
+  // Each listener gets a port of its own. The largest minimum is a number that Helm would by default print with an
+  // exponent.
   if (!types.includes("string"))
     return name.endsWith("PORT") ? 10_000 + name.length : Math.max(Number(minimum ?? 1), 5);
   return pattern ? "https://statehouse.example.com" : `value of ${name}`;

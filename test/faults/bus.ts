@@ -27,8 +27,8 @@ export interface Bus extends AsyncDisposable {
   /** Waits until every consumer has acknowledged all messages. */
   quiet(): Promise<void>;
   /**
-   * Makes the bus deliver the messages that a killed service did not acknowledge to its next process at once, as if the
-   * wait time had passed. The next process sets the normal wait time again.
+   * Makes the bus immediately deliver the messages that a killed service did not acknowledge, as if the wait time had
+   * passed. The service's next process receives them, and sets the normal wait time again.
    */
   endAckWaits(service: "workspaces" | "state"): Promise<void>;
 }

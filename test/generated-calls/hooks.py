@@ -10,7 +10,7 @@ with open(os.environ["STATEHOUSE_POOLS"], encoding="utf-8") as file:
     POOLS = json.load(file)
 RANDOM = random.Random(int(os.environ["STATEHOUSE_SEED"]))
 
-# The parameter of paths whose values are the ids of a type in request bodies.
+# For each type in request bodies, the path parameter whose values are ids of this type.
 PARAMETERS = {
     "agent-pools": "agentPoolId",
     "organization-memberships": "membershipId",
@@ -34,7 +34,7 @@ QUERIES = {
 
 
 def mostly():
-    """Some requests keep what was generated: ids that do not exist, invalid names."""
+    """Returns true for most calls; otherwise a request keeps a generated value, such as an unknown id or invalid name."""
     return RANDOM.random() < 0.8
 
 

@@ -67,8 +67,8 @@ export interface Announced {
   /** The name of the JSON form that the request contains. */
   json: string | undefined;
   /**
-   * Whether the version is a snapshot: in the hosted edition, a version uploaded by URL is one until the workspace is
-   * unlocked.
+   * Whether the version is a snapshot. In the hosted edition, a version whose state is uploaded by URL is a snapshot
+   * until the workspace is unlocked.
    */
   snapshot: boolean;
 }

@@ -101,8 +101,8 @@ export function reportedIn(log: string): Reported {
 }
 
 /**
- * Returns for each workspace a text with everything that the services store about it, except what background work may
- * still change.
+ * Returns a text for each workspace that contains everything that the services store about it, except values that
+ * background work may still change.
  */
 export async function contentsOf({ workspaces, state }: Databases): Promise<Map<string, string>> {
   const versions = await rowsOf<{ id: string; content: string }>(

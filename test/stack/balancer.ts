@@ -6,7 +6,7 @@ interface Replica {
   opsPort: number;
 }
 
-/** A reverse proxy that distributes requests to the ready replicas and repeats none. */
+/** A reverse proxy that distributes requests to the ready replicas and never repeats a request. */
 export interface Balancer extends AsyncDisposable {
   readonly url: string;
   /** Distributes requests to these replicas, as soon as they are ready. */

@@ -175,7 +175,7 @@ const byAttribute = (permissions: object) =>
     Object.entries(permissions).map(([name, value]) => [workspaceAttributeOf(name), value]),
   );
 
-/** Returns the grants that the access service should return for a user of one organization, or of none. */
+/** Returns the grants that the access service should return for a user of one organization, or of no organization. */
 export const nominalGrants = (
   principal: Pick<Principal, "type" | "id">,
   organizationId: string | undefined,

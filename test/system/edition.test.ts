@@ -58,7 +58,7 @@ test("assessments are disabled when a workspace stops being remote, and refused 
   const both = { "execution-mode": "local", "assessments-enabled": true };
   expect(await enabled(changed, both)).toBe(422);
 
-  // The same happens if the workspace inherits its mode: the mode that it inherits then decides.
+  // The same applies to a workspace that inherits its mode from then on.
   const inheriting = await made();
   const inherits = { "setting-overwrites": { "execution-mode": false } };
   expect(await enabled(inheriting, inherits)).toBe(false);

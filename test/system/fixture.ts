@@ -77,7 +77,7 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
   };
 }
 
-/** Tests with the stacks of a worker. */
+/** Returns a test function with the stacks of a worker. */
 const extended = () =>
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the fixtures that this one needs from the pattern.
   test.extend("stacks", { scope: "worker" }, async ({}, { onCleanup }) => {
@@ -90,8 +90,9 @@ const extended = () =>
 let worker: ReturnType<typeof extended> | undefined;
 
 /**
- * Returns the tests with the stacks of a worker, by their options. Files with equal options share one stack, which
- * starts at its first use. Created at the first call, because commands import this file without Vitest.
+ * Returns the test function with the stacks of a worker, keyed by their options. Files with equal options share one
+ * stack, which starts at its first use. The function is created at the first call, because commands import this file
+ * without Vitest.
  */
 function inWorker(): ReturnType<typeof extended> {
   worker ??= extended();

@@ -224,7 +224,7 @@ describe("the list of versions", () => {
         inlineState(stateFile({ serial, lineage }), { force: true }),
       );
       ids.unshift(created.body.data.id);
-      // Creates a third version, which supersedes the second one.
+      // Creates a pending version that the version of the next iteration supersedes.
       if (serial === 2)
         await create(id, announcement(stateFile({ serial: 3, lineage, marker: "x" })));
     }

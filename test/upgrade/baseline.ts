@@ -35,8 +35,8 @@ export async function baselineCommit(root: string = repository): Promise<string>
 }
 
 /**
- * Returns a folder with the source of a commit and what its production image contains: the packages of its lock file,
- * and what is generated from its proto/. The folder is kept for later runs.
+ * Returns a folder with the source of a commit and the other parts of its production image: the packages of its lock
+ * file, and the code generated from its proto/. The folder is kept for later runs.
  */
 export function sourceOf(commit: string): Promise<string> {
   const sources = path.join(cacheFolder(), "baseline");

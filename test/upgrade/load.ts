@@ -15,7 +15,7 @@ export interface Failure {
 }
 
 export interface Load extends AsyncDisposable {
-  /** All failures until now. */
+  /** All failures so far. */
   readonly failures: readonly Failure[];
   /** The numbers of requests, uploads and applies that have succeeded. */
   readonly done: { requests: number; uploads: number; applies: number };

@@ -41,7 +41,10 @@ const schema = `
     from generate_series(1, ${ROWS}) n;
 `;
 
-/** Starts the handler on a database with as many rows as the product's. Its responses have the shape of `template`. */
+/**
+ * Starts the handler on a database with as many rows as the product's database. Its responses have the shape of
+ * `template`.
+ */
 export async function startBareHandler({
   template,
   paths,

@@ -71,8 +71,8 @@ func walk(ctx context.Context) error {
 	return nil
 }
 
-// burst sends requests as fast as the client allows and prints how many the server refused because of its limit. The
-// client sets its pace by the headers of the response to its first request.
+// burst sends requests as fast as the client allows, and prints how many the server refused because of its rate limit. The
+// client derives its pace from the headers of the response to its first request.
 func burst(ctx context.Context) error {
 	refused := &counter{}
 	config := tfe.DefaultConfig()
@@ -120,7 +120,7 @@ type walker struct {
 	teamID      string
 }
 
-// expect returns an error unless two values that the server should return as equal are equal.
+// expect returns an error unless the value that the server returned equals the expected one.
 func expect[T comparable](what string, got, want T) error {
 	if got != want {
 		return fmt.Errorf("%s is %v, expected %v", what, got, want)
@@ -201,7 +201,7 @@ func (w *walker) workspace() error {
 		return err
 	}
 	w.workspaceID = made.ID
-	// As the configuration provider applies its workspace settings.
+	// Sends the settings in the same way as the configuration provider.
 	updated, err := w.client.Workspaces.UpdateByID(w.ctx, made.ID, tfe.WorkspaceUpdateOptions{
 		ExecutionMode: tfe.String("remote"),
 		SettingOverwrites: &tfe.WorkspaceSettingOverwritesOptions{

@@ -61,14 +61,14 @@ export const renewals = {
       email,
     });
   },
-  /** A workspace without state that a call deletes or moves. */
+  /** A workspace that has no state, and that a call deletes or moves. */
   spare: async ({ fixture, caller, objects }) => {
     const { id, attributes } = await newWorkspace(fixture, {}, objects.projectId);
     await caller.give({ workspaceId: id });
     objects.spareId = id;
     objects.spareName = attributes.name;
   },
-  /** A user who does not belong to an organization, and whose membership calls create. */
+  /** A user who belongs to no organization. Calls create a membership of this user. */
   subject: async ({ fixture: { stack }, objects }) => {
     objects.subjectId = (await stack.people.newUser()).id;
   },
