@@ -34,7 +34,7 @@ export interface Options {
   sizes: readonly number[];
   /** Number of state versions that the collector has to scan. */
   versions: number;
-  /** Another checkout, whose `npm start` is measured beside this one. */
+  /** Another checkout, whose `npm start` is measured in addition to that of this checkout. */
   checkout: string | undefined;
 }
 

@@ -34,7 +34,7 @@ QUERIES = {
 
 
 def mostly():
-    """Returns true for most calls; otherwise a request keeps a generated value, such as an unknown id or invalid name."""
+    """Returns true for most calls; otherwise a request keeps a generated id or name, which is unknown or invalid."""
     return RANDOM.random() < 0.8
 
 

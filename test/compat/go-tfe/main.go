@@ -71,8 +71,8 @@ func walk(ctx context.Context) error {
 	return nil
 }
 
-// burst sends requests as fast as the client allows, and prints how many the server refused because of its rate limit. The
-// client derives its pace from the headers of the response to its first request.
+// burst sends requests as fast as the client allows, and prints how many the server refused because of its rate limit.
+// The client derives its pace from the headers of the response to its first request.
 func burst(ctx context.Context) error {
 	refused := &counter{}
 	config := tfe.DefaultConfig()

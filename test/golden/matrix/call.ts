@@ -87,7 +87,7 @@ export function expectedStatus(
     return [holdsLock ? (row.allowed ?? route.success) : 409];
   }
   // An organization that does not accept user tokens refuses them for everything in it. Users and their tokens do not
-  // belong to an organization, so their routes accept the tokens.
+  // belong to an organization, so a caller without permission receives 404 for them.
   if (welcome && organizationOf(prepared)?.refused) {
     return row.needs === "nobody" || row.needs === "colleagues" || row.needs === "administrators"
       ? [404]
