@@ -13,7 +13,10 @@ const root = path.resolve(import.meta.dirname, "../..");
 /** The folder of the catalog. */
 export const catalogFolder = path.join(root, "docs/events");
 
-/** Numbers of the members `message_type` of a file and `field` of a message, in paths of source locations. */
+/**
+ * Field numbers in the paths of source locations: of `message_type` in a file descriptor, and of `field` in a message
+ * descriptor.
+ */
 const MESSAGE = 4;
 const FIELD = 2;
 

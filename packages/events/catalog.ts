@@ -5,7 +5,7 @@ import { file_statehouse_state_v1_events } from "@statehouse/proto/statehouse/st
 import { file_statehouse_workspaces_v1_events } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { dataSchemaOf, eventType, headersOf, subjectOf } from "./event.ts";
 
-/** Returns what `proto/` says about a message or one of its fields; empty if it says nothing. */
+/** Returns the comment in `proto/` on a message or on one of its fields; empty if there is none. */
 export type CommentOf = (message: DescMessage, field?: DescField) => string;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ function schemaOfValue({ name, scalar, message }: DescField): JsonObject {
   }
   if (scalar === ScalarType.BOOL) return { type: "boolean" };
   if (scalar === ScalarType.STRING) return { type: "string" };
-  // As text, because JavaScript and many JSON parsers lose digits of 64 bits.
+  // 64-bit numbers are strings, because JavaScript and many JSON parsers would lose some of their digits.
   if (scalar !== undefined && bits64.has(scalar)) return { type: "string", pattern: "^-?[0-9]+$" };
   if (scalar !== undefined && bits32.has(scalar)) return { type: "integer" };
   if (message) return schemaOfMessage(message, () => "");
@@ -50,8 +50,8 @@ const schemaOfMessage = (message: DescMessage, commentOf: CommentOf): JsonObject
 });
 
 /**
- * Returns the JSON Schema of an event's payload. Only the first field, the id, and the revision are always present:
- * values that are empty, zero or false are omitted. Other fields can be added at any time.
+ * Returns the JSON Schema of an event's payload. Only the revision and the first field, which is the id, are always
+ * present, because values that are empty, zero or false are omitted. Other fields can be added at any time.
  */
 export function payloadSchema(message: DescMessage, commentOf: CommentOf = () => ""): JsonObject {
   const [id] = message.fields;
@@ -143,7 +143,7 @@ const lists: Readonly<Record<string, unknown>> = {
 };
 
 function sampleOfField(field: DescField): unknown {
-  // The value of a secret is nowhere, not even an invented one that looks like it.
+  // Samples contain no value for a secret, not even an invented one.
   if (field.proto.options?.debugRedact) return "(secret)";
   const { jsonName, message, scalar } = field;
   if (message?.typeName === "google.protobuf.Timestamp") return "2026-01-02T03:04:05.678Z";

@@ -14,7 +14,7 @@ import { ensureStreams, type StreamSettings } from "./stream.ts";
 export interface Consumer {
   /** The second part of the durable name, which is `<service>-<name>`. */
   name: string;
-  /** The subjects that contain the types of the projections. */
+  /** The subjects to receive, which must include all event types of the projections. */
   filter: string;
   projections: readonly Projection[];
 }
@@ -67,7 +67,7 @@ export function startConsumer({
   });
   const options = {
     durable,
-    // Another service or the database is unavailable, so the event is not the cause of the failure.
+    // True if another service or the database is unavailable, so that the event is not the cause of the failure.
     isTransient,
     deadLetter: (event: Parameters<typeof storeDeadLetter>[1]) => storeDeadLetter(database, event),
     ...(maxFailures === undefined ? {} : { maxFailures }),
@@ -77,7 +77,7 @@ export function startConsumer({
     nats,
     durable,
     filter,
-    // The bus may have been set up again without a stream.
+    // Creates the streams again, because the bus may have been replaced by one without them.
     prepare: () => ensureStreams(nats, stream),
     batch: BATCH,
     logger,

@@ -32,7 +32,7 @@ test("a stored event is replayed as it was received, oldest first, and deleted w
   const events = [
     eventOf("../c", "ws-1", 2, 1),
     eventOf("b", "ws-2", 1, 2),
-    // Of one object, the revision decides: the clocks of two replicas can differ.
+    // The events of one object are ordered by revision, because the clocks of two replicas can differ.
     eventOf("a", "ws-1", 1, 1),
   ];
   for (const event of events) await letters.store(failed(event));

@@ -9,13 +9,16 @@ import type { EventHandler, EventHandlers } from "./subscribe.ts";
 
 /** The dead letters of one subscription. */
 export interface DeadLetterFiles {
-  /** Stores an event that has failed too often: the `deadLetter` of `subscribe`. A repeated event replaces its file. */
+  /**
+   * Stores an event that has failed too often; `subscribe` takes this function as `deadLetter`. An event that is stored
+   * again replaces its file.
+   */
   store(failed: FailedEvent): Promise<void>;
   /** Returns the number of stored events, for an alert. */
   count(): Promise<number>;
   /**
    * Calls the handlers with the stored events, oldest first, and deletes those that succeed. An event that fails again
-   * stays, with the new error. `otherwise` processes events of types without a handler, as of `subscribe`.
+   * stays, with the new error. `otherwise` processes events of types without a handler, as it does in `subscribe`.
    */
   replay(
     handlers: EventHandlers,
@@ -45,7 +48,7 @@ export function deadLetterFiles(folder: string): DeadLetterFiles {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = fileOf(stored.event.id);
     const draft = `${file}.${process.pid}.draft`;
-    // The event is acknowledged when this resolves, so it must be on the disk by then.
+    // The event is acknowledged when `store` resolves, so it must be on the disk by then.
     const handle = await open(draft, "w", 0o600);
     try {
       await handle.writeFile(`${JSON.stringify(stored, null, 2)}\n`);
@@ -97,13 +100,13 @@ export function deadLetterFiles(folder: string): DeadLetterFiles {
   };
 }
 
-/** Orders events by the time of the change; those of one object also by revision. */
+/** Orders the events of one object by revision, and events of different objects by the time of the change. */
 const byAge = ({ event: one }: StoredEvent, { event: other }: StoredEvent): number =>
   one.subject === other.subject
     ? one.revision - other.revision
     : Date.parse(one.time) - Date.parse(other.time);
 
-/** A renamed file survives a power failure only after its folder was written. */
+/** Writes a folder to the disk. Only after that does a renamed file in it survive a power failure. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

@@ -21,9 +21,9 @@ import {
 } from "./event.ts";
 import type { EventHandlers } from "./subscribe.ts";
 
-/** What differs from the emitter's choice. */
+/** Values of an event that replace the emitter's defaults. */
 export interface EventDetails {
-  /** Default: higher than that of every event before. */
+  /** Default: higher than the revision of every earlier event. */
   revision?: bigint;
   /** The id of the changed object. Default: the first field of the message. */
   subject?: string;
@@ -33,15 +33,18 @@ export interface EventDetails {
 
 export interface Emitter {
   /**
-   * Calls the handler of a message's type with an event as Statehouse publishes it, and returns the event. Throws what
-   * the handler throws, and if there is no handler.
+   * Calls the handler for the message's type with an event in the form in which Statehouse publishes it, and returns
+   * the event. Throws the handler's error, or an error if there is no handler.
    */
   emit<Schema extends DescMessage>(
     schema: Schema,
     fields: MessageInitShape<Schema>,
     details?: EventDetails,
   ): Promise<Event>;
-  /** Calls the handler again with an event, as after a failure: repeated, or after a newer one. */
+  /**
+   * Calls the handler again with an earlier event. This simulates a repeated delivery, or a delivery after a newer
+   * event.
+   */
   deliver(event: Event): Promise<void>;
 }
 
@@ -70,7 +73,7 @@ export function createEmitter(handlers: EventHandlers): Emitter {
         revision: Number(revision),
         auth: auth ?? { type: "user", id: "user-emitted" },
       };
-      // Through the headers, so that the handler gets what the bus would deliver.
+      // Converts the event to headers and back, so that the handler gets what the bus would deliver.
       const received = eventFrom({
         ...{ headers: headersOf(event), subject: subjectOf(event), time },
         string: () => json,

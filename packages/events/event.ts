@@ -60,7 +60,7 @@ export function organizationIn(json: string): string | undefined {
     : undefined;
 }
 
-/** Divides a subject into type and organization. Earlier versions published without an organization. */
+/** Divides a subject into type and organization. Subjects that earlier versions published contain no organization. */
 function divide(subject: string): Pick<Event, "type" | "organizationId"> {
   const [, type = subject, organization] = /^(.+\.v\d+)\.([^.]+)$/.exec(subject) ?? [];
   return { type, organizationId: organization === INSTALLATION ? undefined : organization };
@@ -90,7 +90,7 @@ export function decode<Schema extends DescMessage>(
 /** Returns the identifier of the JSON Schema of an event type, which is the `$id` of the schema. */
 export const dataSchemaOf = (type: string): string => `urn:statehouse:event-schema:${type}`;
 
-/** The digits of the largest revision: a `sequence` is compared as text. */
+/** The number of digits of the largest revision. Shorter ones are padded, because a `sequence` is compared as text. */
 const SEQUENCE_DIGITS = 20;
 
 /**
@@ -126,7 +126,10 @@ const encode = (value: string): string =>
       .join(""),
   );
 
-/** Returns the value of a header; as it is if it is not encoded correctly, which Statehouse never does. */
+/**
+ * Decodes the value of a header. Returns a value unchanged if it is not encoded correctly; Statehouse never sends such
+ * values.
+ */
 function decodeHeader(value: string): string {
   const quoted = /^"(.*)"$/s.exec(value)?.[1]?.replace(/\\(.)/gs, "$1");
   try {
@@ -137,8 +140,9 @@ function decodeHeader(value: string): string {
 }
 
 /**
- * Reads an event from a bus message. Fields are empty if the publisher was not Statehouse and omitted their headers. The
- * type is the subject and not the header `ce-type`: NATS permits each user only subjects of its own.
+ * Reads an event from a bus message. Fields are empty if the publisher was not Statehouse and omitted their headers.
+ * The type is read from the subject instead of the header `ce-type`, because NATS permits each user to publish only to
+ * certain subjects.
  */
 export function eventFrom(message: {
   headers: MsgHdrs | undefined;

@@ -87,7 +87,10 @@ async function attempt(
     left = [...failed.keys()];
     if (failures === ATTEMPTS) {
       for (const [id, error] of failed) {
-        logger.error({ consumer, id, failures, err: error }, "event failed until the next start");
+        logger.error(
+          { consumer, id, failures, err: error },
+          "event failed; it is delivered again at the next start",
+        );
       }
       return;
     }

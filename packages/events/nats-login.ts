@@ -10,7 +10,7 @@ import {
 /** A value, or a function that returns the current one: it is called again for every connection. */
 export type Renewable = string | (() => string);
 
-/** How a client proves to NATS who it is. */
+/** How a client authenticates to NATS. */
 export type NatsLogin =
   | { user: string; password: Renewable }
   | { token: Renewable }
@@ -29,7 +29,7 @@ export interface NatsTls {
 }
 
 const current = (value: Renewable): string => (typeof value === "string" ? value : value());
-/** With one line break at the end, without which a credentials file is not recognized. */
+/** Encodes a value with one line break at its end, without which a credentials file is not recognized. */
 const lines = (value: Renewable) => () => new TextEncoder().encode(`${current(value).trim()}\n`);
 const line = (value: Renewable) => () => new TextEncoder().encode(current(value).trim());
 

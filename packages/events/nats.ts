@@ -102,8 +102,8 @@ export function connectNats(options: NatsOptions): Nats {
       stop.resolve();
       next.reject(new Error("the connection to NATS was closed"));
       await running;
-      // Closes instead of draining: all messages were already awaited, and draining would wait for an unavailable
-      // server.
+      // Closes the connection instead of draining it: the results of all messages were already awaited, and draining
+      // would wait for an unavailable server.
       await current?.close();
     },
   };

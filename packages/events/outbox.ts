@@ -25,8 +25,9 @@ type OrmConfig = EntityManager["config"];
 const relays = new WeakMap<OrmConfig, Set<Wake>>();
 
 /**
- * Adds an event to the outbox in the transaction of `em`, with the current actor. Lock the changed row before calling this; otherwise ids might
- * not follow the order of the row's changes. Throws if the event is too large to publish.
+ * Adds an event with the current actor to the outbox, in the transaction of `em`. Lock the changed row before calling
+ * this; otherwise the ids of its events might not follow the order of its changes. Throws if the event is too large to
+ * publish.
  */
 export async function recordEvent<Schema extends DescMessage>(
   em: EntityManager,
@@ -36,7 +37,7 @@ export async function recordEvent<Schema extends DescMessage>(
   if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
     throw new Error(`${eventType(schema)} would have more than ${MAX_MESSAGE_BYTES} bytes`);
   }
-  // Work without an actor is work that the service does by itself. The database's context has the service's name.
+  // If there is no actor, the service does the work by itself. Its name is the name of the database's context.
   const auth = authContextOf(
     currentActor() ?? { type: "service", id: em.config.get("contextName") },
   );

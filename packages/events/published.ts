@@ -48,8 +48,8 @@ export type EventOf<Nouns> = EventOfTable<
 >;
 
 /**
- * The names of attributes in documents by the property of the row, where they differ by more than their spelling; null
- * for properties that documents do not show.
+ * For a property of a row, the name of its attribute in documents, if the two names differ by more than their spelling;
+ * null if documents do not show the property.
  */
 export type AttributeNames = Readonly<Record<string, string | null>>;
 

@@ -137,7 +137,7 @@ async function open(
   if (!connection) return undefined;
   await prepare?.();
   const { domain } = nats;
-  // In an account of its own a subscriber can create nothing: the services create the consumer that it imports.
+  // A subscriber with its own account cannot create consumers: the services create the one that its account imports.
   if (domain === undefined) await ensureConsumer(connection, { durable, filter, from });
   const client = jetstream(connection, domain === undefined ? {} : { domain });
   const consumer = await client.consumers.get(streamOf(filter), durable);
@@ -173,7 +173,10 @@ export interface FailureOptions {
 
 const DEFAULT_MAX_FAILURES = 8;
 
-/** Returns the event without its content if it is one for the mail sender, because a dead letter is kept. */
+/**
+ * Returns an event for the mail sender without its content, which a stored dead letter must not contain, and any other
+ * event unchanged.
+ */
 const withoutSecrets = (event: Event): Event =>
   streamOf(event.type) === MAIL_STREAM ? { ...event, json: "{}" } : event;
 

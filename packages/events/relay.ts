@@ -47,7 +47,7 @@ export const outboxColumns =
 
 const POLL_MS = 500;
 const BATCH = 500;
-/** Characters of the events that are sent before the first acknowledgement arrives. */
+/** Maximum total length, in characters, of the events that are sent before the first acknowledgement arrives. */
 const MAX_WINDOW_LENGTH = 2 * 1024 * 1024;
 /**
  * Maximum duration of one batch, including its last publication. Well below the database's transaction and idle
@@ -62,10 +62,10 @@ const PUBLISH_TIMEOUT_MS = 5000;
 const LOCK = 7031406126;
 
 /**
- * Publishes the outbox in order of ids and deletes acknowledged events. Events of a batch are sent without waiting for
- * the acknowledgement of the previous one, so that the time in which the server writes one to the disk does not limit
- * the rate. Publishes again from the first event without an acknowledgement. Waits while the database or the bus is
- * unavailable.
+ * Publishes the outbox in order of ids and deletes acknowledged events. Each event of a batch is sent without waiting
+ * for the acknowledgement of the previous one, so that the time that the server needs to write an event to the disk
+ * does not limit the rate. After a failure, publishes again from the first event that was not acknowledged. Waits while
+ * the database or the bus is unavailable.
  */
 export function startRelay(options: RelayOptions): AsyncDisposable {
   const { database, logger } = options;
@@ -105,7 +105,8 @@ export function startRelay(options: RelayOptions): AsyncDisposable {
         failing = true;
       }
       if (!more) await Promise.race([woken.promise, sleep(POLL_MS, undefined, { ref: false })]);
-      // A commit wakes the relay immediately; without this pause it would call an unavailable bus in a tight loop.
+      // Each commit wakes the relay immediately; without this pause the relay would call an unavailable bus again and
+      // again.
       if (failing && !stop.signal.aborted) await sleep(POLL_MS, undefined, { ref: false });
     }
   };
@@ -151,7 +152,7 @@ async function publishBatch(
       );
       for (const [index, result] of results.entries()) {
         const row = window[index];
-        // What follows a failed event is published again after it; the stream discards the duplicates.
+        // The events after a failed one are published again after it; the stream discards the duplicates.
         if (result.status === "rejected") {
           failure = result.reason;
           break;
@@ -163,7 +164,7 @@ async function publishBatch(
     return { count: sent.length, failure };
   });
   if (outcome.failure === undefined) return outcome.count;
-  // The bus may have been set up again without a stream.
+  // Creates the streams again, because the bus may have been replaced by one without them.
   await ensureStreams(nats, stream);
   if (outcome.count === 0) throw outcome.failure;
   return outcome.count;

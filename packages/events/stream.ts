@@ -15,8 +15,8 @@ import type { Nats } from "./nats.ts";
 /** The stream that contains the events of all services. */
 export const STREAM = "STATEHOUSE";
 /**
- * The stream of what the mail sender sends. Its messages contain secrets, so it is separate from the events: no filter
- * of the other stream can reach them, and a message is deleted when the mail sender has acknowledged it.
+ * The stream of the events for the mail sender. They contain secrets, so they are not in the stream of all other
+ * events: no filter of that stream can reach them, and each is deleted when the mail sender has acknowledged it.
  */
 export const MAIL_STREAM = "STATEHOUSE_MAIL";
 
@@ -31,7 +31,10 @@ const STREAM_NAME_IN_USE = 10058;
 const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_EXISTS = 10148;
 
-/** The settings of the streams that an operator chooses. A stream keeps what is undefined. */
+/**
+ * The settings of the streams that an operator chooses. An existing stream keeps its current value of a setting that is
+ * undefined.
+ */
 export interface StreamSettings {
   /** Copies in the cluster: 3 in production. */
   replicas?: number | undefined;
@@ -39,7 +42,7 @@ export interface StreamSettings {
   maxAgeDays?: number | undefined;
   /** Maximum size of the stream of events; the oldest events are deleted first. Default: unlimited. */
   maxBytes?: number | undefined;
-  /** The cluster, and tags of its servers, on which the streams are. */
+  /** The NATS cluster that stores the streams, and the tags that its servers must have to store them. */
   cluster?: string | undefined;
   tags?: readonly string[] | undefined;
   /** The durable consumers of subscribers that have an account of their own and cannot create them. */
@@ -56,8 +59,8 @@ const MAX_AGE_DAYS = 30;
 const MAX_AGE_OF_MAIL_DAYS = 7;
 
 /**
- * Creates the streams and the consumers of subscribers that are missing, and changes existing ones to the settings.
- * Copies only become more, because another service of the installation can have another setting.
+ * Creates missing streams and missing consumers of subscribers, and changes existing ones to the settings. The number
+ * of copies is never reduced, because another service of the installation can have a different setting.
  */
 export async function ensureStreams(nats: Nats, settings: StreamSettings): Promise<void> {
   const { maxAgeDays, maxBytes, cluster, tags } = settings;
@@ -136,8 +139,8 @@ export interface DurableOptions {
 const ACK_WAIT_SECONDS = 15;
 
 /**
- * Creates the durable consumer, or updates the filter of an existing one. It has one filter, because only then the
- * subject of the request contains the filter, so that the permissions of NATS can limit it.
+ * Creates the durable consumer, or updates the filter of an existing one. The consumer has exactly one filter: only
+ * then does the subject of the request contain the filter, so that permissions of NATS can limit it.
  */
 export async function ensureConsumer(
   connection: NatsConnection,
@@ -153,7 +156,7 @@ export async function ensureConsumer(
   };
   try {
     const { config } = await consumers.info(stream, durable);
-    // Earlier versions set several filters, which exclude a single one.
+    // Removes the list of filters that earlier versions set: NATS refuses it together with a single filter.
     const replaced = config.filter_subjects ? { filter_subjects: [] } : {};
     await consumers.update(stream, durable, { ...changeable, ...replaced });
   } catch (error) {

@@ -23,7 +23,7 @@ test("docs/events is generated from proto/", () => {
 });
 
 test("the document is valid AsyncAPI 3", () => {
-  // The schema contains that of JSON Schema, which ajv would add a second time.
+  // Without `meta: false`, ajv would add the schema of JSON Schema a second time: the AsyncAPI schema contains it.
   const options = { strict: false, validateFormats: false, meta: false, validateSchema: false };
   const validate = new Ajv(options).compile(asyncApiSchema);
   const document = JSON.parse(JSON.stringify(asyncApi("1.0.0", () => "")));
