@@ -17,7 +17,7 @@ export const changeRecorder: EventSubscriber = {
   },
 };
 
-/** Notes a change of a row that is not in its columns, for example of the rows that refer to it. */
+/** Notes a change that the row's own columns do not contain, for example a change of rows that refer to it. */
 export function noteChange(row: object, name: string): void {
   changes.set(row, (changes.get(row) ?? new Set()).add(name));
 }

@@ -26,7 +26,10 @@ import { runTransaction, type TransactionMode } from "./transaction.ts";
 export interface DatabaseOptions {
   /** Unique for each service: two ORMs of one process with the same name would join each other's transactions. */
   contextName: string;
-  /** A function returns the address in use, which can change: new connections use it, and older ones are closed. */
+  /**
+   * The address, or a function that returns the current one if it can change: new connections then use the new address,
+   * and connections to the previous one are closed.
+   */
   url: Changing<string>;
   entities: readonly EntitySchema[];
   migrations: readonly SqlMigration[];
@@ -43,8 +46,9 @@ export interface DatabaseOptions {
 }
 
 /**
- * How a proxy assigns connections of the server: for as long as the client's connection, or for one transaction. State
- * of a connection, such as named statements, exists in the second case only within a transaction.
+ * How a proxy assigns server connections to clients: `session` assigns one for as long as the client is connected,
+ * `transaction` for one transaction. With `transaction`, the state of a connection, such as named statements, exists
+ * only within a transaction.
  */
 export type Pooling = "none" | "session" | "transaction";
 
@@ -69,8 +73,9 @@ export interface Database extends AsyncDisposable {
 const DEFAULT_POOL_SIZE = 20;
 const DEFAULT_CEILING_MS = 60_000;
 /**
- * If the connection of an idle transaction stops responding, it can still hold row locks, and only the server detects
- * this. Transactions wait only for the database, except those of the relay, which wait up to about 15 s for the bus.
+ * If the connection of an idle transaction stops responding, the transaction can still hold row locks, and only the
+ * server detects this. Transactions wait only for the database, except those of the relay, which wait up to about 15 s
+ * for the bus.
  */
 const DEFAULT_IDLE_TRANSACTION_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -153,7 +158,7 @@ function createOrm({
       max: poolSize,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      // Poolers refuse these parameters of a connection; docs/operations.md sets them for the role instead.
+      // Poolers refuse these connection parameters; docs/operations.md describes how to set them for the role instead.
       ...(pooling === "none" && {
         statement_timeout: transactionCeilingMs,
         idle_in_transaction_session_timeout: idleTransactionMs,
@@ -181,7 +186,10 @@ function followUrl(pool: Pool, currentUrl: () => string): void {
   });
 }
 
-/** The types of the driver hide the method, because an owner of a pool normally leaves clients to it. */
+/**
+ * Ends a client of the pool. The types of the driver hide the method `end`, because normally only the pool ends its
+ * clients.
+ */
 function endClient(client: ClientBase): void {
   const end: unknown = Reflect.get(client, "end");
   if (typeof end === "function") void end.call(client);

@@ -9,7 +9,7 @@ interface TableColumn {
   filled: boolean;
 }
 
-/** The ORM's names of types, by PostgreSQL's names, where they differ. */
+/** The ORM's name of each type that has a different name in PostgreSQL, by its name in PostgreSQL. */
 const ormNames: Readonly<Record<string, string>> = {
   "timestamp with time zone": "timestamptz",
   integer: "int",

@@ -28,7 +28,7 @@ const UNAVAILABLE = new Set([
   "57P05", // idle_session_timeout
 ]);
 
-/** Codes of Node for a server whose certificate is not trusted, expired, or for another name. */
+/** Node's error codes for a server certificate that is not trusted, has expired or was issued for another name. */
 const TLS = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT)/;
 
 /** Messages of driver errors that have no code. */

@@ -23,7 +23,7 @@ export interface MigrateOptions {
   /** The service that owns the database, for messages. */
   contextName: string;
   migrations: readonly SqlMigration[];
-  /** The role of the running service, which receives the right to read and write rows and no others. */
+  /** The role of the running service. It receives the right to read and write rows, and no other right. */
   grantTo?: string | undefined;
   /** How long to wait for a database that is not available yet, in ms. Default: 0. */
   waitMs?: number | undefined;
@@ -106,7 +106,7 @@ async function connected(options: MigrateOptions): Promise<Client> {
   }
 }
 
-/** Also true if the server runs but the database does not exist yet (invalid_catalog_name). */
+/** Returns whether the server does not respond, or runs but does not have the database yet (invalid_catalog_name). */
 const isNotThereYet = (error: unknown): boolean => isLost(error) || hasCode(error, "3D000");
 
 const reasonOf = (error: unknown): string => {

@@ -57,7 +57,7 @@ export const tablesOfOrganization = (nouns: Readonly<Record<string, object>>): r
  */
 export type TxOf<Nouns, Event> = PartsOf<Nouns, "rows"> & {
   record(event: Event): Promise<void>;
-  /** Names a change that is not in the row's columns, for the events of the row. */
+  /** Names a change that the row's own columns do not contain, so that the events of the row list it. */
   noteChange(row: object, name: string): void;
   /** Runs `hook` once the transaction is committed. */
   afterCommit(hook: () => void): void;

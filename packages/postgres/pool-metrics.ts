@@ -38,7 +38,7 @@ export function observePool(pool: Pool, service: string, size: number): Disposab
 type Connect = Pool["connect"];
 type Connected = Parameters<Parameters<Connect>[0]>;
 
-/** The pool itself calls `connect` with a callback, other code calls it for a promise. */
+/** Measures how long calls of `connect` take. The pool itself passes a callback; other code gets a promise. */
 function measureWaits(pool: Pool, service: string): void {
   const waits = durationHistogram(SCOPE, {
     name: "statehouse_database_connection_wait_seconds",

@@ -28,8 +28,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Creates a sealer from `id:base64key,…`. Each key has 32 bytes; the first encrypts, all decrypt. A function returns the
- * keys in use, which can change. Throws if `keys` is malformed.
+ * Creates a sealer from `id:base64key,…`. Each key has 32 bytes; the first encrypts, all decrypt. If the keys can
+ * change, `keys` is a function that returns the current ones. Throws if `keys` is malformed.
  */
 export function createSealer({ keys }: { keys: Changing<string> }): Sealer {
   const ring = derivedFrom(keys, parseKeys);
@@ -94,7 +94,7 @@ function parseKeys(keys: string): KeyRing {
     ring.set(id, key);
   }
   const [current] = ring;
-  if (!current) throw new Error("sealing keys: at least one is needed");
+  if (!current) throw new Error("sealing keys: at least one key is required");
   const [currentId, currentKey] = current;
   return { currentId, currentKey, keys: ring };
 }

@@ -36,8 +36,8 @@ const ATTEMPTS = 5;
 /**
  * Runs `work` in a transaction on a separate connection instead of a connection of the ORM. The ORM's driver never
  * returns a connection whose BEGIN or ROLLBACK failed, so each restart of PostgreSQL would shrink its pool. A separate
- * connection also allows BEGIN and the time limit to be one message. After a deadlock or a serialization failure
- * everything is repeated, so `work` must not change anything except through `em`.
+ * connection also allows BEGIN and the time limit to be sent in one message. After a deadlock or a serialization
+ * failure everything is repeated, so `work` must not change anything except through `em`.
  */
 export async function runTransaction<T>(
   options: TransactionOptions,
@@ -148,7 +148,7 @@ function clientOf(transaction: OpenTransaction): PoolClient {
 
 function transactionOf(em: EntityManager): OpenTransaction {
   const transaction = transactions.get(em);
-  if (!transaction) throw new Error("This entity manager is not that of a transaction");
+  if (!transaction) throw new Error("This entity manager does not belong to a transaction");
   return transaction;
 }
 
