@@ -3,8 +3,9 @@ import type { Principal } from "@statehouse/authorization";
 import type { Actor } from "@statehouse/runtime";
 
 /**
- * Returns who causes the work of a call. Its address is the one from which the gateway received the request; that of
- * other services is ignored, because only the gateway sees the request. Anything but an address is ignored too.
+ * Returns the actor who causes the work of a call. The actor's address is the one from which the gateway received the
+ * request. An address that another service sends is ignored, because only the gateway receives requests from clients. A
+ * value that is not an IP address is also ignored.
  */
 export function actorOf(
   { type, id, tokenId }: Principal,

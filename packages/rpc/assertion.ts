@@ -15,7 +15,8 @@ import {
 import { LRUCache } from "lru-cache";
 
 /**
- * Lifetime of an assertion, in seconds, whatever it claims itself; a replayed assertion expires with the original.
+ * Maximum lifetime of an assertion in seconds, even if it contains a later expiry. A replayed assertion expires
+ * together with the original.
  */
 const LIFETIME_S = 300;
 /**
@@ -36,7 +37,7 @@ export interface CallOptions {
   readonly clientAddress?: string;
 }
 
-/** A service's name and signing key. Its calls assert the service itself. */
+/** A service's name and signing key. Calls that use this identity assert the service itself. */
 export interface ServiceIdentity extends CallOptions {
   readonly name: string;
   /** Returns call options that assert another principal. Services accept such assertions from the gateway only. */
@@ -57,8 +58,8 @@ export async function generateAssertionKey(): Promise<{ privateJwk: JWK; publicJ
 }
 
 /**
- * Creates the identity of the service `name`. Signed assertions are cached until shortly before they expire. A function
- * returns the key in use, which can change.
+ * Creates the identity of the service `name`. Signed assertions are cached until shortly before they expire. If the key
+ * can change, the second argument is a function that returns the current one.
  */
 export async function createIdentity(
   name: string,
@@ -106,8 +107,9 @@ export interface Asserted {
 export type AssertionVerifier = (assertion: string) => Promise<Asserted>;
 
 /**
- * Verifies assertions made for `audience`. Throws `unauthenticated` if one is missing, forged, altered, expired, older than its
- * lifetime, from the future or made for another audience, or if a service other than the gateway asserts another principal.
+ * Verifies assertions made for `audience`. Throws `unauthenticated` if the assertion is missing, forged, altered,
+ * expired, older than its lifetime, issued in the future or made for another audience, or if a service other than the
+ * gateway asserts another principal.
  */
 export function createVerifier(audience: string, keys: Changing<AssertionKeys>): AssertionVerifier {
   const current = derivedFrom(keys, importAll);
@@ -155,16 +157,16 @@ async function verify(
       issuer,
       requiredClaims: ["sub", "exp", "iat", "typ", "ver"],
     });
-    // The library's own check of the age would apply the tolerance to the expiry too.
+    // The age is not checked by the library, because its tolerance for clock skew would then also apply to the expiry.
     const ageS = Date.now() / 1000 - (payload.iat ?? 0);
     if (ageS > LIFETIME_S) throw new Error("the assertion is older than its lifetime");
-    if (ageS < -CLOCK_SKEW_S) throw new Error("the assertion is from the future");
+    if (ageS < -CLOCK_SKEW_S) throw new Error("the assertion was issued in the future");
     const type = principalTypes.find((known) => known === payload.typ);
     const id = payload.sub ?? "";
     const speaksForItself = type === "service" && id === issuer;
     const speaksForOthers = type !== undefined && type !== "service" && issuer === GATEWAY;
     if (!type || !(speaksForItself || speaksForOthers))
-      throw new Error("issuer may not assert this principal");
+      throw new Error("the issuer may not assert this principal");
     return {
       principal: {
         type,

@@ -4,7 +4,10 @@ import type { DescMethod } from "@bufbuild/protobuf";
 export interface CallMetadata {
   assertion: string;
   traceparent: string | undefined;
-  /** The address of the client of the API, behind trusted proxies. Trusted only if the gateway asserts the principal. */
+  /**
+   * The address of the API client, not of a trusted proxy in front of the gateway. Only used if the gateway asserts the
+   * principal.
+   */
   clientAddress?: string | undefined;
   /** Milliseconds since 1970. */
   deadline: number;

@@ -57,7 +57,7 @@ export function errorFromBytes(bytes: Uint8Array): AppError | undefined {
   });
 }
 
-/** Thrown for a request or a response that exceeds the size of one message. */
+/** Thrown for a request or a response that exceeds the maximum size of a message. */
 export class MessageTooLarge extends Error {
   override readonly name = "MessageTooLarge";
 }

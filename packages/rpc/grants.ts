@@ -27,7 +27,7 @@ export function grantsFromAccess(access: Channel, identity: CallOptions): Grants
 
 const principalType = (type: string): Grants["principal"]["type"] => {
   if (type === "user" || type === "team" || type === "organization" || type === "run") return type;
-  throw new Error(`access returned the unknown principal type ${type}`);
+  throw new Error(`the access service returned the unknown principal type ${type}`);
 };
 
 type Values = Readonly<Record<string, readonly unknown[]>>;

@@ -68,8 +68,8 @@ export function grpcChannel({
   });
 
   /**
-   * Resolves when there is a connection or when the time is over. In the second case the call fails and reports the
-   * reason.
+   * Resolves when there is a connection or when the time limit is reached. In the second case the call fails and
+   * reports the reason.
    */
   const connected = (deadline: number) =>
     new Promise<void>((resolve) => {

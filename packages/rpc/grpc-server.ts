@@ -100,8 +100,9 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
 }
 
 /**
- * Verifies the caller before the message is read: until then the stream is paused and flow control holds the message
- * at the caller. Ends calls whose message has not arrived after the default deadline, whatever deadline they claim.
+ * Verifies the caller before the message is read: until then the stream is paused and flow control holds the message at
+ * the caller. Ends calls whose message has not arrived after the default deadline, even if they specify a later
+ * deadline.
  */
 const admission =
   (handlers: ReadonlyMap<string, CallHandler>, encrypted: boolean): ServerInterceptor =>
@@ -147,7 +148,7 @@ const admission =
 function limitRequest(call: ServerInterceptingCallInterface, bytes: number): void {
   const decoder: unknown = Reflect.get(call, "decoder");
   if (!(decoder instanceof Object && "maxReadMessageLength" in decoder)) {
-    throw new Error("This version of grpc-js limits messages in another way.");
+    throw new Error("This version of grpc-js has no limit for the messages of one call.");
   }
   Reflect.set(decoder, "maxReadMessageLength", bytes);
   Reflect.set(call, "maxReceiveMessageSize", bytes);

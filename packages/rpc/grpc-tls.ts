@@ -92,7 +92,7 @@ function verified(files: readonly Buffer[]): Pems {
   const [caCertificate, certificate, privateKey] = files;
   if (!caCertificate || !certificate || !privateKey) throw new Error("a file is missing");
   createSecureContext({ ca: caCertificate, cert: certificate, key: privateKey });
-  // A secure context ignores authorities that it cannot read.
+  // Throws if the authority cannot be read; a secure context would ignore it.
   new X509Certificate(caCertificate);
   return { caCertificate, certificate, privateKey };
 }

@@ -4,7 +4,7 @@ import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1
 import { expect, onTestFinished, test } from "vitest";
 import { createClient, createIdentity, generateAssertionKey, grpcChannel } from "./index.ts";
 
-/** Answers with an empty message, as gRPC. */
+/** Responds with an empty gRPC message. */
 function answer(stream: ServerHttp2Stream): void {
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
   stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
@@ -19,7 +19,7 @@ test("replicas that replace all known ones are found while their name is in use"
   stack.defer(() => new Promise((resolve) => server.close(() => resolve())));
   const listening = server.address();
   const port = typeof listening === "object" && listening ? listening.port : 0;
-  // The name first has the address of a replica that is gone.
+  // The name first resolves to the address of a replica that no longer runs.
   let address = "127.0.0.2";
   const { lookup } = dns;
   Reflect.set(dns, "lookup", async () => [{ address, family: 4 }]);

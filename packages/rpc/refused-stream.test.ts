@@ -3,7 +3,7 @@ import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1
 import { expect, test } from "vitest";
 import { createClient, createIdentity, generateAssertionKey, grpcChannel } from "./index.ts";
 
-/** Answers with an empty message, as gRPC. */
+/** Responds with an empty gRPC message. */
 function answer(stream: ServerHttp2Stream): void {
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
   stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
@@ -16,7 +16,7 @@ test("a call that the server refused before it read it is made again, whatever t
   const server = createServer();
   server.on("stream", (stream: ServerHttp2Stream) => {
     streams += 1;
-    // The error is the refusal itself.
+    // The refused stream reports its own refusal as an error.
     stream.on("error", () => {});
     if (streams > 2) answer(stream);
     else stream.close(http2.NGHTTP2_REFUSED_STREAM);

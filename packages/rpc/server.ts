@@ -26,7 +26,7 @@ export interface RpcServerOptions<Ctx> {
   /** The service's name, which is the audience of accepted assertions. */
   name: string;
   bindings: readonly ServiceBinding<Ctx>[];
-  /** A function returns the keys that are accepted now. */
+  /** The accepted keys, or a function that returns the current ones if they can change. */
   keys: Changing<AssertionKeys>;
   /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
