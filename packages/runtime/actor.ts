@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 /** The kinds of actors. A team or an organization acts with one of its tokens, an operator with a command. */
 export type ActorType = "user" | "team" | "organization" | "run" | "service" | "operator";
 
-/** Who causes the current work, as events and the audit trail record it. It authorizes nothing. */
+/** Who causes the current work, as events and the audit trail record it. It is never used to authorize the work. */
 export interface Actor {
   type: ActorType;
   /** The id of the principal; for a service its name, for an operator the name of the account on the machine. */
@@ -16,7 +16,7 @@ export interface Actor {
 
 const actors = new AsyncLocalStorage<Actor>();
 
-/** Runs `work` as caused by this actor. */
+/** Runs `work` with this actor as the current actor. */
 export const runAs = <T>(actor: Actor, work: () => T): T => actors.run(actor, work);
 
 /** Returns who causes the current work; undefined for work that a service does by itself. */

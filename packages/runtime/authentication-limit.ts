@@ -8,7 +8,10 @@ import { createTokenBuckets } from "./token-buckets.ts";
 
 /** Runs authentications and limits those that fail. */
 export interface AuthenticationLimit {
-  /** Runs `authenticate` for the request. Throws `rateLimited` if too many tokens from its address were not valid. */
+  /**
+   * Runs `authenticate` for the request. Throws `rateLimited` if too many tokens from the request's address were not
+   * valid.
+   */
   run<Caller>(request: IncomingMessage, authenticate: () => Promise<Caller>): Promise<Caller>;
 }
 
@@ -72,8 +75,8 @@ export function createAuthenticationLimit({
       // token from the bucket of its address, not one for each request.
       if (!known.has(credential)) await pending.get(credential);
       if (known.has(credential)) return authenticateKnown(credential, authenticate);
-      // A new credential takes a token from its address's bucket before the call and returns it if it is valid, so that
-      // concurrent requests cannot exceed the limit.
+      // A credential that is not known to be valid takes one token from the bucket of its address before the call. The
+      // token is put back if the credential is valid. This way, concurrent requests cannot exceed the limit.
       const { allowed, retryAfterSeconds } = failures.take(address);
       if (!allowed) throw tooManyFailures(retryAfterSeconds);
       const first = Promise.withResolvers<void>();

@@ -11,9 +11,9 @@ export class ConfigError extends Error {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the keys of `schema` from the environment, each also from the file that `NAME_FILE` names. An empty variable
- * counts as absent. Renewable settings are functions that return the current value; `watchSettings` keeps it current.
- * Throws `ConfigError`.
+ * Reads each setting of `schema` from its environment variable, or from the file that the variable `NAME_FILE` names.
+ * An empty variable is treated as absent. Renewable settings are functions that return the current value;
+ * `watchSettings` keeps it current. Throws `ConfigError`.
  */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
@@ -120,7 +120,10 @@ function renewing<Schema extends z.ZodObject>(
 /** Marks an optional setting as required if other settings have certain values. */
 export const neededWith = (others: Readonly<Record<string, string>>) => ({ neededWith: others });
 
-/** Name and line of each missing setting that the value of another one requires. */
+/**
+ * Returns each missing setting that is required because of the value of another one: its name and the line that reports
+ * it.
+ */
 function missingWith(
   schema: z.ZodObject,
   input: Readonly<Record<string, string>>,

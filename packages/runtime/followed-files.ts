@@ -8,9 +8,9 @@ export type Renewal =
 /** Files whose contents are followed while the program runs; `watchSettings` checks them. */
 export interface FollowedFiles {
   /**
-   * Reads the files again. New contents count once two successive checks have read the same, and only if they are valid
-   * together: files that are written one after the other are used together. Returns undefined if nothing counts as
-   * changed.
+   * Reads the files again. Changed files are applied only when two successive checks have read the same contents and
+   * all contents are valid together, so that files that are written one after the other are applied together. Returns
+   * undefined if no change is applied or rejected.
    */
   check(): Renewal | undefined;
 }
@@ -18,7 +18,7 @@ export interface FollowedFiles {
 /** The contents of files by name; undefined if the file cannot be read. */
 export type FileContents = ReadonlyMap<string, string | undefined>;
 
-/** Without the line break that editors add at the end. */
+/** Returns the text of a file without the line break that editors add at its end. */
 export const textOf = (file: string): string => readFileSync(file, "utf8").replace(/\r?\n$/, "");
 
 function readIfThere(file: string): string | undefined {
@@ -33,8 +33,8 @@ const isSame = (one: FileContents, other: FileContents): boolean =>
   [...one].every(([name, text]) => other.get(name) === text);
 
 /**
- * Follows files by name. `renew` uses their new contents and returns what it did with the changed names; contents with
- * problems are not offered again.
+ * Follows files by name. `renew` applies the new contents and returns the result for the changed names. Contents in
+ * which it found problems are not passed to it again.
  */
 export function followFiles(
   files: readonly { name: string; file: string }[],

@@ -38,7 +38,7 @@ export interface ScrapedGaugeOptions {
   name: `statehouse_${string}`;
   description: string;
   attributes?: Attributes;
-  /** How long a value is served again before it is read again, in ms. */
+  /** How long a value is served before it is read again, in ms. */
   maxAgeMs: number;
   /** Reads the value; undefined if there is none. */
   read: () => Promise<number | undefined>;
@@ -64,7 +64,7 @@ export function scrapedGauge(
       value = await read();
       readAt = performance.now();
     } catch {
-      // Readiness reports the cause.
+      // The cause is not logged, because readiness reports it.
       value = undefined;
     } finally {
       reading = undefined;

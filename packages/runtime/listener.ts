@@ -90,10 +90,10 @@ export async function openHttpPort(options: HttpPortOptions): Promise<HttpPort> 
 function close(server: Server, shutdownMs: number): Promise<void> {
   return new Promise((resolve) => {
     const late = setTimeout(() => server.closeAllConnections(), shutdownMs);
-    // A connection is idle again after its response if that began before the service stopped.
+    // A connection whose response began before the service stopped becomes idle only after that response.
     const closeIdle = () => afterReading(() => server.closeIdleConnections());
     const idle = setInterval(closeIdle, CLOSE_IDLE_MS);
-    // Closes idle connections, too.
+    // This also closes idle connections.
     const closePort = () =>
       server.close(() => {
         clearTimeout(late);
@@ -105,11 +105,11 @@ function close(server: Server, shutdownMs: number): Promise<void> {
 }
 
 /**
- * Runs `work` after what has arrived until now is read. A connection whose next request has arrived and is not read yet,
- * as in a busy process, counts as idle; closing it would fail that request.
+ * Runs `work` after all data that has arrived so far is read. In a busy process, the next request of a connection can
+ * have arrived without being read. Node treats such a connection as idle, and closing it would fail that request.
  */
 function afterReading(work: () => void): void {
-  // Node reads between the first and the second.
+  // Node reads from connections between the first callback and the second.
   setImmediate(() => setImmediate(work));
 }
 

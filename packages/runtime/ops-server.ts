@@ -17,7 +17,7 @@ export interface OpsOptions {
 /** The port of health, readiness and metrics. It is opened before and closed after everything else. */
 export interface OpsServer extends AsyncDisposable {
   readonly port: number;
-  /** Reports that the service has started, and from now on its readiness. */
+  /** Reports that the service has started. From then on, the server also reports its readiness. */
   started(options: OpsOptions): void;
 }
 
@@ -29,8 +29,8 @@ interface Report {
 }
 
 /**
- * Reports readiness. Only with `all`, checks run that readiness does not require: a dependency that does not respond
- * would delay the response beyond the time limit of a probe.
+ * Reports readiness. Checks that readiness does not require run only if `all` is true, because a dependency that does
+ * not respond would delay the response beyond the time limit of a probe.
  */
 async function readiness(
   { checks, required, stopping }: OpsOptions,
@@ -94,7 +94,10 @@ async function runChecks(
 
 async function runCheck(check: Check | undefined): Promise<Outcome> {
   try {
-    await withTimeout(CHECK_TIMEOUT_MS, check?.() ?? Promise.reject(new Error("is not checked")));
+    await withTimeout(
+      CHECK_TIMEOUT_MS,
+      check?.() ?? Promise.reject(new Error("no check with this name exists")),
+    );
     return { status: "ok" };
   } catch (error) {
     return { status: "failed", reason: error instanceof Error ? error.message : String(error) };

@@ -4,8 +4,9 @@ import { chmod, open, readFile, rename, rm } from "node:fs/promises";
 const MODE = 0o600;
 
 /**
- * Replaces a file atomically and durably unless it has this content. Only its owner may read it. Another user who may
- * write to the folder cannot prepare the file that is written: it has a new name.
+ * Replaces a file atomically and durably unless it has this content. Only its owner may read it. The text is first
+ * written to a new file with a random name, so that another user who may write to the folder cannot create that file in
+ * advance.
  */
 export async function writePrivately(file: string, text: string): Promise<void> {
   if ((await readFile(file, "utf8").catch(() => undefined)) === text) {

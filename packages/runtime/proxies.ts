@@ -8,8 +8,9 @@ export interface Proxies {
   /** Returns the address of the client: the last address on the request's path that is not a trusted proxy. */
   clientOf(request: IncomingMessage): string;
   /**
-   * Returns whether an unknown proxy sent the request: it has X-Forwarded-For although no proxy is trusted. The address
-   * of its client is unknown then. If some proxies are trusted, all others are clients.
+   * Returns whether a proxy that is not configured sent the request, so that the address of its client is unknown: the
+   * request has X-Forwarded-For although no proxy is trusted. If some proxies are trusted, every other sender is
+   * treated as a client.
    */
   hideClient(request: IncomingMessage): boolean;
 }
@@ -50,12 +51,12 @@ export function createProxies(networks: readonly Network[]): Proxies {
   };
 }
 
-/** The groups of 16 bits that name a network. */
+/** The number of 16-bit groups that identify an IPv6 network. */
 const IPV6_GROUPS = 4;
 
 /**
- * Returns what limits for clients count: an IPv4 address, or the first 64 bits of an IPv6 address, because a client can
- * use all addresses with the same 64 bits.
+ * Returns the key by which limits distinguish clients: an IPv4 address, or the first 64 bits of an IPv6 address,
+ * because one client can use all addresses with the same 64 bits.
  */
 export function clientNetwork(address: string): string {
   if (!isIPv6(address)) return address;

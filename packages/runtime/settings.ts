@@ -187,7 +187,10 @@ export const grpcTlsSettings = {
   GRPC_KEY_FILE: neededForTls.describe("PEM file of that certificate's private key."),
 };
 
-/** Settings that several services have, so that each has one name, one rule and one text. */
+/**
+ * Settings that several services have. They are declared once, so that each has the same name, validation and
+ * description in all services.
+ */
 export const settings = {
   LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
@@ -267,7 +270,7 @@ export const deadlineSettings = {
     ),
 };
 
-/** The settings for the end of a service. */
+/** The settings for stopping a service. */
 export const stopSettings = {
   DRAIN_SECONDS: z.coerce
     .number()

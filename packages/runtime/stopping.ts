@@ -23,7 +23,7 @@ export function createStopping({ service, drainMs, logger }: StoppingOptions): S
     signal: stop.signal,
     async drain() {
       stop.abort();
-      logger.info({ seconds: drainMs / 1000 }, `${service} stops and is no longer ready`);
+      logger.info({ seconds: drainMs / 1000 }, `${service} is stopping and is no longer ready`);
       await sleep(drainMs);
     },
   };

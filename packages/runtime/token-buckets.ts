@@ -15,7 +15,7 @@ export interface Taken {
 /** Token buckets by key. A bucket starts full. */
 export interface TokenBuckets {
   take(key: string): Taken;
-  /** Puts a token back that was taken. */
+  /** Puts back a token that was taken. */
   putBack(key: string): void;
 }
 

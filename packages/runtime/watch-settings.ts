@@ -5,10 +5,10 @@ import type { Logger } from "./logger.ts";
 
 interface WatchOptions {
   logger: Logger;
-  /** Files that are followed beside those of the configuration. */
+  /** Files that are followed in addition to those of the configuration. */
   files?: readonly (FollowedFiles | undefined)[];
   intervalMs?: number;
-  /** Called after settings were renewed, for what cannot ask for the current value. */
+  /** Called after settings were renewed, for code that cannot read the current value when it needs it. */
   onRenewal?: () => void;
 }
 
@@ -16,7 +16,8 @@ const INTERVAL_MS = 1000;
 
 /**
  * Reads the files of a configuration again while the service runs, so that renewable settings return the current
- * contents. Compares contents and not times. Contents that are invalid are logged and not used.
+ * contents. Compares the contents of files, not their modification times. Contents that are invalid are logged and not
+ * used.
  */
 export function watchSettings(
   config: object,
