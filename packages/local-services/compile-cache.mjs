@@ -7,15 +7,15 @@ const folder = path.join(root, "node_modules/.cache/node");
 const maxEntries = 20_000;
 
 /**
- * The folder in which Node keeps compiled code between runs. Emptied when it holds too many entries: Vitest loads each
- * test file under a new URL in each run, and Node deletes nothing.
+ * The folder in which Node keeps compiled code between runs. It is emptied when it contains too many entries, because
+ * Vitest loads each test file under a new URL in each run, and Node never deletes an entry.
  */
 export function compileCache() {
   try {
     if (readdirSync(folder, { recursive: true }).length > maxEntries)
       rmSync(folder, { recursive: true, force: true });
   } catch {
-    // Not created yet, or just removed by another run.
+    // The folder was not created yet, or another run has just removed it.
   }
   return folder;
 }

@@ -8,7 +8,8 @@ export class Failure extends Error {
 }
 
 /**
- * Runs `work`; a Failure becomes one sentence on stderr and exit code 1. Any other error is a bug and keeps its stack.
+ * Runs `work`. If it throws a Failure, prints its sentence on stderr and exits with 1. Any other error is a bug and
+ * keeps its stack.
  * @param {() => Promise<void>} work
  */
 export async function orOneSentence(work) {

@@ -5,7 +5,7 @@ import { root } from "./folders.mjs";
 import { longStep } from "./long-step.mjs";
 
 const generatedFolder = path.join(root, "packages", "proto", "gen");
-// The stamp is in the generated folder, which buf empties first, so generating manually deletes it.
+// The stamp is in the generated folder. buf empties that folder first, so running buf manually deletes the stamp.
 const stampFile = path.join(generatedFolder, ".from");
 
 /** Whether packages/proto/gen was generated from the current proto/. */

@@ -13,7 +13,7 @@ export function installed(folder = root) {
   const present = readOrUndefined(path.join(folder, "node_modules", ".package-lock.json"));
   if (lock === undefined || present === undefined) return false;
   if (readOrUndefined(stampFile(folder)) === stamp(lock)) return true;
-  // npm was run manually: trust npm's own record, so that nothing is installed twice.
+  // npm was run manually. Compares npm's own record of the installed packages, so that nothing is installed twice.
   if (!sameModules(JSON.parse(lock), JSON.parse(present))) return false;
   writeFileSync(stampFile(folder), stamp(lock));
   return true;
@@ -23,7 +23,7 @@ export function installed(folder = root) {
 export async function install(folder = root) {
   const script = process.env.npm_execpath;
   const npm = script?.endsWith(".js") && existsSync(script) ? script : undefined;
-  // Scripts of packages run with the rights of the user before the package is used: none is needed (ADR 63).
+  // Install scripts of packages would run with the rights of the user, and none of them is needed (ADR 63).
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   await longStep({
     title: existsSync(path.join(folder, "node_modules"))

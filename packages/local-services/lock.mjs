@@ -29,7 +29,8 @@ export async function withLock(name, work, onWait = () => {}) {
 }
 
 /**
- * A link to a complete file, not `open wx`: a lock must never be readable without its owner.
+ * Creates the lock as a hard link to a complete file. `open` with the flag `wx` would first create an empty file, but a
+ * lock must never be readable without its owner.
  * @param {string} file
  */
 function take(file) {
@@ -76,7 +77,7 @@ function read(file) {
 }
 
 /**
- * Whether the process runs; a zombie does not.
+ * Whether the process runs. A zombie process does not run.
  * @param {number} pid
  */
 export function alive(pid) {

@@ -91,7 +91,7 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
 
 /**
  * Returns whether the server can create buckets. The endpoint `/minio/health/live` is not used, because it succeeds
- * earlier.
+ * before the server can do so.
  */
 async function serves(port: number): Promise<boolean> {
   try {

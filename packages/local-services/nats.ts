@@ -12,9 +12,11 @@ export interface Nats extends AsyncDisposable {
   /** The only user that the server accepts, if it has users. */
   readonly login: NatsOptions["login"];
   stop(): Promise<void>;
-  /** Starts it again on the same port with its stored data, and with another login if one is given. */
+  /**
+   * Starts the server again on the same port with its stored data, and with another login if `changed` contains one.
+   */
   start(changed?: Pick<NatsOptions, "login">): Promise<void>;
-  /** Reads other lines of configuration without a restart. The server disconnects users that it no longer accepts. */
+  /** Replaces the lines of configuration without a restart. The server disconnects users that it no longer accepts. */
   reload(configuration: string): void;
   kill(): Promise<void>;
 }
@@ -28,7 +30,10 @@ export interface NatsOptions {
   jetstream?: boolean;
   /** Lines of the server's configuration file, for tests of other logins and of TLS. */
   configuration?: string;
-  /** Makes the server a member of a cluster: its own cluster address and those of the other members. */
+  /**
+   * Makes the server a member of a cluster: `port` is its own cluster port, and `routes` are those of the other
+   * members.
+   */
   cluster?: { port: number; routes: readonly number[] };
 }
 
@@ -40,7 +45,7 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
   const name = `statehouse-${randomBytes(8).toString("hex")}`;
   const file = path.join(options.dataDirectory, "nats.conf");
   const configure = (configured: NatsOptions) => {
-    // Written anew, because an existing file would keep its mode, and it contains the password.
+    // An existing file is deleted first, because it would keep its mode, and the file contains the password.
     rmSync(file, { force: true });
     writeFileSync(file, configurationOf(configured), { mode: 0o600 });
   };
@@ -91,10 +96,10 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
   };
 }
 
-/** JSON is valid in the server's format. */
+/** Returns the configuration file as JSON, which is valid in the server's format. */
 function configurationOf(options: NatsOptions): string {
   const { dataDirectory, login, jetstream = true, configuration } = options;
-  // A message is on the disk before it is acknowledged; the server's default is up to two minutes later.
+  // Writes each message to the disk before it is acknowledged. By default the server writes it up to two minutes later.
   const streams = { store_dir: dataDirectory, sync_interval: "always" };
   const lines = [
     ...(jetstream ? [`jetstream ${JSON.stringify(streams)}`] : []),
@@ -110,7 +115,7 @@ const clustered = ({ port, routes }: NonNullable<NatsOptions["cluster"]>): strin
 ];
 
 /**
- * Returns whether this server is ready. NATS sends INFO as soon as it is; the name distinguishes this server from
+ * Returns whether this server is ready. NATS sends INFO as soon as it is ready; the name distinguishes this server from
  * another one on the same port.
  */
 function greets(port: number, name: string): Promise<boolean> {

@@ -33,8 +33,8 @@ export interface Postgres extends AsyncDisposable {
   /** Creates those of the named databases that do not exist. */
   createDatabases(names: readonly string[]): Promise<void>;
   /**
-   * Gives the user, which is created if it does not exist, a new password, and makes it the only one besides the
-   * superuser that may connect to the database. Returns the URL of the database for this user.
+   * Creates the user if it does not exist, sets a new password for it, and makes it the only user besides the superuser
+   * that may connect to the database. Returns the URL of the database for this user.
    */
   admit(user: string, database: string): Promise<string>;
   stop(): Promise<void>;
@@ -185,7 +185,7 @@ async function admit(
 ): Promise<void> {
   const [role, target] = [escapeIdentifier(user), escapeIdentifier(database)];
   const { rowCount } = await client.query("SELECT FROM pg_roles WHERE rolname = $1", [user]);
-  // A failed statement is otherwise written to the log of the server, with the password.
+  // Otherwise the server would write a failed statement to its log, including the password.
   await client.query("SET log_min_error_statement = panic");
   await client.query(
     `${rowCount === 0 ? "CREATE" : "ALTER"} ROLE ${role} LOGIN PASSWORD ${escapeLiteral(password)}`,

@@ -48,7 +48,7 @@ await orOneSentence(async () => {
 });
 
 /**
- * Does the work unless it is done; of two concurrent runs in this clone, one works and the other waits.
+ * Does the work unless it is already done. Of two concurrent runs in this clone, one does the work and the other waits.
  * @param {() => boolean} done
  * @param {() => Promise<void>} work
  */
@@ -64,7 +64,10 @@ async function once(done, work) {
   );
 }
 
-/** Statehouse starts without it and says itself what that means. @param {Parameters<typeof provideProgram>[0]} name */
+/**
+ * Provides the program if possible. Statehouse also starts without it, and then prints what the consequences are.
+ * @param {Parameters<typeof provideProgram>[0]} name
+ */
 async function ifPossible(name) {
   if (!findProgram(name) && !canBuildPrograms()) return;
   try {
@@ -76,7 +79,8 @@ async function ifPossible(name) {
 }
 
 /**
- * Needed by some suites only: without it they are skipped and listed, but on CI that is a failure.
+ * Runs `work`, which provides something that only some suites need. If that fails, these suites are skipped and listed,
+ * but on CI the failure is thrown.
  * @param {() => Promise<unknown>} work
  */
 async function unlessOnCi(work) {

@@ -15,9 +15,9 @@ import { withLock } from "./lock.mjs";
 import { longStep, say } from "./long-step.mjs";
 
 /**
- * Programs that npm does not carry. `oldest`: the oldest accepted version on PATH, if `version` prints a number at all;
- * without it only the built program is used. `binary`: what Go calls it, if that is another name.
- * `asDependency`: its go.mod has directives with which Go builds it only as the dependency of another module.
+ * Programs that no npm package contains. `oldest`: the oldest version that is accepted on PATH, or "0" for any; if
+ * omitted, programs on PATH are not used. `binary`: the name of the built file, if it differs. `asDependency`: the
+ * program's go.mod has directives with which Go can build it only as a dependency of another module.
  * @typedef {{ version: string, module: string, oldest?: string, binary?: string, asDependency?: boolean, duration: string }} Program
  */
 export const programs = /** @satisfies {Record<string, Program>} */ ({
@@ -52,14 +52,14 @@ export const programs = /** @satisfies {Record<string, Program>} */ ({
     asDependency: true,
     duration: "four minutes",
   },
-  // Built after promtool, of whose packages it is made.
+  // Built after promtool, because both consist largely of the same packages.
   prometheus: {
     version: "v0.309.1",
     module: "github.com/prometheus/prometheus/cmd/prometheus",
     asDependency: true,
     duration: "a minute",
   },
-  // A registry in memory, into which a release of the chart is pushed.
+  // A registry in memory, to which a release of the chart is pushed.
   registry: {
     version: "v0.22.1",
     module: "github.com/google/go-containerregistry/cmd/registry",
@@ -67,7 +67,7 @@ export const programs = /** @satisfies {Record<string, Program>} */ ({
   },
 });
 
-/** What only `npm run test:release` needs. */
+/** The programs that only `npm run test:release` needs. */
 export const releasePrograms = /** @type {const} */ ([
   "helm",
   "helm-3",
@@ -132,7 +132,8 @@ export function findCommandLine() {
 }
 
 /**
- * Built in a temporary folder and moved in one step: a cached program is complete, even if a build is interrupted.
+ * Builds the program in a temporary folder and moves it in one step, so that a cached program is complete even if a
+ * build was interrupted.
  * @param {ProgramName} name
  */
 async function build(name) {
@@ -167,9 +168,10 @@ async function build(name) {
 }
 
 /**
- * The environment of a build. What changes the binary is fixed: no C compiler is needed, cross-compilation settings of
- * the shell would put the binary elsewhere, and flags could run other programs (`-toolexec`). Where modules come from
- * and how they are verified (GOPROXY, GOSUMDB, GOPRIVATE) is the caller's decision, like the registry of npm (ADR 63).
+ * The environment of a build. Variables that affect the binary have fixed values: no C compiler is needed,
+ * cross-compilation settings of the shell would put the binary elsewhere, and flags could run other programs
+ * (`-toolexec`). Where modules come from and how they are verified (GOPROXY, GOSUMDB, GOPRIVATE) is the caller's
+ * decision, like the registry of npm (ADR 63).
  * @param {string} bin
  */
 const goEnvironment = (bin) => ({
@@ -178,7 +180,7 @@ const goEnvironment = (bin) => ({
   CGO_ENABLED: "0",
   GOOS: "",
   GOARCH: "",
-  // Not empty: Go would then use the flags of its own configuration file.
+  // Must not be empty, because Go would then use the flags of its own configuration file.
   GOFLAGS: "-trimpath -buildvcs=false",
   GOWORK: "off",
   GOEXPERIMENT: "",

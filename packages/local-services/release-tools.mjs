@@ -33,7 +33,7 @@ export function missingReleaseTools() {
   return `The release tests cannot run here: ${what.join(", ")}. On Debian or Ubuntu, run the tests as root: then ${packages.join(", ")} are installed by apt-get.`;
 }
 
-/** Installs what is missing, where apt-get and root can. Throws Failure. */
+/** Installs the missing programs, if this machine has apt-get and the user is root. Throws Failure. */
 export async function provideReleaseTools() {
   if (missingReleaseTools() === undefined) return;
   const apt = findOnPath("apt-get");

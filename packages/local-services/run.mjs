@@ -1,4 +1,4 @@
-// Starts a script on the pinned Node 26, on any Node: `node run.mjs script.ts arguments…`.
+// Runs on any Node and starts a script on the pinned Node 26: `node run.mjs script.ts arguments…`.
 import { spawn } from "node:child_process";
 import { compileCache } from "./compile-cache.mjs";
 import { Failure, orOneSentence } from "./failure.mjs";
@@ -43,7 +43,7 @@ await orOneSentence(async () => {
   if (exit.signal) {
     for (const signal of forwarded) process.removeAllListeners(signal);
     process.kill(process.pid, exit.signal);
-    // The signal arrives on a later turn; exiting now would hide it.
+    // The signal arrives in a later turn of the event loop; exiting now would hide it.
     await new Promise((resolve) => setTimeout(resolve, 1000));
   }
   process.exitCode = exit.code ?? 1;

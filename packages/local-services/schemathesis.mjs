@@ -13,7 +13,7 @@ import { findOnPath } from "./programs.mjs";
 
 const requirements = path.join(root, "packages", "local-services", "schemathesis-requirements.txt");
 
-/** The folder of the virtual environment. Other requirements are another folder. */
+/** The folder of the virtual environment. Each version of the requirements has its own folder. */
 function folder() {
   const hash = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
   return path.join(cacheFolder(), `schemathesis-${hash}`);
@@ -49,8 +49,8 @@ export async function provideSchemathesis() {
 }
 
 /**
- * A virtual environment contains its own path and cannot be moved: an interrupted installation is recognized by the
- * missing mark, and deleted.
+ * Installs into the final folder, because a virtual environment contains its own path and cannot be moved. An
+ * interrupted installation is recognized by its missing mark and deleted.
  * @param {string} python
  */
 async function installWith(python) {

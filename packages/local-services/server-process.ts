@@ -60,7 +60,7 @@ export async function startProcess(server: ServerCommand): Promise<ServerProcess
     if (Date.now() > deadline) {
       await process.kill();
       throw new StartError(
-        `${server.name} did not get ready in time${lastLogLine(server.logFile, logged)}`,
+        `${server.name} was not ready in time${lastLogLine(server.logFile, logged)}`,
       );
     }
     await Promise.race([pause(10), exited]);

@@ -29,8 +29,9 @@ export function stopWithUs(pid, signal) {
 const parentCheckMs = 500;
 
 /**
- * Calls `gone` once npm or its shell has exited. A signal to npm alone ends npm and its shell (SIGTERM), or npm alone
- * (SIGHUP, SIGKILL), and never reaches the script. Without npm nothing is watched: a parent may exit then.
+ * Calls `gone` once npm or its shell has exited. A signal that is sent to npm alone never reaches the script: SIGTERM
+ * ends npm and its shell, SIGHUP and SIGKILL end only npm. Without npm nothing is watched, because another parent may
+ * exit before the script.
  * @param {() => void} gone
  */
 export function watchNpm(gone) {
