@@ -44,7 +44,7 @@ export function defineService<
   App,
   Resources extends AsyncDisposable | undefined = undefined,
   Options extends object = object,
-  // biome-ignore lint/complexity/noBannedTypes: no listeners, and so no names of any
+  // biome-ignore lint/complexity/noBannedTypes: a service without listeners has no names of listeners
   L extends Listeners = {},
 >(
   definition: ServiceDefinition<Schema, Client, App, Resources, Options, L>,

@@ -95,7 +95,9 @@ export interface ServiceDefinition<
   listeners?(running: Running<z.output<Schema>, App, Resources, Options>): L;
   /** Runs at the end of the migrate command, on its database. */
   afterMigration?(url: string, print: (line: string) => void): Promise<void>;
-  /** Examines parts of the configuration for the preflight command, beside settings, keys, database and NATS. */
+  /**
+   * Examines parts of the configuration for the preflight command, in addition to settings, keys, database and NATS.
+   */
   examine?(config: z.output<Schema>): Readonly<Record<string, Examination>>;
   /** All sealed columns, which `rotate-keys` re-encrypts. */
   sealedColumns?: readonly SealedColumn[];

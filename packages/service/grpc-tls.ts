@@ -5,7 +5,7 @@ import type { z } from "zod";
 
 export type GrpcTlsConfig = z.output<z.ZodObject<typeof grpcTlsSettings>>;
 
-/** Opens mutual TLS by the settings; undefined if it is switched off. */
+/** Opens mutual TLS according to the settings; returns undefined if it is switched off. */
 export function grpcTlsOf(config: GrpcTlsConfig): GrpcTls | undefined {
   if (config.GRPC_TLS === "off") return undefined;
   const { GRPC_CA_FILE = "", GRPC_CERT_FILE = "", GRPC_KEY_FILE = "" } = config;
@@ -13,8 +13,8 @@ export function grpcTlsOf(config: GrpcTlsConfig): GrpcTls | undefined {
 }
 
 /**
- * Like `grpcTlsOf`, for the start of a service: exposes when the certificates expire, until `stack` is disposed, and
- * logs a warning if TLS is switched off.
+ * Works like `grpcTlsOf`, for the start of a service. Until `stack` is disposed, also exposes when the certificates
+ * expire. Logs a warning if TLS is switched off.
  */
 export function startGrpcTls(
   config: GrpcTlsConfig,

@@ -9,7 +9,7 @@ export type NatsConfig = z.output<z.ZodObject<typeof natsSettings>>;
 export function natsOptions(config: NatsConfig): Omit<Parameters<typeof connectNats>[0], "name"> {
   const { NATS_CA_FILE: caFile, NATS_CERT_FILE: certFile, NATS_KEY_FILE: keyFile } = config;
   if ((certFile === undefined) !== (keyFile === undefined)) {
-    throw new ConfigError("NATS_CERT_FILE and NATS_KEY_FILE: are only valid together");
+    throw new ConfigError("NATS_CERT_FILE and NATS_KEY_FILE are only valid together");
   }
   const encrypted = (config.NATS_TLS ?? (caFile || certFile ? "on" : "off")) === "on";
   return {
@@ -23,7 +23,7 @@ function loginOf(config: NatsConfig): NatsLogin | undefined {
   const { NATS_USER: user, NATS_PASSWORD: password } = config;
   const { NATS_TOKEN: token, NATS_NKEY_SEED: nkeySeed, NATS_CREDENTIALS: credentials } = config;
   if ((user === undefined) !== (password === undefined)) {
-    throw new ConfigError("NATS_USER and NATS_PASSWORD: are only valid together");
+    throw new ConfigError("NATS_USER and NATS_PASSWORD are only valid together");
   }
   const logins: NatsLogin[] = [
     ...(user !== undefined && password ? [{ user, password }] : []),
@@ -33,7 +33,7 @@ function loginOf(config: NatsConfig): NatsLogin | undefined {
   ];
   if (logins.length > 1) {
     throw new ConfigError(
-      "NATS_USER, NATS_TOKEN, NATS_NKEY_SEED and NATS_CREDENTIALS: only one of them is valid",
+      "only one of NATS_USER, NATS_TOKEN, NATS_NKEY_SEED and NATS_CREDENTIALS can be set",
     );
   }
   return logins[0];

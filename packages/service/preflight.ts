@@ -39,12 +39,12 @@ interface Settings extends Partial<NatsConfig>, Partial<GrpcTlsConfig> {
 
 const NATS_MS = 5000;
 const DAY_MS = 86_400_000;
-/** Certificates that expire earlier are reported. */
+/** Certificates that expire in fewer days are reported. */
 const SOON_DAYS = 14;
 
 /**
- * Examines settings, keys and stores of a service as this release would use them, and changes nothing. Prints a line for
- * each part; returns false if one of them would fail. Throws `ConfigError`.
+ * Examines the settings, keys and stores of a service in the way in which this release would use them, and changes
+ * nothing. Prints a line for each part; returns false if one of them would fail. Throws `ConfigError`.
  */
 export async function preflight(service: Examined, print: Print): Promise<boolean> {
   const config = readConfig(service.config);

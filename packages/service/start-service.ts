@@ -81,11 +81,11 @@ export async function startService<
   });
   await using starting = new AsyncDisposableStack();
   const { HOST: host } = settings;
-  // Opened first and closed last: the process is live while it starts and stops.
+  // The operations port is opened first and closed last, because the process must be live while it starts and stops.
   const ops = embedded
     ? undefined
     : starting.use(await startOpsServer({ host, port: settings.OPS_PORT }));
-  // A composition opens no connections between its services.
+  // Embedded services call each other inside the process, without connections.
   const grpcTls = embedded ? undefined : startGrpcTls(settings, logger, starting);
   const given = { channels, tls: () => grpcTls, logger, options };
   const opened = await openApp(definition, config, given, starting);
