@@ -40,7 +40,9 @@ const workspaceAdmin: ActionRule = {
   organization: workspaceManagers,
 };
 
-/** Only users and teams hold locks, start runs and write state: an organization token cannot hold a lock. */
+/**
+ * Refuses organization tokens: they cannot hold a lock, so only users and teams may lock, start runs and write state.
+ */
 const notForOrganizationTokens = { refusedTo: ["organization"] } as const;
 
 /** Every action of the product, with its requirements. */

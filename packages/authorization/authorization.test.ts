@@ -48,7 +48,7 @@ const level = (access: string, permissions = {}) =>
 const workspaceLevel = (access: string, permissions = {}) =>
   grantsWith({ workspaces: new Map([[workspaceId, [{ access, permissions }]]]) });
 
-/** Returns roles that each have one permission of a custom grant, for every value above the default. */
+/** Returns one role for each permission of a custom grant and each of its values above the default. */
 const single = (
   values: Readonly<Record<string, readonly unknown[]>>,
   defaults: object,

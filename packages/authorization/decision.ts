@@ -7,7 +7,7 @@ import {
   workspacePermissionValues,
 } from "./workspace-levels.ts";
 
-/** The target of an action. Grants on the workspace itself and grants on its project both count. */
+/** The target of an action. Grants on the workspace itself and grants on its project both apply. */
 export interface Target {
   organizationId: string;
   projectId?: string;
@@ -16,7 +16,7 @@ export interface Target {
 
 /**
  * The target of an action. For a workspace all three ids are required; without them, grants on its project or on the
- * workspace itself would not count.
+ * workspace itself would be ignored.
  */
 export type TargetOf<A extends Action> = A extends `workspace:${string}` | `state:${string}`
   ? Required<Target>
@@ -68,8 +68,8 @@ const organizationAllows = (organization: OrganizationGrants, rule: ActionRule):
   rule.organization.some((permission) => organization.organizationAccess.has(permission));
 
 /**
- * Returns the grants in the organization; undefined if it refuses user tokens, or if the action refuses this type of
- * principal.
+ * Returns the grants in the organization; undefined if the organization refuses the principal's user token, or if the
+ * action refuses this type of principal.
  */
 function grantsIn(
   grants: Grants,

@@ -32,8 +32,8 @@ const none = {
 };
 
 /**
- * Returns those grants of the teams that allow the action on the target. Each grant is decided alone by `allowed`, so
- * that an explanation cannot differ from a decision: permissions are the union of all grants (ADR 4).
+ * Returns those grants of the teams that allow the action on the target. `allowed` decides about each grant separately.
+ * Because permissions are the union of all grants (ADR 4), an explanation cannot differ from a decision.
  */
 export function explain(
   principalType: Principal["type"],
@@ -61,7 +61,7 @@ export function explain(
   );
 }
 
-/** Separates the grants of a team: each result has one grant. */
+/** Separates the grants of a team: each result contains one of them. */
 function singleGrants(
   { teamId, owners, organizationAccess, onTargets }: TeamGrants,
   organizationId: string,

@@ -34,8 +34,8 @@ export { workspaceLevels, workspacePermissionValues } from "./workspace-levels.t
 const serviceCaller = () => forbidden("service_caller", "A service may not do this.");
 
 /**
- * Returns the read action that belongs to `action`. A refusal reveals that the target exists only to callers who may
- * read it.
+ * Returns the action that reads the target of `action`. If a caller is not allowed to read the target, a refusal must
+ * not reveal that the target exists.
  */
 const readingOf = (action: Action): Action => {
   const [noun] = action.split(":");

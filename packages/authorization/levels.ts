@@ -72,7 +72,7 @@ const permissions = (
  * The permissions that each access level implies. A custom grant has the values of `custom` for permissions that it
  * omits.
  */
-// biome-ignore format: it is the specification's table, a row a level
+// biome-ignore format: it is the specification's table, one row for each level
 export const projectLevels = {
   //                    settings  teams     varsets  runs     mocks   state    variables create locking delete move   run-tasks overrides
   read:     permissions("read",   "none",   "read",  "read",  "none", "read",  "read",   false, false,  false, false, false, false),

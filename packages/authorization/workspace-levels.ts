@@ -47,7 +47,7 @@ const permissions = (
  * The permissions that each access level implies. A custom grant has the values of `custom` for permissions that it
  * omits.
  */
-// biome-ignore format: a table, a row a level
+// biome-ignore format: a table with one row for each level
 export const workspaceLevels = {
   //                   runs     variables state    mocks   locking run-tasks overrides
   read:    permissions("read",  "read",   "read",  "none", false,  false,    false),

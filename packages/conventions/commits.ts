@@ -1,4 +1,4 @@
-/** Returns the rules that a commit subject breaks: CONTRIBUTING.md, "Commits and decisions". */
+/** Returns the rules of CONTRIBUTING.md, "Commits and decisions", that a commit subject breaks. */
 export function subjectProblems(subject: string): string[] {
   const problems: string[] = [];
   if (subject.length > 72) problems.push(`it has ${subject.length} characters; at most 72`);

@@ -14,7 +14,7 @@ function blank(text: string, pattern: RegExp, filler = " "): string {
   return text.replace(pattern, (match) => match.replace(/[^\n]/g, filler));
 }
 
-/** Replaces code inside prose. The character separates words, and no rule matches it. */
+/** The placeholder that replaces code inside prose. The character separates words, and no rule matches it. */
 const code = "\u25a1";
 
 const withoutCode = (text: string) =>

@@ -6,7 +6,10 @@ const isTest = (file: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(file
 /** Returns the npm workspace that contains the file: `packages/rpc`, `services/state`, `test`. */
 const workspaceOf = (file: string) => /^(?:packages|services)\/[^/]+|^[^/]+/.exec(file)?.[0] ?? "";
 
-/** These start several services in one process and may import them; all other services call each other through gRPC. */
+/**
+ * These packages start several services in one process, so they may import them. All other services call each other
+ * through gRPC.
+ */
 const composing = ["services/cli", "services/standalone"];
 
 /** The layers in which casts are forbidden. Casts belong to rpc and store, where types come from messages and rows. */
@@ -95,7 +98,7 @@ export const mergeMarkers = (text: string): number[] =>
     .split("\n")
     .flatMap((line, index) => (/^(?:<{7}|>{7}|\|{7}) |^={7}$/.test(line) ? [index + 1] : []));
 
-/** The files that every service with a database must have: CONTRIBUTING.md, "One design for each role". */
+/** The files that every service with a database must have, according to CONTRIBUTING.md, "One design for each role". */
 const filesOfService = [
   "app/clients.ts",
   "config.ts",

@@ -1,4 +1,7 @@
-/** Longer than the name of every field, so that only map keys that a client chooses are cut. */
+/**
+ * Maximum length of a field's words. It is longer than every field name, so that only map keys that clients choose are
+ * cut.
+ */
 const MAX_FIELD = 80;
 
 /**

@@ -42,11 +42,11 @@ export function shareDependencies(dependencies: SharedDependencies): void {
 
 /** Returns the addresses of PostgreSQL, NATS and MinIO of this run. */
 export function sharedDependencies(): SharedDependencies {
-  // The type says that the value is always set, but it is undefined in projects without the global setup.
+  // According to its type the value is always set, but it is undefined in projects without the global setup.
   const dependencies: SharedDependencies | undefined = provided ?? inject("statehouseDependencies");
   if (!dependencies) {
     throw new Error(
-      "Unit tests run without PostgreSQL, NATS and MinIO; a test that needs them belongs into the folder `test/` of its package.",
+      "Unit tests run without PostgreSQL, NATS and MinIO; a test that needs them belongs in the folder `test/` of its package.",
     );
   }
   return dependencies;

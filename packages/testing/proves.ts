@@ -6,6 +6,6 @@ import { TestRunner } from "vitest";
  */
 export function proves(...rows: readonly string[]): void {
   const test = TestRunner.getCurrentTest();
-  if (!test) throw new Error("proves() is called by a test");
+  if (!test) throw new Error("proves() must be called by a test");
   test.meta.spec = [...(test.meta.spec ?? []), ...rows];
 }

@@ -7,7 +7,10 @@ import { temporaryFolder } from "./temporary-folder.ts";
 /** The authority and the certificates of one installation's services and runners, as files. */
 export interface ServiceCertificates extends AsyncDisposable {
   readonly authority: Authority;
-  /** Issues a certificate, by default of `authority` and for `name`, and writes or replaces the files of `name`. */
+  /**
+   * Issues a certificate and writes it to the files of `name`, replacing existing ones. By default, `authority` signs
+   * it and it is valid for `name`.
+   */
   issue(name: string, by?: Authority, names?: readonly string[]): Promise<TlsFiles>;
   /** Replaces the authorities that all services and runners trust. */
   trust(...authorities: readonly Authority[]): Promise<void>;

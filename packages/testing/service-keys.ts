@@ -37,7 +37,7 @@ export async function newServiceKeys<Name extends string>(
     settingsOf: (name) => ({
       ASSERTION_PRIVATE_KEY: JSON.stringify(pairs.get(name)?.privateJwk),
       ASSERTION_PUBLIC_KEYS: JSON.stringify(publicKeys),
-      // A test that has certificates sets this to `on`.
+      // Tests with certificates set this to `on`.
       GRPC_TLS: "off",
     }),
   };
