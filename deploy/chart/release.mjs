@@ -1,8 +1,8 @@
-// Packages, signs and pushes the chart after deploy/image/release.mjs has pushed the image:
-// `node deploy/chart/release.mjs oci://registry.example.com/charts --image registry.example.com/statehouse
-//    --key NAME --keyring FILE [--passphrase-file FILE] [--dry-run]`.
-// Needs Helm 4 (HELM names another program than `helm`). The archive, its signature and the bill of materials are in
-// dist/. The archive has the same bytes wherever the commit is packaged. With --dry-run nothing is pushed.
+// Packages, signs and pushes the chart after deploy/image/release.mjs has pushed the image: `node
+// deploy/chart/release.mjs oci://registry.example.com/charts --image registry.example.com/statehouse
+//    --key NAME --keyring FILE [--passphrase-file FILE] [--dry-run]`. Needs Helm 4; the variable HELM selects another
+// program than `helm`. The archive, its signature and the bill of materials are in dist/. The same commit always gives
+// an archive with the same bytes. With --dry-run nothing is pushed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {

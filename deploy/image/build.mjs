@@ -1,6 +1,6 @@
 // Builds the image with buildah: `node deploy/image/build.mjs --tag statehouse:dev [--base IMAGE] [--builder IMAGE]
-// [--sbom FILE] [-- options of buildah build]`. The same commit gives the same layers, except that of the compile cache
-// (docs/operations.md, "Image"). Prints the image's id.
+// [--sbom FILE] [-- options of buildah build]`. The same commit gives the same layers, except the layer of the compile
+// cache (docs/operations.md, "Image"). Prints the image's id.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";

@@ -16,7 +16,7 @@ function run(...args) {
     timeout: 120_000,
   });
   const output = `${stdout}${stderr}`;
-  // A missing setting is how a command without settings ends; anything else is a fault of the image.
+  // Every command fails here, because its settings are missing. Only these other failures are faults of the image.
   if (signal || /ERR_MODULE|ERR_UNKNOWN_FILE|ERR_UNSUPPORTED|SyntaxError/.test(output)) {
     process.stderr.write(`${args.join(" ")}: ${signal ?? output}\n`);
     process.exit(1);
@@ -32,7 +32,7 @@ for (const [, name = "", services = ""] of run("help").matchAll(
   for (const service of services.split("|")) run(name, service);
 }
 
-// Node creates the files for their owner only.
+// Node creates files that only their owner may read.
 chmodSync(folder, 0o755);
 for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
   chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);

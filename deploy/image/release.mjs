@@ -1,6 +1,6 @@
-// Builds the image of a release on the pinned base and pushes it:
-// `node deploy/image/release.mjs registry.example.com/statehouse [--dry-run]`. The bill of materials and the digest are
-// written into dist/. deploy/image/base.digest pins the base; it is filled with `sha256:…` of the tag in the Dockerfile.
+// Builds the image of a release on the pinned base and pushes it: `node deploy/image/release.mjs
+// registry.example.com/statehouse [--dry-run]`. The bill of materials and the digest are written into dist/.
+// deploy/image/base.digest pins the base: it contains the digest, `sha256:…`, of the tag in the Dockerfile.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";

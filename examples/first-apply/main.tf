@@ -1,4 +1,4 @@
-# A first apply: it needs no provider and no account.
+# A configuration for a first apply. It needs no provider and no account.
 terraform {
   cloud {
     # TF_CLOUD_ORGANIZATION sets the organization.

@@ -18,7 +18,7 @@ const url = setting("WEBHOOK_URL");
 const timeoutMs = Number(env.WEBHOOK_TIMEOUT_SECONDS ?? 10) * 1000;
 const deadLetters = deadLetterFiles(env.DEAD_LETTERS ?? "dead-letters");
 
-/** The receiver did not respond, or asks for a later attempt. The event is not the cause. */
+/** The receiver did not respond or requested a later attempt, so the event is not the cause of the failure. */
 class Unavailable extends Error {
   name = "Unavailable";
 }
@@ -80,7 +80,8 @@ if (process.argv[2] === "replay") {
     ...{ nats, durable: setting("DURABLE"), filter: setting("FILTER"), logger },
     handlers: {},
     otherwise: send,
-    // While the webhook is unavailable the event is sent again and again; only what it refuses becomes a dead letter.
+    // While the webhook is unavailable, the event is sent again and again; only an event that it refuses becomes a dead
+    // letter.
     isTransient: (error) => error instanceof Unavailable,
     maxFailures: Number(env.MAX_FAILURES ?? 8),
     deadLetter: deadLetters.store,
