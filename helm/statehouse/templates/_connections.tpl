@@ -1,6 +1,6 @@
 {{/*
-What each component connects to, as JSON: `calls` (components and ports), `stores` (keys of networkPolicy), and its own
-ports: `public`, `ops`, `grpc`.
+Returns, as JSON, what each component connects to: `calls` (components and ports) and `stores` (keys of networkPolicy).
+Also returns the component's own ports: `public`, `ops`, `grpc`.
 */}}
 {{- define "statehouse.connections" -}}
 {{- $ports := dict -}}
@@ -48,7 +48,7 @@ ports: `public`, `ops`, `grpc`.
 {{- toJson $result -}}
 {{- end -}}
 
-{{/* The ports of a store, as JSON: those given, or those of its address in the settings: dict "root" "store". */}}
+{{/* Returns the ports of a store as JSON: those in the values, or else those in its address: dict "root" "store". */}}
 {{- define "statehouse.portsOf" -}}
 {{- $given := (index .root.Values.networkPolicy .store).ports -}}
 {{- if $given -}}
@@ -70,12 +70,12 @@ ports: `public`, `ops`, `grpc`.
 {{- end -}}
 {{- end -}}
 
-{{/* dict "url" "default". Not urlParse, which fails for addresses without protocol. */}}
+{{/* Returns the port of an address: dict "url" "default". urlParse would fail for an address without a protocol. */}}
 {{- define "statehouse.portOfUrl" -}}
 {{- regexFind ":[0-9]+(/|$)" .url | trimAll ":/" | default .default -}}
 {{- end -}}
 
-{{/* The peers of `namespaces` and `from`, as a list of NetworkPolicyPeer. */}}
+{{/* Converts `namespaces` and `from` into a list of NetworkPolicyPeers. */}}
 {{- define "statehouse.peers" -}}
 {{- range .namespaces }}
 - namespaceSelector:
@@ -87,7 +87,7 @@ ports: `public`, `ops`, `grpc`.
 {{- end }}
 {{- end -}}
 
-{{/* Who reaches a component: dict "root" "connections" "incoming", the components that call it. */}}
+{{/* The ingress rules of a component: dict "root" "connections" "incoming" (the components that call it). */}}
 {{- define "statehouse.ingressRules" -}}
 {{- $root := .root -}}
 {{- $policy := .root.Values.networkPolicy -}}

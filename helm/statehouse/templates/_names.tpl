@@ -7,14 +7,14 @@
 {{- printf "%s-%s" (include "statehouse.fullname" .root) .component -}}
 {{- end -}}
 
-{{/* What selects the pods of a component: dict "root" "component". */}}
+{{/* The labels that select the pods of a component: dict "root" "component". */}}
 {{- define "statehouse.selector" -}}
 app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
-{{/* Labels of pods: nothing that changes with the chart's version, because a Job's template cannot change. */}}
+{{/* Labels of pods. None depends on the chart's version, because the pod template of a Job cannot be changed. */}}
 {{- define "statehouse.podLabels" -}}
 {{- $labels := include "statehouse.selector" . | fromYaml -}}
 {{- toYaml (mustMergeOverwrite (dict) .root.Values.commonLabels .pod.labels $labels) -}}

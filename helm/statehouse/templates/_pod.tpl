@@ -1,4 +1,4 @@
-{{/* What a component's pods have, as JSON: dict "root" and "own", the component's values. */}}
+{{/* Returns the pod values of a component as JSON: dict "root" and "own" (the component's own pod values). */}}
 {{- define "statehouse.podValues" -}}
 {{- $result := deepCopy .root.Values.pod -}}
 {{- range $name, $value := .own -}}

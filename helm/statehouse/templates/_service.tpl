@@ -1,4 +1,4 @@
-{{/* The ports of a service's container, as JSON from the name to the number: dict "root" "service". */}}
+{{/* The ports of a service's container, as a JSON object of numbers by name: dict "root" "service". */}}
 {{- define "statehouse.ports" -}}
 {{- $declared := include "statehouse.declared" . | fromJson -}}
 {{- $result := dict -}}
@@ -45,7 +45,7 @@ lifecycle:
 {{- $oneVolume := and (eq $service "state") (ne $root.Values.state.directory.existingClaim "") -}}
 {{- $pod := include "statehouse.podValues" (dict "root" $root "own" $values.pod) | fromJson -}}
 {{- $given := dict "root" $root "service" $service "component" $service "pod" $pod -}}
-{{- /* A pod serves while proxies remove it (preStop and DRAIN_SECONDS), then ends its requests. */ -}}
+{{- /* A pod continues to serve while proxies remove it (preStop and DRAIN_SECONDS), then finishes its requests. */ -}}
 {{- $grace := add 5 ($root.Values.preStopSeconds | int) -}}
 {{- range $setting, $default := dict "DRAIN_SECONDS" "5" "SHUTDOWN_TIMEOUT" "20" -}}
 {{- $grace = add $grace (include "statehouse.setting" (dict "root" $root "service" $service "setting" $setting) | default $default | int) -}}
@@ -108,7 +108,7 @@ metadata:
   {{- include "statehouse.metadata" (merge (dict "name" (printf "%s%s" (include "statehouse.name" $given) $target) "annotations" $values.service.annotations) $given) | nindent 2 }}
 spec:
   {{- if eq $name "grpc" }}
-  # Without an address of its own: clients balance over the addresses of the pods.
+  # A headless service: its clients balance calls over the addresses of the pods.
   clusterIP: None
   {{- else }}
   type: {{ $values.service.type }}

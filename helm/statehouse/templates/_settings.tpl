@@ -1,4 +1,4 @@
-{{/* A value of a setting as text. Numbers that Helm read as floating point must not become 4.29e+09. */}}
+{{/* Returns a setting's value as text. Helm reads some numbers as floating point; they must not become 4.29e+09. */}}
 {{- define "statehouse.text" -}}
 {{- if kindIs "float64" . -}}
 {{- if eq (floor .) . }}{{ printf "%.0f" . }}{{ else }}{{ . }}{{ end -}}
@@ -7,15 +7,15 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The declared settings of a service, as JSON: dict "root" "service"; with "migrations" those of its migrations, too. */}}
+{{/* The declared settings of a service, as JSON: dict "root" "service"; with "migrations" also those of migrations. */}}
 {{- define "statehouse.declared" -}}
 {{- $all := .root.Files.Get "files/settings.json" | fromJson -}}
 {{- mustMergeOverwrite (dict) (index $all .service) (hasKey . "migrations" | ternary $all.migrate dict) | toJson -}}
 {{- end -}}
 
 {{/*
-The settings of a service whose values the chart or its user gives as text, as JSON: dict "root" "service" and optionally
-"migrations", the values of its migrations. What is given for the service wins over what is given for all.
+Returns, as JSON, the settings of a service whose values are text in the chart or in the user's values: dict "root"
+"service" and optionally "migrations" (the values of its migrations). Values for one service override those for all.
 */}}
 {{- define "statehouse.settings" -}}
 {{- $root := .root -}}
@@ -62,8 +62,8 @@ The settings of a service whose values the chart or its user gives as text, as J
 {{- end -}}
 
 {{/*
-The settings of a service whose values are in a Secret or ConfigMap, as JSON from the name to its source; arguments as
-above.
+Returns the settings of a service whose values are in a Secret or ConfigMap, as a JSON object of sources by name.
+Takes the same arguments as the template above.
 */}}
 {{- define "statehouse.settingsFrom" -}}
 {{- $declared := include "statehouse.declared" . | fromJson -}}
@@ -84,7 +84,8 @@ above.
 {{- end -}}
 
 {{/*
-Environment variables of a container: as above, optionally "only", a list of settings, and "pod" for its extraEnv.
+Environment variables of a container. Takes the same arguments as above, and optionally "only" (a list of settings) and
+"pod" (for its extraEnv).
 */}}
 {{- define "statehouse.env" -}}
 {{- $only := .only -}}
@@ -124,7 +125,7 @@ Environment variables of a container: as above, optionally "only", a list of set
         path: {{ .path }}
 {{- end -}}
 
-{{/* Volumes of the settings: arguments as statehouse.env. */}}
+{{/* Volumes of the settings. Takes the same arguments as statehouse.env. */}}
 {{- define "statehouse.settingsVolumes" -}}
 {{- $only := .only -}}
 {{- $sources := list -}}

@@ -18,7 +18,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* Where a missing setting belongs, in the words of its remedy: dict "path" "declared". */}}
+{{/* Returns where to set a missing setting, for the error message: dict "path" "declared". */}}
 {{- define "statehouse.remedy" -}}
 {{- if .declared.secret -}}
 {{ .service }}.settingsFrom.{{ .name }}.existingSecret: is required{{ .reason }}; set the name and the key of a Secret. {{ .declared.description }}
