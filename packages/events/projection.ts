@@ -9,7 +9,8 @@ type Hints<Id extends string> = Readonly<Record<string, (event: Event) => Id | u
 
 /**
  * Data that a service copies from another service. Any client of the bus can publish events, so an event's content is
- * never applied. It is a hint to call the service that owns the object, and only that service's response is applied.
+ * never applied. The event is only a hint to call the service that owns the object, and only that service's response is
+ * applied.
  */
 export interface Projection<Id extends string = string> {
   hints: Hints<Id>;

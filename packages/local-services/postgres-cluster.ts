@@ -94,9 +94,9 @@ function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
 }
 
 /**
- * Returns the path by which PostgreSQL can open the folder. A parent folder can be closed to PostgreSQL's user, as with
- * a clone under /root. Linux then still permits access through the working directory, because root sets it before the
- * process changes its user.
+ * Returns the path by which PostgreSQL can open the folder. PostgreSQL's user may not be allowed to enter a parent
+ * folder, for example if the clone is under /root. Linux then still permits access through the working directory,
+ * because root sets it before the process changes its user.
  */
 function seenAs({ user }: Cluster, folder: string): string {
   if (!user || reaches(user, folder)) return folder;

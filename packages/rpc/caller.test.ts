@@ -15,7 +15,7 @@ const of = (organizationId: string): [string, OrganizationGrants] => [
   },
 ];
 
-/** Creates callers of a user in two organizations, whose grants are loaded at the versions `current`. */
+/** Creates callers for a user in two organizations. Each load of the user's grants returns the versions `current()`. */
 function callers(current: () => string) {
   const loads: string[] = [];
   const callerOf = createCallers(async ({ versions }): Promise<Grants> => {

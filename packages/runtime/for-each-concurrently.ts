@@ -1,6 +1,6 @@
 /**
- * Runs `work` for each item, at most `count` at the same time. All take items from one queue, so a slow item does not
- * delay the others. After the first error no further work starts; the error is thrown when all work in progress has
+ * Runs `work` for each item, at most `count` at the same time. All items are taken from one queue, so a slow item does
+ * not delay the others. After the first error no further work starts; the error is thrown when all work in progress has
  * ended.
  */
 export async function forEachConcurrently<Item>(

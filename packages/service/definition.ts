@@ -77,8 +77,8 @@ export interface ServiceDefinition<
   clients: readonly Client[];
   app(dependencies: AppDependencies<z.output<Schema>, Client, Options>): App;
   /**
-   * Overrides how a principal's grants are loaded. The function is called again for every write. If omitted, grants are
-   * loaded from the access service and cached by the principal's version vector.
+   * Replaces the way in which a principal's grants are loaded. The loader is called again for every write. If omitted,
+   * grants are loaded from the access service and cached by the principal's version vector.
    */
   grants?(app: App): GrantsLoader;
   bindings(app: App): ServiceBinding[];
