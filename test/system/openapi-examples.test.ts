@@ -88,9 +88,15 @@ test("the examples of the OpenAPI document are requests and resources of this te
   await expect(`${text}\n`).toMatchFileSnapshot(file);
 });
 
-/** Returns the position of a call: reads come before changes, and actions come last, except the action that locks. */
-const place = ({ method, path }: Route): number =>
-  path.endsWith("/actions/lock") ? 0.5 : path.includes("/actions/") ? 4 : methods.indexOf(method);
+/**
+ * Returns the position of a call: reads come before changes, and actions come after them, except the action that locks.
+ * Those that suspend or change the administrator who makes the calls come last: nothing is allowed after them.
+ */
+function place({ method, path }: Route): number {
+  if (method !== "GET" && path.includes("/admin/users/")) return methods.length + 1;
+  if (path.endsWith("/actions/lock")) return 0.5;
+  return path.includes("/actions/") ? methods.length : methods.indexOf(method);
+}
 
 /** Whether a body has an attribute or an item. */
 const says = (body: unknown): boolean =>
