@@ -8,7 +8,7 @@ type ProjectOptions = NonNullable<TestProjectInlineConfiguration["test"]>;
 
 const onCi = process.env.CI === "true";
 
-// The folder of a test file is its layer: CONTRIBUTING.md, "Tests".
+// The folder of a test file is its layer; see CONTRIBUTING.md, "Tests".
 const withLocalServices = "{packages,services}/*/test/**/*.test.ts";
 const plans = "services/*/test/plans/**/*.test.ts";
 const modules = "**/node_modules/**";
@@ -66,7 +66,7 @@ const slow: ProjectOptions = {
 /** An upgrade under load needs a machine of its own, and compares with an earlier source: test/upgrade/README.md. */
 const upgrade = process.env.STATEHOUSE_TEST_UPGRADE === "true" ? ["test/upgrade/**/*.test.ts"] : [];
 
-/** What is too heavy for `npm test`: `npm run test:release`. */
+/** Tests that are too heavy for `npm test`. They run with `npm run test:release`. */
 const release: ProjectOptions = {
   ...onLocalServices,
   name: "release",
@@ -94,8 +94,8 @@ export default defineConfig({
     pool: "forks",
     // Node runs the files as they are, as it does in production, worker threads and instrumentation included.
     experimental: { viteModuleRunner: false },
-    // For two cores: the tests wait for other processes for about a third of the time, and more workers make each other
-    // late.
+    // Suits two cores: the tests wait for other processes for about a third of their time. More workers would slow each
+    // other down.
     maxWorkers: 3,
     // A retry hides the bug that makes a test fail now and then.
     retry: 0,

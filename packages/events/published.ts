@@ -48,8 +48,8 @@ export type EventOf<Nouns> = EventOfTable<
 >;
 
 /**
- * For a property of a row, the name of its attribute in documents, if the two names differ by more than their spelling;
- * null if documents do not show the property.
+ * Maps a property of a row to the name of its attribute in documents. Needed only if this name is not the property's
+ * own name in kebab-case. Null if documents do not show the property.
  */
 export type AttributeNames = Readonly<Record<string, string | null>>;
 
@@ -65,7 +65,7 @@ const hiddenEverywhere: AttributeNames = {
   retryAt: null,
 };
 
-/** Returns the attributes that changed in the rows of an event since they were loaded, sorted. */
+/** Returns, in sorted order, the attributes that changed in the rows of an event since these rows were loaded. */
 async function changedIn(
   em: EntityManager,
   event: DomainEvent,

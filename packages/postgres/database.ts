@@ -175,7 +175,10 @@ function createOrm({
   return { orm, pool };
 }
 
-/** Opens new connections with the current URL, and closes those of a previous one when they are released. */
+/**
+ * Opens new connections with the current URL. Connections that were opened with an earlier URL are closed when they are
+ * released.
+ */
 function followUrl(pool: Pool, currentUrl: () => string): void {
   Object.defineProperty(pool.options, "connectionString", { get: currentUrl, enumerable: true });
   const opened = new WeakMap<ClientBase, string>();

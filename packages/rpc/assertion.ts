@@ -29,7 +29,7 @@ const CLOCK_SKEW_S = 10;
 /** The only issuer that may assert other principals. */
 const GATEWAY = "gateway";
 
-/** The principal of a call, as a source of signed assertions. */
+/** Provides the signed assertions that name the principal of a call. */
 export interface CallOptions {
   /** Returns the signed assertion for the service `audience`. */
   assertion(audience: string): Promise<string>;

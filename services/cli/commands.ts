@@ -62,7 +62,7 @@ const running = <Schema extends z.ZodObject>(
 interface Printing {
   args?: string;
   summary: string;
-  /** The name of the work, with which the line about a failure begins, for example "Migrating". */
+  /** The name of the work, for example "Migrating". The line that reports a failure begins with it. */
   what: string;
   /** Lines of the help about arguments and options. */
   details?: readonly string[] | (() => Promise<readonly string[]>);

@@ -23,8 +23,9 @@ export interface Bench extends Ground {
   one: BenchFixture;
   /** A stack with the four services as separate processes. */
   four: BenchFixture;
-  /** The process id of the state service in `four`, and the bucket in which this service stores state bytes. */
+  /** The process id of the state service in `four`. */
   statePid: number;
+  /** The bucket in which the state service in `four` stores state bytes. */
   stateBucket: string;
 }
 

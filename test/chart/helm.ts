@@ -111,7 +111,8 @@ export async function template(
     return file;
   });
   const given = files.flatMap((file) => ["--values", file]);
-  // Sets the version of Kubernetes, because a Helm built with `go install` does not know for which version it was made.
+  // Sets the version of Kubernetes, because a Helm that was built with `go install` does not know which version it was
+  // made for.
   const release = [
     "template",
     "statehouse",

@@ -115,7 +115,8 @@ test.for([
     await using _ = await startEdge(program);
     const { origin } = new URL(stack.environments.gateway.PUBLIC_URL ?? "");
 
-    // Paths: the state service responds to /v1/object/…, and the gateway to a path that only begins like it.
+    // The proxy routes /v1/object/… to the state service. All other paths go to the gateway, even similar ones such as
+    // /v1/objects.
     expect((await fetch(`${origin}/.well-known/terraform.json`)).status).toBe(200);
     expect((await fetch(`${origin}/v1/object/sv-AAAAAAAAAAAAAAAA`)).status).toBe(401);
     expect((await fetch(`${origin}/v1/objects`)).status).toBe(404);

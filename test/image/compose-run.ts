@@ -115,13 +115,14 @@ async function startOne(name: string, service: ComposeService): Promise<void> {
     throw new Error(`${name} ended with ${code}:\n${container.output()}`);
   });
   await Promise.race([healthy, ended]);
-  // After this point the container may end: it does when everything is stopped.
+  // From here on, the end of the container is not an error: `stop` ends it.
   ended.catch(() => {});
   step(`${name} is healthy`);
 }
 
 /**
- * Starts a service of Statehouse. Throws if the file does not restrict the service as these tests restrict containers.
+ * Starts one of Statehouse's own services. Throws unless the Compose file gives it the same restrictions as the
+ * containers in these tests.
  */
 async function startOwn(name: string, service: ComposeService): Promise<Container> {
   const closed = { read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] };

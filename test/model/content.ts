@@ -19,7 +19,7 @@ export function rawBytes(serial: number, lineage: string, variant: number): Name
   );
 }
 
-/** Returns a JSON form; each `variant` has other bytes. */
+/** Returns a JSON form whose bytes are different for each `variant`. */
 export const jsonBytes = (variant: number): Named =>
   named(Buffer.from(JSON.stringify({ format_version: "1.0", variant })), `json ${variant}`);
 

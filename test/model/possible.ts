@@ -112,7 +112,7 @@ export interface ShownVersion {
   urls: { raw: boolean; json: boolean; rawUpload: boolean; jsonUpload: boolean };
 }
 
-/** Returns the states that agree with these documents, with the ids from them added. */
+/** Returns the states that agree with these documents, and adds the documents' ids to them. */
 export function thatShow(states: readonly State[], shown: Shown): State[] {
   const found = new Map<string, State>();
   const open = [...states];

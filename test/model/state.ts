@@ -11,7 +11,10 @@ export interface Version {
   id: string | null;
   serial: number;
   lineage: string;
-  /** The name of the announced bytes; the model uses it like their md5. */
+  /**
+   * The name that the model gives to the bytes that the create request announced. The model compares names where the
+   * service compares md5 values.
+   */
   content: string;
   /** Epoch of the lock under which the version was created. */
   epoch: number;

@@ -123,7 +123,7 @@ const keysOf = (environments: Record<ServiceName, Environment>, service: Service
     ),
   );
 
-/** Restores each database to its moment and checks all promises. */
+/** Restores each database to its time in `moments` and checks everything that docs/backup.md promises. */
 async function restoreTo(
   backups: Backups,
   moments: Record<keyof Databases, number>,
@@ -210,8 +210,8 @@ function expectExplained(
   );
   for (const id of Object.values(reported).flat()) expect(changed).toContain(id);
   if (workspaces >= state) return;
-  // The workspaces that were created and written between the two moments, and not deleted. The workspaces service has
-  // lost these workspaces.
+  // Workspaces that were created and first written after the moment to which the workspaces database was restored and
+  // before that of the state database, and that were not deleted by then. The workspaces service has lost them.
   const lost = journal.filter(
     ({ made, versions: [first], deleted }) =>
       made.from > workspaces + MARGIN_MS &&

@@ -28,7 +28,8 @@ async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boo
 }
 
 /**
- * Flags whose attempts change the object. After them, another attempt could fail for a reason other than permissions.
+ * Flags whose test changes the object: a later attempt on the same object could then fail for a reason other than
+ * permissions.
  */
 const spoiling = [
   "can-destroy",
@@ -114,8 +115,8 @@ describe.each(everybody)("%s", (_, newActor) => {
     const { "can-destroy": destroy, ...others } = onOrganization;
     const { said, done } = await compare(actor, others, { target: () => actor.workspace(), path });
     expect(done).toEqual(said);
-    // Tried only if it must fail, because later tests need this organization. A caller that may delete its organization
-    // tries it on another one.
+    // Deletion is tried here only for callers that may not delete the organization, because later tests need it.
+    // Callers that may are tested with another organization.
     const flags = await flagsOf(actor, path());
     if (!flags?.["can-destroy"]) expect((await destroy?.(actor, ""))?.status).toBe(404);
   });

@@ -12,7 +12,7 @@ export const kinds: Record<string, readonly string[]> = {
   "agent-pools": ["agentPoolId"],
   "authentication-tokens": ["tokenId"],
   "default-agent-pool-id": ["agentPoolId"],
-  // The SSH key in the body that assigns it to a workspace.
+  // Only the body that assigns an SSH key to a workspace has an attribute `id`: the id of the key.
   id: ["sshKeyId"],
   "organization-memberships": ["membershipId"],
   projects: ["projectId"],

@@ -5,7 +5,8 @@ import { costOf } from "../stack/request-cost.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 
-// Requirement "Hops are counted like SQL": the cost of a read must not increase over time or with the number of rows.
+// The number of SQL statements and of calls between services for a read must not increase over time or with the number
+// of rows.
 describe("the cost of a request", () => {
   let stack: Stack;
   let caller: Api;

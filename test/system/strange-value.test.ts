@@ -8,8 +8,8 @@ import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.t
 
 const fixture = useFixture();
 /**
- * Enough runs to combine most values with most positions over time. A value in a new position is tried within a few
- * runs.
+ * Number of iterations in one execution of this test. Over many executions, they combine most values with most
+ * positions; a new position is covered after a few executions.
  */
 const RUNS = 400;
 

@@ -42,7 +42,7 @@ export interface Network extends AsyncDisposable {
  */
 const HOSTS_BYTES = 8192;
 
-/** Creates a network on addresses of the loopback interface, in `folder`. */
+/** Creates a simulated network that uses loopback addresses. Its `hosts` and `resolv.conf` are written to `folder`. */
 export function createNetwork(folder: string): Network {
   const prefix = `127.${randomInt(10, 250)}.${randomInt(250)}`;
   const hosts = path.join(folder, "hosts");

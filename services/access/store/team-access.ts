@@ -158,7 +158,10 @@ const ofWorkspace = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
   organizationId,
 });
 
-/** The messages of events, by the type of the grant's target: their schemas and fields differ. */
+/**
+ * The messages of events, by the type of the grant's target. Messages of the two types have different schemas and
+ * fields.
+ */
 const publishedTables = {
   project: {
     created: (of: TeamAccess) =>

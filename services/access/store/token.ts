@@ -83,9 +83,9 @@ const visibleTeamTokens = `t.organization_id = $1 and t.type = 'team' and exists
         or ('expiring_in_30_days' = any($10) and t.expired_at <= $11 + interval '30 days'))))`;
 
 /**
- * Selects a page of the tokens of those teams of organization $1 whose names contain $9: of all of them if $4 is true,
- * otherwise of those that `TokenViewer` describes. $10 are the expiry statuses to match at the time $11. Every token
- * has an expiry.
+ * Selects a page of team tokens in organization $1. Only teams whose name contains $9 are included and, unless $4 is
+ * true, only those that `TokenViewer` describes. $10 are the expiry statuses to match at the time $11. Every token has
+ * an expiry.
  */
 export function listOfTeamTokens(sort?: TokenSort): string {
   const direction = sort?.descending ? "desc" : "asc";

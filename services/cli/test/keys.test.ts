@@ -211,7 +211,7 @@ test("a subscriber receives its own nkey and nothing else, and the services crea
   }
   const manifests = await keys("print", own, "--format", "kubernetes", "--service", "billing");
   expect(manifests.match(/kind: .*/g)).toEqual(["kind: Secret"]);
-  // A changed filter keeps the nkey.
+  // Changing a subscriber's filter does not change its nkey.
   await keys("subscriber", own, "--name", "search", "--filter", "statehouse.state.>");
   const changed = await readMaterial(own);
   expect(changed.subscribers.search).toEqual({ filter: "statehouse.state.>" });

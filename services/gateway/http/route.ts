@@ -103,8 +103,9 @@ export interface RouteDeclaration<
   /** Maximum size of the body in bytes; 1 MiB if omitted. The installation's limit also applies. */
   maxBodyBytes?: number;
   /**
-   * Whether the service's method supports `validate_only`. Then the service also validates the valid part of an invalid
-   * body, and the client receives all problems of a request in one response.
+   * Whether the service's method supports `validate_only`. If so, a body that fails the schema is still sent to the
+   * service for validation, without its invalid fields, so that the client receives all problems of a request in one
+   * response.
    */
   validatesOnly?: boolean;
   /** JSON pointers of message fields that are not in the attribute of the same name. */

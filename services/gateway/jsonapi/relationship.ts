@@ -17,8 +17,8 @@ export interface Target<Parent, Context> {
 }
 
 /**
- * Creates a target that loads the items of all parents in one call, with each distinct `keyOf` once. Parents without a
- * key have a target of another type.
+ * Creates a target that loads the items of all parents in one call. `keyOf` returns the id of a parent's item; each id
+ * is requested once. A parent for which it returns undefined has no item of this type.
  */
 export const target = <Parent, Item, Context>(
   of: () => CompiledResource<Item, Context>,

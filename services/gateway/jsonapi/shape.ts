@@ -52,7 +52,7 @@ export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, description);
       }
-      // Tools read `deprecated` only beside the alternatives, not inside one of them.
+      // Tools recognize `deprecated` only on the schema that contains `anyOf`, not on a member of `anyOf`.
       const [value] = jsonSchema.anyOf ?? [];
       if (isSchema(value) && value.deprecated) {
         jsonSchema.deprecated = true;

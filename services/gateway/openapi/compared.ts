@@ -2,7 +2,10 @@ import { isSchema, type JsonSchema } from "../jsonapi/shape.ts";
 
 /** The contents of a JSON:API's OpenAPI document, as names that do not depend on how the document is written. */
 export interface Names {
-  /** Operations, such as `GET /teams/{}`, their query parameters, `GET /teams/{} ?include`, and included names. */
+  /**
+   * Operations (`GET /teams/{}`), their query parameters (`GET /teams/{} ?include`) and the values that `include`
+   * accepts (`GET /teams/{} ?include=users`).
+   */
   readonly operations: ReadonlySet<string>;
   /** Attributes, relationships and links of resources, such as `teams attributes.permissions.can-destroy`. */
   readonly members: ReadonlySet<string>;

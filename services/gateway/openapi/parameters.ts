@@ -33,7 +33,7 @@ export function createParameters() {
       const use = uses.get(JSON.stringify(parameter));
       return use && use.count > 1 ? { $ref: `#/components/parameters/${use.name}` } : parameter;
     },
-    /** Returns the components. */
+    /** Returns the parameters that are used more than once, keyed by the name of their component. */
     shared: (): Readonly<Record<string, JsonSchema>> =>
       Object.fromEntries(
         [...uses.values()]

@@ -146,7 +146,10 @@ interface Outcome {
   kept: KeptReason[];
 }
 
-/** Returns undefined and changes nothing if the retention answer is outdated. */
+/**
+ * Deletes the contents of those versions of the batch that retention does not keep; a dry run deletes nothing. Returns
+ * undefined and changes nothing if `answer`, which the workspaces service returned, is outdated.
+ */
 async function decideBatch(
   app: App,
   tx: Tx,

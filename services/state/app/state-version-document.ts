@@ -16,7 +16,10 @@ export interface StateVersionDocument {
   showsBillableResources: boolean;
 }
 
-/** The first engine version whose JSON form is stable: the specification offers no URL to those of earlier ones. */
+/**
+ * The first engine version whose JSON form is stable. By the specification, states of earlier versions have no URL for
+ * their JSON form.
+ */
 const FIRST_STABLE_JSON = [1, 3] as const;
 
 /** Returns whether the engine that wrote the state has a stable JSON form. True while the engine is unknown. */

@@ -97,7 +97,10 @@ export interface Download {
   filename: string;
 }
 
-/** Returns the blob of a content if the caller may read the state. Throws `notFound`, `forbidden`. */
+/**
+ * Returns the blob of one of the version's contents (raw state or JSON form) if the caller may read the state. Throws
+ * `notFound`, `forbidden`.
+ */
 export async function authorizeDownload(
   app: App,
   caller: Caller,

@@ -27,8 +27,9 @@ export interface BlobRetention {
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
 /**
- * Returns the interruption between two heartbeats; undefined if there is none. Without an earlier heartbeat the
- * interruption has no start, because the database can be restored from a time before its first heartbeat.
+ * Returns the interruption between two heartbeats; undefined if there is none. Without an earlier heartbeat, the
+ * interruption is taken to start at the Unix epoch: the database may have been restored to a time before its first
+ * heartbeat.
  */
 export function interruptionBetween(
   last: DatabaseHeartbeat | undefined,

@@ -127,7 +127,7 @@ export const rollbackWithoutContent = (status: string) =>
     `The state version to roll back to is ${status}; only a finalized one can be copied.`,
   );
 
-/** The source of a rollback is a version of the same workspace. */
+/** The source of a rollback must be a version of the same workspace. */
 export const rollbackToOtherWorkspace = () =>
   invalid([
     {

@@ -32,7 +32,7 @@ export interface S3Settings {
   addressing?: "path" | "virtual-host" | undefined;
   /** PEM of certificate authorities that are trusted in addition to those that Node trusts. */
   authorities?: string | undefined;
-  /** How long the store may neither send nor accept data, in ms. */
+  /** How long a transfer waits for the store before it fails, in ms; `TransferOptions` describes the waits. */
   silenceMs?: number | undefined;
 }
 

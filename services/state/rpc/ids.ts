@@ -2,7 +2,7 @@ import { isId } from "@statehouse/postgres/ids";
 import { outputNotFound, stateVersionNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
 
-// Each function throws `notFound`: a text that does not have the form of an id cannot identify a row.
+// Each function throws `notFound` if the string is not a well-formed id, because no row can have it.
 
 export function workspaceId(text: string): WorkspaceId {
   if (!isId("ws", text)) throw workspaceNotFound();

@@ -130,7 +130,7 @@ const rows = (em: EntityManager, sealer: Sealer) => ({
   saveAll: (versionId: StateVersionId, outputs: readonly ExtractedOutput[]): Promise<void> =>
     insertOutputs(em, sealer, versionId, outputs),
 
-  /** Deletes the outputs of locked versions. */
+  /** Deletes the outputs of versions whose rows the transaction has locked. */
   removeOf: (versionIds: readonly StateVersionId[]): Promise<void> => deleteOutputs(em, versionIds),
 });
 

@@ -11,7 +11,7 @@ export function extractStateFile(text: string, size = 64 * 1024): Extraction {
   return parser.end();
 }
 
-/** A key of digests. */
+/** A key for computing digests in tests. */
 export const digestKey = { id: "k1", key: Buffer.alloc(32, 1).toString("base64") };
 
 /** Extracts a state that has three resources and these outputs. */

@@ -7,7 +7,8 @@ import type { DigestKey } from "../domain/state-digest.ts";
 /** A message to the thread: bytes of a state, or its end with the key of its digests. */
 export type ReaderMessage = Uint8Array | { digestKey: DigestKey };
 /**
- * A message from the thread. `taken` follows bytes: the thread accepts more. The others follow the end of the state.
+ * A reply from the thread. `taken` acknowledges bytes: the next ones may be sent. `extraction` or `fault` is the reply
+ * to the end of the state.
  */
 export type ReaderAnswer = "taken" | { extraction: PackedExtraction } | { fault: string };
 

@@ -70,7 +70,7 @@ export function applyAutoDestroy(
   if (at === undefined && duration === undefined && inherits === undefined) return;
   const inherited = workspace.inheritsProjectAutoDestroy;
   const inheritedAt = workspace.autoDestroyAt;
-  // After this, the scheduled time is the workspace's own.
+  // Clears the inherited time, so that `autoDestroyAt` below contains only a time from the workspace's own settings.
   if (inherited) workspace.autoDestroyAt = null;
   if (duration !== undefined) {
     if (checkActivityDuration(duration, problems)) {

@@ -111,7 +111,7 @@ export interface OrganizationSearch {
   ids: readonly string[];
   /** Part of the organization's name or of its e-mail address; empty matches all. */
   query: string;
-  /** Parts of the name and of the address; empty ones match all. */
+  /** Substrings of the organization's name and e-mail address; an empty string matches every organization. */
   name: string;
   email: string;
   /** Undefined returns all matching organizations. */

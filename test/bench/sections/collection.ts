@@ -22,8 +22,8 @@ const OBJECTS = 3000;
 const PATIENCE = { timeout: 30 * 60_000, interval: 100 };
 
 /**
- * (l) Deletions by retention per second. Rows are compared with the same number of plain DELETEs, and bytes with direct
- * removals from the store.
+ * (l) Measures how many versions retention policies delete per second. The baseline is plain DELETE statements for
+ * rows, and direct removals from the store for bytes.
  */
 export async function collection({ options }: Ground): Promise<Aim[]> {
   const workspaces = Math.max(1, Math.round(options.versions / EACH));
