@@ -8,7 +8,7 @@ import { type Event, eventFrom, reaches } from "./event.ts";
 import type { Nats } from "./nats.ts";
 import { type Projection, projectionOf, refreshAll, typesOf } from "./projection.ts";
 import { failed, type Outcome, receiveMessages } from "./receive.ts";
-import { ensureStreams, type StreamSettings } from "./stream.ts";
+import { ensureStreams, ensureSubscribers, type StreamSettings } from "./stream.ts";
 
 /** A subscription of a service. */
 export interface Consumer {
@@ -78,7 +78,10 @@ export function startConsumer({
     durable,
     filter,
     // Creates the streams again, because the bus may have been replaced by one without them.
-    prepare: () => ensureStreams(nats, stream),
+    prepare: async () => {
+      await ensureStreams(nats, stream);
+      await ensureSubscribers(nats, stream.subscribers, logger);
+    },
     batch: BATCH,
     logger,
     async receive(messages) {

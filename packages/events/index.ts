@@ -21,5 +21,11 @@ export {
   published,
 } from "./published.ts";
 export { startRelay } from "./relay.ts";
-export { ensureStreams, MAIL_STREAM, STREAM, type StreamSettings } from "./stream.ts";
+export {
+  ensureStreams,
+  ensureSubscribers,
+  MAIL_STREAM,
+  STREAM,
+  type StreamSettings,
+} from "./stream.ts";
 export { on, subscribe } from "./subscribe.ts";

@@ -10,6 +10,7 @@ import {
   type StreamConfig,
 } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import type { Logger } from "@statehouse/runtime";
 import type { Nats } from "./nats.ts";
 
 /** The stream that contains the events of all services. */
@@ -59,8 +60,8 @@ const MAX_AGE_DAYS = 30;
 const MAX_AGE_OF_MAIL_DAYS = 7;
 
 /**
- * Creates missing streams and missing consumers of subscribers, and changes existing ones to the settings. The number
- * of copies is never reduced, because another service of the installation can have a different setting.
+ * Creates missing streams, and changes existing ones to the settings. The number of copies is never reduced, because
+ * another service of the installation can have a different setting.
  */
 export async function ensureStreams(nats: Nats, settings: StreamSettings): Promise<void> {
   const { maxAgeDays, maxBytes, cluster, tags } = settings;
@@ -90,9 +91,24 @@ export async function ensureStreams(nats: Nats, settings: StreamSettings): Promi
     },
     { ...placement, replicas: settings.replicas },
   );
-  const connection = await nats.connection();
-  for (const subscriber of settings.subscribers ?? []) {
-    await ensureConsumer(connection, { ...subscriber, from: "beginning" });
+}
+
+/**
+ * Creates missing consumers of subscribers, and changes the filters of existing ones. One that NATS refuses is logged,
+ * so that it affects neither the other subscribers nor the services: NATS may not have loaded its permissions yet, or a
+ * second consumer may demand the messages of the mail sender.
+ */
+export async function ensureSubscribers(
+  nats: Nats,
+  subscribers: readonly SubscriberConsumer[] = [],
+  logger: Logger,
+): Promise<void> {
+  for (const subscriber of subscribers) {
+    try {
+      await ensureConsumer(await nats.connection(), { ...subscriber, from: "beginning" });
+    } catch (error) {
+      logger.error({ err: error, ...subscriber }, "consumer of a subscriber was not created");
+    }
   }
 }
 

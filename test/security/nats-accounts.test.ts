@@ -6,6 +6,7 @@ import {
   connectNats,
   type Event,
   ensureStreams,
+  ensureSubscribers,
   eventType,
   MAIL_STREAM,
   type Nats,
@@ -54,6 +55,7 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
   async function setUp(): Promise<void> {
     await using state = await as("state");
     await ensureStreams(state, subscriptions);
+    await ensureSubscribers(state, subscriptions.subscribers, logger);
   }
 
   beforeAll(async () => {

@@ -1,9 +1,10 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { freePort } from "@statehouse/local-services";
+import { createLogger } from "@statehouse/runtime";
 import { needs, ownNats, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { connectNats } from "../nats.ts";
-import { ensureStreams, MAIL_STREAM, STREAM } from "../stream.ts";
+import { ensureStreams, ensureSubscribers, MAIL_STREAM, STREAM } from "../stream.ts";
 
 test("the stream in a cluster has the configured number of replicas, which never decreases", {
   timeout: 120_000,
@@ -48,5 +49,26 @@ needs("nats-server")("the settings of the streams", () => {
       ...{ max_age: 400 * day, max_bytes: 2_000_000, placement: { tags: ["ssd"] } },
     });
     expect(await config(MAIL_STREAM)).toMatchObject({ max_age: 7 * day });
+  });
+});
+
+needs("nats-server")("the consumers of subscribers", () => {
+  test("a consumer that NATS refuses stops neither the others nor the service", async () => {
+    await using server = await ownNats({});
+    await using nats = connectNats({ url: server.url, name: "test" });
+    await ensureStreams(nats, {});
+    const errors: unknown[] = [];
+    const logger = createLogger({ service: "test", level: "silent" });
+    logger.error = (fields: object) => void errors.push(fields);
+    const subscribers = [
+      { durable: "mail", filter: "statehouse-mail.>" },
+      { durable: "mail-again", filter: "statehouse-mail.>" },
+      { durable: "search", filter: "statehouse.>" },
+    ];
+    await ensureSubscribers(nats, subscribers, logger);
+    expect(errors).toMatchObject([{ durable: "mail-again" }]);
+    const { consumers } = await jetstreamManager(await nats.connection());
+    await expect(consumers.info(STREAM, "search")).resolves.toMatchObject({ name: "search" });
+    await expect(consumers.info(MAIL_STREAM, "mail")).resolves.toMatchObject({ name: "mail" });
   });
 });
