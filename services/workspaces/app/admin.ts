@@ -35,7 +35,7 @@ export const updateGeneralSettings = (
   checkRunTimeouts(wanted, problems);
   problems.throwIfAny();
   return app.transaction(async (tx) => {
-    const before = await tx.generalSettings.get();
+    const before = await tx.generalSettings.getForUpdate();
     const settings = {
       defaultRemoteStateAccess: wanted.defaultRemoteStateAccess ?? before.defaultRemoteStateAccess,
       planTimeout: wanted.planTimeout ?? before.planTimeout,

@@ -28,6 +28,13 @@ const rows = (em: EntityManager) => ({
     return row;
   },
 
+  /** Reads the settings to change some of them: the others must not change meanwhile. */
+  async getForUpdate(): Promise<GeneralSettings> {
+    const [row] = await queryIn<GeneralSettings>(em, `${select} for update`);
+    if (!row) throw new Error("the row of general settings is missing");
+    return row;
+  },
+
   async set({
     defaultRemoteStateAccess,
     planTimeout,

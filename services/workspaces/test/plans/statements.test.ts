@@ -183,6 +183,7 @@ beforeAll(async () => {
     await tx.workspaces.inherited("prj-1");
     await tx.workspaces.dueForAutoDestroy(now, 10);
     await tx.workspaces.view("ws-1");
+    await tx.generalSettings.getForUpdate();
     await tx.generalSettings.set({
       defaultRemoteStateAccess: false,
       planTimeout: "2h",
