@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
 import { mailSender, published } from "../stack/published.ts";
-import { newUser, problems, useFixture } from "./fixture.ts";
+import { newUser, problems, recordedApi, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 const path = () => `/organizations/${fixture().organization}/organization-memberships`;
@@ -265,6 +265,9 @@ test("GET organization-memberships lists the caller's own accepted memberships",
   await stranger.api.post(theirs, invitation(email));
   expect((await mine()).body.data).toHaveLength(1);
   expect((await guest.api.get("/organization-memberships?page[size]=0")).status).toBe(400);
+  const made = await owner.api.post(`/organizations/${organization}/authentication-token`);
+  const withoutUser = recordedApi(stack.url, made.body.data.attributes.token);
+  expect((await withoutUser.get("/organization-memberships")).status).toBe(404);
 });
 
 test("the memberships of a team are listed, by status, for those who see the team", async () => {

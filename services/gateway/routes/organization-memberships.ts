@@ -105,7 +105,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     includes,
     query: { page },
     success: [200, list(organizationMembershipResource)],
-    failures: [400],
+    failures: [400, 404],
     credentials: ["user"],
     handle: async ({ query, client, caller }) => {
       const { page } = query;
