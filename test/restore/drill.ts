@@ -170,6 +170,10 @@ async function restoreTo(
   // after all extractions.
   await waitFor(async () => (await awaitingExtraction(databases)).length === 0, {
     what: "the extractions",
+  }).catch((error: unknown) => {
+    throw new Error(`the state service: ${restored.processes.state.output().slice(-4000)}`, {
+      cause: error,
+    });
   });
   const { reported } = await expectedDifferences(databases);
   const { stateBehind = [], ...others } = expected.reported;
