@@ -59,7 +59,6 @@ export const updateProjectTagBindings = (
     if (changesTagBindings(current, wanted)) tx.noteChange(project, "tagBindings");
     await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, {
       now: app.now(),
-      tagKeys: new Set(),
     });
     touch(project, app.now());
     await tx.record(projectUpdated(project));

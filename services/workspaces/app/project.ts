@@ -166,8 +166,8 @@ async function apply(
   if (!bindings) return;
   const current = await tx.tagBindings.ofProject(projectId);
   if (changesTagBindings(current, bindings)) tx.noteChange(project, "tagBindings");
-  const options = { now: app.now(), tagKeys: new Set<string>() };
-  await tx.tagBindings.replace({ organizationId, projectId }, current, bindings, options);
+  const owner = { organizationId, projectId };
+  await tx.tagBindings.replace(owner, current, bindings, { now: app.now() });
 }
 
 /** Called by the access service: returns the projects among `ids` that exist. */

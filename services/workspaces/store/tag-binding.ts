@@ -16,7 +16,10 @@ interface Placed {
   projectId: ProjectId;
 }
 
-const columns = `id, key, value, through_tags as "throughTags", created_at as "createdAt"`;
+/** SQL: whether a binding is a flat tag. The column is null if an earlier release wrote the binding. */
+const throughTags = `coalesce(through_tags, value = '' and workspace_id is not null)`;
+
+const columns = `id, key, value, ${throughTags} as "throughTags", created_at as "createdAt"`;
 
 /** Reads of bindings, outside any transaction. */
 const reads = (database: Database) => ({
@@ -58,7 +61,7 @@ const reads = (database: Database) => ({
     return database.query<EffectiveTagBinding & Placed>(
       // index: workspaces_pkey, tag_bindings_workspace_key, tag_bindings_project_key
       `select * from (
-         select distinct on (w.id, b.key) b.id, b.key, b.value, b.through_tags as "throughTags",
+         select distinct on (w.id, b.key) b.id, b.key, b.value, ${throughTags} as "throughTags",
            b.created_at as "createdAt", b.project_id as "inheritedFromProjectId",
            w.id as "workspaceId", w.organization_id as "organizationId", w.project_id as "projectId"
          from workspaces w
@@ -93,13 +96,13 @@ const rows = (em: EntityManager) => ({
 
   /**
    * Replaces the bindings `current` with `wanted`, a map from key to value, and creates or deletes the ids of flat
-   * tags. `tagKeys` are the keys that are flat tags from then on.
+   * tags. `tagKeys` are the keys that are flat tags from then on: none if omitted.
    */
   async replace(
     owner: TagBindingOwner,
     current: readonly TagBinding[],
     wanted: ReadonlyMap<string, string>,
-    { now, tagKeys }: { now: Date; tagKeys: ReadonlySet<string> },
+    { now, tagKeys = new Set() }: { now: Date; tagKeys?: ReadonlySet<string> },
   ): Promise<void> {
     const removed = current.filter(({ key }) => !wanted.has(key)).map(({ id }) => id);
     const before = new Map(current.map((binding) => [binding.key, binding]));

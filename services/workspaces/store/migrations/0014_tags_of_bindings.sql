@@ -1,4 +1,3 @@
--- Whether a binding was added as a flat tag, by tag-names or the tags relationship. Existing bindings without a value are
--- taken for flat tags.
-alter table tag_bindings add column through_tags boolean not null default false;
-update tag_bindings set through_tags = true where value = '' and workspace_id is not null;
+-- Whether a binding was added as a flat tag, by tag-names or the tags relationship. Null if an earlier release wrote the
+-- binding: then those of workspaces without a value are flat tags.
+alter table tag_bindings add column through_tags boolean;
