@@ -6,11 +6,38 @@ import { effectiveTagBindingResource } from "../resources/effective-tag-bindings
 import { tagBindingResource } from "../resources/tag-bindings.ts";
 import { tagBindingItem } from "../resources/tag-linkages.ts";
 
-const path = "/workspaces/:workspaceId/tag-bindings";
-
 const pointers = { tagBindings: "/data", "tagBindings[]": "/data/[]/attributes" };
 
 const ofProject = "/projects/:projectId/tag-bindings";
+const ofWorkspace = "/workspaces/:workspaceId/tag-bindings";
+const relatedToProject = "/projects/:projectId/relationships/tag-bindings";
+const relatedToWorkspace = "/workspaces/:workspaceId/relationships/tag-bindings";
+
+const listOfProject = (path: typeof ofProject | typeof relatedToProject) =>
+  route({
+    method: "GET",
+    path,
+    summary: "List a project's tag bindings",
+    success: [200, completeList(tagBindingResource)],
+    failures: [404],
+    handle: async ({ client, params: { projectId }, caller }) => ({
+      items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
+        .tagBindings,
+    }),
+  });
+
+const listOfWorkspace = (path: typeof ofWorkspace | typeof relatedToWorkspace) =>
+  route({
+    method: "GET",
+    path,
+    summary: "List a workspace's tag bindings",
+    success: [200, completeList(tagBindingResource)],
+    failures: [404],
+    handle: async ({ client, params: { workspaceId }, caller }) => ({
+      items: (await client(TagBindingService).listWorkspaceTagBindings({ workspaceId }, caller))
+        .tagBindings,
+    }),
+  });
 
 /** The methods that change the relationship. Their responses have no document. PATCH replaces all bindings. */
 const changes = [
@@ -20,32 +47,12 @@ const changes = [
 
 /** The routes of the relationships, which public clients use besides `/tag-bindings`. */
 const relationshipRoutes: readonly Route[] = [
-  route({
-    method: "GET",
-    path: "/projects/:projectId/relationships/tag-bindings",
-    summary: "List a project's tag bindings",
-    success: [200, completeList(tagBindingResource)],
-    failures: [404],
-    handle: async ({ client, params: { projectId }, caller }) => ({
-      items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
-        .tagBindings,
-    }),
-  }),
-  route({
-    method: "GET",
-    path: "/workspaces/:workspaceId/relationships/tag-bindings",
-    summary: "List a workspace's tag bindings",
-    success: [200, completeList(tagBindingResource)],
-    failures: [404],
-    handle: async ({ client, params: { workspaceId }, caller }) => ({
-      items: (await client(TagBindingService).listWorkspaceTagBindings({ workspaceId }, caller))
-        .tagBindings,
-    }),
-  }),
+  listOfProject(relatedToProject),
+  listOfWorkspace(relatedToWorkspace),
   ...changes.flatMap(({ method, replacesAll, summary }) => [
     route({
       method,
-      path: "/projects/:projectId/relationships/tag-bindings",
+      path: relatedToProject,
       summary: `${summary} of a project`,
       body: listBody(tagBindingItem),
       pointers,
@@ -59,7 +66,7 @@ const relationshipRoutes: readonly Route[] = [
     }),
     route({
       method,
-      path: "/workspaces/:workspaceId/relationships/tag-bindings",
+      path: relatedToWorkspace,
       summary: `${summary} of a workspace`,
       body: listBody(tagBindingItem),
       pointers,
@@ -76,17 +83,7 @@ const relationshipRoutes: readonly Route[] = [
 
 export const tagBindingRoutes: readonly Route[] = [
   ...relationshipRoutes,
-  route({
-    method: "GET",
-    path: ofProject,
-    summary: "List a project's tag bindings",
-    success: [200, completeList(tagBindingResource)],
-    failures: [404],
-    handle: async ({ client, params: { projectId }, caller }) => ({
-      items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
-        .tagBindings,
-    }),
-  }),
+  listOfProject(ofProject),
   route({
     method: "PATCH",
     path: ofProject,
@@ -115,24 +112,10 @@ export const tagBindingRoutes: readonly Route[] = [
         .tagBindings,
     }),
   }),
-  route({
-    method: "GET",
-    path,
-    summary: "List a workspace's tag bindings",
-    success: [200, completeList(tagBindingResource)],
-    failures: [404],
-    handle: async ({ client, params, caller }) => ({
-      items: (
-        await client(TagBindingService).listWorkspaceTagBindings(
-          { workspaceId: params.workspaceId },
-          caller,
-        )
-      ).tagBindings,
-    }),
-  }),
+  listOfWorkspace(ofWorkspace),
   route({
     method: "PATCH",
-    path,
+    path: ofWorkspace,
     summary: "Add or change tag bindings of a workspace",
     body: listBody(tagBindingItem),
     pointers,
