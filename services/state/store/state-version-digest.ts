@@ -51,6 +51,17 @@ const differing = (column: string) => `
     on old.key = new.key
   where new.value is distinct from old.value`;
 
+/** SQL: the number of entries by kind of change. */
+const countsOf = (entries: string) =>
+  `select coalesce(json_object_agg(change, count), '{}')
+   from (select change, count(*) from (${entries}) one group by change) counted`;
+
+/** SQL: the outputs that differ, by name. */
+const differingOutputs = `
+  select coalesce(json_agg(json_build_object('name', name, 'change', change,
+    'sensitive', coalesce(new, old) -> 1) order by name), '[]')
+  from (${differing("outputs")}) one`;
+
 /**
  * Selects the differences of version $1 from version $2, which may be an empty id: the numbers of added, changed and
  * removed instances, and the names of the outputs that differ.
@@ -58,13 +69,8 @@ const differing = (column: string) => `
 export const differenceOfVersions = `
   -- index: state_version_digests_pkey, for both
   select json_build_object(
-    'resources', (
-      select coalesce(json_object_agg(change, count), '{}')
-      from (select change, count(*) from (${differing("resources")}) one group by change) counted),
-    'outputs', (
-      select coalesce(json_agg(json_build_object('name', name, 'change', change,
-        'sensitive', coalesce(new, old) -> 1) order by name), '[]')
-      from (${differing("outputs")}) one)
+    'resources', (${countsOf(differing("resources"))}),
+    'outputs', (${differingOutputs})
   ) as difference`;
 
 /** Largest number of addresses in one comparison. */
@@ -78,13 +84,8 @@ export const changesOfVersions = `
     'resources', (
       select coalesce(json_agg(json_build_object('address', name, 'change', change)), '[]')
       from (select name, change from instances order by name limit ${MAX_ADDRESSES}) listed),
-    'counts', (
-      select coalesce(json_object_agg(change, count), '{}')
-      from (select change, count(*) from instances group by change) counted),
-    'outputs', (
-      select coalesce(json_agg(json_build_object('name', name, 'change', change,
-        'sensitive', coalesce(new, old) -> 1) order by name), '[]')
-      from (${differing("outputs")}) one)
+    'counts', (${countsOf("select change from instances")}),
+    'outputs', (${differingOutputs})
   ) as changes`;
 
 /** Reads of digests, outside any transaction. */
