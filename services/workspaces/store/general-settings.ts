@@ -12,28 +12,21 @@ export interface GeneralSettings {
 const select = `select default_remote_state_access as "defaultRemoteStateAccess",
   plan_timeout as "planTimeout", apply_timeout as "applyTimeout" from general_settings`;
 
+function onlyRow([row]: readonly GeneralSettings[]): GeneralSettings {
+  if (!row) throw new Error("the row of general settings is missing");
+  return row;
+}
+
 const reads = (database: Database) => ({
-  async get(): Promise<GeneralSettings> {
-    const [row] = await database.query<GeneralSettings>(select);
-    if (!row) throw new Error("the row of general settings is missing");
-    return row;
-  },
+  get: async () => onlyRow(await database.query(select)),
 });
 
 /** The settings inside a transaction. */
 const rows = (em: EntityManager) => ({
-  async get(): Promise<GeneralSettings> {
-    const [row] = await queryIn<GeneralSettings>(em, select);
-    if (!row) throw new Error("the row of general settings is missing");
-    return row;
-  },
+  get: async () => onlyRow(await queryIn(em, select)),
 
   /** Reads the settings to change some of them: the others must not change meanwhile. */
-  async getForUpdate(): Promise<GeneralSettings> {
-    const [row] = await queryIn<GeneralSettings>(em, `${select} for update`);
-    if (!row) throw new Error("the row of general settings is missing");
-    return row;
-  },
+  getForUpdate: async () => onlyRow(await queryIn(em, `${select} for update`)),
 
   async set({
     defaultRemoteStateAccess,
