@@ -1,4 +1,5 @@
 import { allowed, type Caller, type Grants, grantsOf } from "@statehouse/authorization";
+import { isTransient } from "@statehouse/errors";
 import { forEachConcurrently } from "@statehouse/runtime";
 import type { Holder } from "../domain/ids.ts";
 import type { WorkspaceView } from "../domain/workspace.ts";
@@ -62,8 +63,11 @@ async function grantsOfHolders(
   }
   const found = new Map<string, Grants | null>();
   await forEachConcurrently(HOLDERS_AT_ONCE, [...wanted], async ([key, holder]) => {
-    const grants = await app.access.grantsOf(holder).catch(() => undefined);
-    if (grants !== undefined) found.set(key, grants);
+    try {
+      found.set(key, await app.access.grantsOf(holder));
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+    }
   });
   return found;
 }

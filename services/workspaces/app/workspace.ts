@@ -7,6 +7,7 @@ import {
 } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
+import { forEachConcurrently } from "@statehouse/runtime";
 import { inheritActivityDuration } from "../domain/auto-destroy.ts";
 import { latestRelease } from "../domain/engine-version.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
@@ -45,6 +46,9 @@ import {
   workspaceDocuments,
 } from "./workspace-document.ts";
 import { syncPendingPlacement } from "./workspace-placement.ts";
+
+/** How many moved workspaces are synchronized with the state service at the same time. */
+const SYNCED_AT_ONCE = 8;
 
 /** The values of a workspace in a request, in addition to its settings. */
 export interface WorkspaceInput {
@@ -233,7 +237,9 @@ export async function moveWorkspaces(
     }
     return found;
   });
-  for (const workspace of workspaces) await syncPendingPlacement(app, workspace);
+  await forEachConcurrently(SYNCED_AT_ONCE, workspaces, (workspace) =>
+    syncPendingPlacement(app, workspace),
+  );
 }
 
 /**
