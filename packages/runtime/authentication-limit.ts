@@ -53,19 +53,6 @@ export function createAuthenticationLimit({
     }
     return false;
   };
-  const authenticateKnown = async <Caller>(
-    credential: string,
-    authenticate: () => Promise<Caller>,
-  ): Promise<Caller> => {
-    try {
-      const caller = await authenticate();
-      known.set(credential, true);
-      return caller;
-    } catch (error) {
-      if (isUnauthenticated(error)) known.delete(credential);
-      throw error;
-    }
-  };
   return {
     async run(request, authenticate) {
       const credential = credentialKey(request);
@@ -74,31 +61,32 @@ export function createAuthenticationLimit({
       // A client may begin with many concurrent requests: they wait for the first one, so that a valid token takes one
       // token from the bucket of its address, not one for each request.
       if (!known.has(credential)) await pending.get(credential);
-      if (known.has(credential)) return authenticateKnown(credential, authenticate);
+      const isNew = !known.has(credential);
+      const attempt = Promise.withResolvers<void>();
       // A credential that is not known to be valid takes one token from the bucket of its address before the call. The
       // token is put back if the credential is valid. This way, concurrent requests cannot exceed the limit.
-      const { allowed, retryAfterSeconds } = failures.take(address);
-      if (!allowed) throw tooManyFailures(retryAfterSeconds);
-      const first = Promise.withResolvers<void>();
-      pending.set(credential, first.promise);
+      if (isNew) {
+        const { allowed, retryAfterSeconds } = failures.take(address);
+        if (!allowed) throw tooManyFailures(retryAfterSeconds);
+        pending.set(credential, attempt.promise);
+      }
       try {
         const caller = await authenticate();
         known.set(credential, true);
-        failures.putBack(address);
+        if (isNew) failures.putBack(address);
         return caller;
       } catch (error) {
-        if (!isUnauthenticated(error)) failures.putBack(address);
+        const isFailure = error instanceof AppError && error.kind === "unauthenticated";
+        if (isFailure) known.delete(credential);
+        else if (isNew) failures.putBack(address);
         throw error;
       } finally {
-        if (pending.get(credential) === first.promise) pending.delete(credential);
-        first.resolve();
+        attempt.resolve();
+        if (pending.get(credential) === attempt.promise) pending.delete(credential);
       }
     },
   };
 }
-
-const isUnauthenticated = (error: unknown): boolean =>
-  error instanceof AppError && error.kind === "unauthenticated";
 
 const tooManyFailures = (retryAfterSeconds: number) =>
   rateLimited(

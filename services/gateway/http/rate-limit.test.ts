@@ -15,9 +15,13 @@ const from = (address: string, token: string) =>
 
 describe("the limit of a token", () => {
   test("refuses what exceeds it with 429 and the headers that public clients read", async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, () => from("192.0.2.1", "busy-good")),
-    );
+    const burst = () =>
+      Promise.all(Array.from({ length: 60 }, () => from("192.0.2.1", "busy-good")));
+    const answers = await burst();
+    // A slow machine sends the first ones so slowly that the bucket is not empty.
+    while (answers.length < 600 && answers.every(({ status }) => status !== 429)) {
+      answers.push(...(await burst()));
+    }
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     // Tokens are added while the requests arrive.
