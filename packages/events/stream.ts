@@ -121,8 +121,10 @@ async function ensureStream(
     const { config } = await streams.info(stream.name);
     const more = replicas !== undefined && config.num_replicas < replicas;
     const changed = { ...wanted, ...(more && { num_replicas: replicas }) };
+    // The server omits empty members of the placement.
+    const current = { ...config, placement: { cluster: "", tags: [], ...config.placement } };
     const isCurrent = Object.entries(changed).every(([name, value]) =>
-      isDeepStrictEqual(Reflect.get(config, name), value),
+      isDeepStrictEqual(Reflect.get(current, name), value),
     );
     if (!isCurrent) await streams.update(stream.name, changed);
   } catch (error) {

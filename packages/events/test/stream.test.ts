@@ -50,6 +50,21 @@ needs("nats-server")("the settings of the streams", () => {
     });
     expect(await config(MAIL_STREAM)).toMatchObject({ max_age: 7 * day });
   });
+
+  test("are not written again if the stream has them", async () => {
+    await using server = await ownNats({ configuration: "server_tags: [ssd]" });
+    await using nats = connectNats({ url: server.url, name: "test" });
+    const connection = await nats.connection();
+    let updates = 0;
+    connection.subscribe("$JS.EVENT.ADVISORY.STREAM.UPDATED.>", { callback: () => void updates++ });
+    const settings = { maxAgeDays: 5, maxBytes: 2_000_000, tags: ["ssd"] };
+    await ensureStreams(nats, {});
+    await ensureStreams(nats, settings);
+    await waitFor(() => updates === 2);
+    await ensureStreams(nats, settings);
+    await connection.flush();
+    expect(updates).toBe(2);
+  });
 });
 
 needs("nats-server")("the consumers of subscribers", () => {
