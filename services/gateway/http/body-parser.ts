@@ -84,6 +84,8 @@ export function createBodyParser(): BodyParser {
     });
     worker.unref();
     worker.on("message", (answer: BodyAnswer) => {
+      // The bodies of a thread that was replaced have been refused.
+      if (thread !== worker) return;
       const asked = waiting.get(answer.number);
       waiting.delete(answer.number);
       watch(worker);
@@ -91,10 +93,11 @@ export function createBodyParser(): BodyParser {
       const { kind, reason, message, fields } = answer.refused;
       asked?.reject(new AppError(kind, reason, message, { fields }));
     });
-    worker.once("error", failAll);
-    worker.once("exit", () => {
-      if (thread === worker) failAll();
-    });
+    const ended = (cause?: unknown) => {
+      if (thread === worker) failAll(cause);
+    };
+    worker.once("error", ended);
+    worker.once("exit", () => ended());
     return worker;
   };
   return {
