@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { chmod, open, readFile, rename, rm } from "node:fs/promises";
+import path from "node:path";
 
 const MODE = 0o600;
 
@@ -21,6 +22,9 @@ export async function writePrivately(file: string, text: string): Promise<void> 
       await opened.sync();
     }
     await rename(draft, file);
+    // Only after this does the new name survive a power failure.
+    await using folder = await open(path.dirname(file), "r");
+    await folder.sync();
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

@@ -83,7 +83,8 @@ async function createCertificates(folder: string): Promise<void> {
   await writePrivately(path.join(folder, "ca.pem"), authority.certificate);
   for (const name of ["workspaces", "runner"]) {
     const issued = await issueCertificate(authority, name, { now, days: LIFETIME_DAYS });
-    await writePrivately(path.join(folder, `${name}.pem`), issued.certificate);
+    // The certificate is written last: a certificate that is valid for long has its key.
     await writePrivately(path.join(folder, `${name}.key`), issued.privateKey);
+    await writePrivately(path.join(folder, `${name}.pem`), issued.certificate);
   }
 }
