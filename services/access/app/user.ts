@@ -215,8 +215,9 @@ export async function batchGetUsers(
 export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> =>
   app.transaction(async (tx) => {
     requireAdministrator(caller);
-    const administrators = await tx.users.lockAdministrators();
+    // Organizations are locked before users, as in all transactions.
     const organizations = await lockOrganizationsOf(tx, id);
+    const administrators = await tx.users.lockAdministrators();
     const user = await tx.users.getForUpdate(id);
     if (isActiveAdministrator(user) && administrators <= 1) throw lastAdministrator();
     const at = app.now();
