@@ -12,6 +12,7 @@ export {
   sharedNats,
 } from "./dependencies.ts";
 export { type FaultProxy, mentions, type ProxyTls, startFaultProxy } from "./fault-proxy.ts";
+export { type FollowedProcess, followProcess } from "./follow-process.ts";
 export { ownMinio, ownNats, ownPostgres } from "./own-dependency.ts";
 export { type Outcome, runProgram } from "./run-program.ts";
 export { newServiceCertificates, type ServiceCertificates } from "./service-certificates.ts";

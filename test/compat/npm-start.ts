@@ -2,15 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { mkdir, symlink } from "node:fs/promises";
 import path from "node:path";
-import { childEnvironment, commandLine, waitFor } from "@statehouse/testing";
+import {
+  childEnvironment,
+  commandLine,
+  type FollowedProcess,
+  followProcess,
+  waitFor,
+} from "@statehouse/testing";
 import { afterEach } from "vitest";
 
 /** A process of `npm start`, or of a command that runs beside it. */
-export interface Started {
-  output: () => string;
-  /** Resolves with the exit code. */
-  exit: Promise<number | null>;
-  running: () => boolean;
+export interface Started extends FollowedProcess {
   signal: (signal: NodeJS.Signals) => void;
 }
 
@@ -51,18 +53,7 @@ export function npm(args: readonly string[], env: NodeJS.ProcessEnv, cwd = "."):
 }
 
 function started(child: ChildProcess, signal: Started["signal"]): Started {
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-  }
-  return {
-    output: () => output,
-    exit: new Promise((resolve) => child.once("close", resolve)),
-    running: () => child.exitCode === null && child.signalCode === null,
-    signal,
-  };
+  return { ...followProcess(child), signal };
 }
 
 /**

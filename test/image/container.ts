@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { temporaryFolder } from "@statehouse/testing";
+import { followProcess, temporaryFolder } from "@statehouse/testing";
 import { buildah } from "./buildah.ts";
 
 /** The configuration that an image contains. */
@@ -129,20 +129,7 @@ function startRuntime(state: string, args: readonly string[]) {
     ),
     { stdio: ["ignore", "pipe", "pipe"] },
   );
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-  }
-  return {
-    output: () => output,
-    running: () => child.exitCode === null && child.signalCode === null,
-    exit: new Promise<number>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code) => resolve(code ?? -1));
-    }),
-  };
+  return followProcess(child);
 }
 
 /** Returns the configuration of the runtime: what Kubernetes calls "restricted", with a read-only root file system. */

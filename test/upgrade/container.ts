@@ -2,15 +2,12 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { childEnvironment } from "@statehouse/testing";
+import { childEnvironment, type FollowedProcess, followProcess } from "@statehouse/testing";
 import type { PodSpec } from "../chart/helm.ts";
 import type { Secret } from "../kubernetes/installation.ts";
 
 /** A running process of a pod. */
-export interface Process {
-  /** Resolves with the exit code; -1 after a signal. */
-  readonly exit: Promise<number>;
-  output(): string;
+export interface Process extends FollowedProcess {
   signal(name: "KILL" | "TERM"): void;
 }
 
@@ -49,20 +46,7 @@ export function startProcess(
     env: childEnvironment({ ...Object.fromEntries(environment), HOST: ip }),
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-  }
-  return {
-    output: () => output,
-    signal: (name) => void child.kill(`SIG${name}`),
-    exit: new Promise((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code) => resolve(code ?? -1));
-    }),
-  };
+  return { ...followProcess(child), signal: (name) => void child.kill(`SIG${name}`) };
 }
 
 /** Writes the volume `settings`, as the kubelet does, and returns its folder. */

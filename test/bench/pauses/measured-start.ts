@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import path from "node:path";
-import { childEnvironment, temporaryFolder, waitFor } from "@statehouse/testing";
+import { childEnvironment, followProcess, temporaryFolder, waitFor } from "@statehouse/testing";
 import { type Api, api } from "../../stack/http.ts";
 import { residentBytes } from "../processes.ts";
 
@@ -71,16 +71,11 @@ export async function startMeasured(folder: string): Promise<MeasuredStart> {
 
 /** The address that `npm start` prints when everything runs. */
 async function addressOf(child: ChildProcess): Promise<string> {
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-  }
-  const found = () => /running at (http:\/\/\S+)/.exec(output)?.[1];
+  const { output } = followProcess(child);
+  const found = () => /running at (http:\/\/\S+)/.exec(output())?.[1];
   return await waitFor(
     async () => {
-      if (child.exitCode !== null) throw new Error(`npm start ended:\n${output}`);
+      if (child.exitCode !== null) throw new Error(`npm start ended:\n${output()}`);
       return found();
     },
     { timeout: START_MS, what: "npm start" },

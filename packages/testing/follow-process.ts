@@ -1,0 +1,28 @@
+import type { ChildProcess } from "node:child_process";
+
+/** A program that runs. */
+export interface FollowedProcess {
+  /** Standard output and standard error until now. */
+  output(): string;
+  running(): boolean;
+  /** The exit code; -1 after a signal. Rejects if the program cannot be started. */
+  exit: Promise<number>;
+}
+
+/** Collects the output of a process whose standard output and standard error are pipes. */
+export function followProcess(child: ChildProcess): FollowedProcess {
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk: Buffer) => {
+      output += chunk;
+    });
+  }
+  return {
+    output: () => output,
+    running: () => child.exitCode === null && child.signalCode === null,
+    exit: new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code) => resolve(code ?? -1));
+    }),
+  };
+}
