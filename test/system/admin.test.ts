@@ -90,9 +90,9 @@ test("administrators set plan-timeout and apply-timeout, which runners receive w
   );
   expect(problems(wrong)).toEqual({
     "/data/attributes/plan-timeout":
-      "Plan timeout is invalid; expected a number above 0 and a unit s, m, h or d",
+      "Plan timeout is invalid; expected a number from 1 to 99999 and a unit s, m, h or d",
     "/data/attributes/apply-timeout":
-      "Apply timeout is invalid; expected a number above 0 and a unit s, m, h or d",
+      "Apply timeout is invalid; expected a number from 1 to 99999 and a unit s, m, h or d",
   });
   const { locks } = await fixture().stack.runnerCalls("runner");
   const { id } = await newWorkspace(fixture());

@@ -12,6 +12,7 @@ test.each([
   ["h", false],
   ["2w", false],
   ["1234567s", false],
+  [`${"0".repeat(1000)}1h`, false],
   ["1.5h", false],
 ])("%s is valid: %s", (text, valid) => {
   const problems = new Problems();

@@ -1,6 +1,7 @@
 import type { Problems } from "@statehouse/errors";
 
-const DURATION = /^0*[1-9]\d{0,4}[smhd]$/;
+/** Leading zeros are accepted, but not any number of them: the text is stored and sent to every runner. */
+const DURATION = /^0{0,4}[1-9]\d{0,4}[smhd]$/;
 
 /** The longest times that the phases of a run may take. Runners enforce them. */
 export interface RunTimeouts {
@@ -19,6 +20,9 @@ export function checkRunTimeouts(
   ] as const) {
     const value = timeouts[field];
     if (value === undefined || DURATION.test(value)) continue;
-    problems.add(field, `${name} is invalid; expected a number above 0 and a unit s, m, h or d`);
+    problems.add(
+      field,
+      `${name} is invalid; expected a number from 1 to 99999 and a unit s, m, h or d`,
+    );
   }
 }
