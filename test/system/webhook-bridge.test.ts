@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
 import { jetstream } from "@nats-io/jetstream";
@@ -66,16 +66,22 @@ needs("nats-server")("the example of a webhook bridge", () => {
     };
 
     const deadLetters = path.join(folder, "dead-letters");
-    const start = (...args: string[]): ChildProcess =>
-      spawn(process.execPath, [bridge, ...args], {
+    let output = "";
+    const start = (...args: string[]): ChildProcess => {
+      const child = spawn(process.execPath, [bridge, ...args], {
         env: childEnvironment({
           NATS_URL: nats.url,
           ...{ DURABLE: "bridge", FILTER: "statehouse.workspaces.>", MAX_FAILURES: "2" },
           WEBHOOK_URL: `http://127.0.0.1:${address.port}/events`,
           ...{ WEBHOOK_SECRET_FILE: secretFile, DEAD_LETTERS: deadLetters },
         }),
-        stdio: ["ignore", "ignore", "inherit"],
+        stdio: ["ignore", "pipe", "inherit"],
       });
+      child.stdout?.on("data", (chunk) => {
+        output += chunk;
+      });
+      return child;
+    };
     const running = start();
     stack.defer(() => void running.kill("SIGKILL"));
 
@@ -97,6 +103,13 @@ needs("nats-server")("the example of a webhook bridge", () => {
     statusOf = (id) => (id === "refused" ? 422 : 200);
     await waitFor(() => received.some(({ id }) => id === "second"));
 
+    // A secret that is absent while its file is replaced does not lead to a dead letter either.
+    await rename(secretFile, `${secretFile}.away`);
+    await publish("unsigned");
+    await waitFor(() => output.split("The secret of the webhook cannot be read").length > 4);
+    await rename(`${secretFile}.away`, secretFile);
+    await waitFor(() => received.some(({ id }) => id === "unsigned"));
+
     await publish("refused");
     await publish("last");
     await waitFor(async () => (await readdir(deadLetters).catch(() => [])).length === 1);
@@ -112,7 +125,13 @@ needs("nats-server")("the example of a webhook bridge", () => {
     statusOf = () => 200;
     expect((await once(start("replay"), "exit"))[0]).toBe(0);
     expect(await readdir(deadLetters)).toEqual([]);
-    expect(received.map(({ id }) => id)).toEqual(["first", "second", "last", "refused"]);
+    expect(received.map(({ id }) => id)).toEqual([
+      "first",
+      "second",
+      "unsigned",
+      "last",
+      "refused",
+    ]);
     expect(received.every(({ isSigned }) => isSigned)).toBe(true);
   });
 });

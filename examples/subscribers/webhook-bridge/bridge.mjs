@@ -18,9 +18,18 @@ const url = setting("WEBHOOK_URL");
 const timeoutMs = Number(env.WEBHOOK_TIMEOUT_SECONDS ?? 10) * 1000;
 const deadLetters = deadLetterFiles(env.DEAD_LETTERS ?? "dead-letters");
 
-/** The receiver did not respond or requested a later attempt, so the event is not the cause of the failure. */
+/** The event is not the cause of the failure: the receiver did not respond, or the secret could not be read. */
 class Unavailable extends Error {
   name = "Unavailable";
+}
+
+/** Reads the key of the signatures for each request, so that a replaced secret is used without a restart. */
+function signingKey() {
+  try {
+    return Buffer.from(secretFrom("WEBHOOK_SECRET_FILE").replace(/^whsec_/, ""), "base64");
+  } catch (error) {
+    throw new Unavailable(`The secret of the webhook cannot be read: ${error.message}`);
+  }
 }
 
 /** Sends an event as CloudEvents in JSON, signed as Standard Webhooks describes. */
@@ -34,9 +43,9 @@ async function send(event) {
     ...{ datacontenttype: "application/json", data: JSON.parse(event.json) },
   });
   const timestamp = String(Math.floor(Date.now() / 1000));
-  // Read for each request, so that a replaced secret is used without a restart.
-  const key = Buffer.from(secretFrom("WEBHOOK_SECRET_FILE").replace(/^whsec_/, ""), "base64");
-  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+  const signature = createHmac("sha256", signingKey())
+    .update(`${id}.${timestamp}.${body}`)
+    .digest("base64");
   const headers = {
     "content-type": "application/cloudevents+json",
     "webhook-id": id,
