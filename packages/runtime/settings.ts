@@ -156,6 +156,10 @@ export const natsSettings = {
       "must be durable names and filters: billing=statehouse.>,search=statehouse.state.>",
     )
     .transform((all) => all?.filter((one) => one !== undefined))
+    .refine(
+      (all) => (all?.filter(({ filter }) => filter.startsWith("statehouse-mail.")).length ?? 0) < 2,
+      "may contain one subscriber of statehouse-mail only, because its stream has one consumer",
+    )
     .describe(
       "Durable names and filters of the subscribers that have accounts of their own in NATS: name=filter,name=filter.",
     ),

@@ -110,12 +110,21 @@ export function setSubscriber(
       "The filter of a subscriber must be a subject that begins with statehouse. or statehouse-mail.",
     );
   }
+  const others = Object.entries(material.subscribers).filter(([other]) => other !== name);
+  const sender = others.find(([, other]) => isMail(other.filter))?.[0];
+  if (isMail(filter) && sender !== undefined) {
+    throw new StartError(
+      `The subscriber ${sender} receives the mail already, and the stream of the mail has one subscriber. Remove it first: keys subscriber FILE --name ${sender} --delete.`,
+    );
+  }
   return {
     ...material,
     nats: { ...material.nats, [name]: material.nats[name] ?? [natsKey(now)] },
     subscribers: { ...material.subscribers, [name]: { filter } },
   };
 }
+
+const isMail = (filter: string): boolean => filter.startsWith("statehouse-mail.");
 
 /** Removes a subscriber. Throws `StartError`. */
 export function removeSubscriber(material: Material, name: string): unknown {

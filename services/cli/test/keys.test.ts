@@ -197,6 +197,10 @@ test("a subscriber receives its own nkey and nothing else, and the services crea
   await keys("subscriber", own, "--name", "search", "--filter", "statehouse.>");
   await keys("subscriber", own, "--name", "billing", "--organization", "org-1");
   await keys("subscriber", own, "--name", "mail", "--mail");
+  await expect(keys("subscriber", own, "--name", "letters", "--mail")).rejects.toThrow(
+    "The subscriber mail receives the mail already",
+  );
+  await keys("subscriber", own, "--name", "mail", "--mail");
   const { nats, subscribers } = await readMaterial(own);
   expect(subscribers).toEqual({
     search: { filter: "statehouse.>" },
