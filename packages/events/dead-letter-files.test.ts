@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -63,4 +63,29 @@ test("an event that fails again stays with its new error, and a repeated one rep
   expect(await letters.replay({})).toEqual({ replayed: 0, failed: 1 });
   expect((await content()).error).toContain("There is no handler for");
   expect(await letters.replay({}, async () => {})).toEqual({ replayed: 1, failed: 0 });
+});
+
+test("events of a foreign publisher, whose ids are empty or very long, have a file each", async () => {
+  const folder = path.join(parent, "foreign");
+  const letters = deadLetterFiles(folder);
+  const ids = ["", "x".repeat(5000), "\u{1F512}".repeat(30)];
+  const events = ids.map((id, index) => eventOf(id, "ws-1", index, 1));
+  const nameless = eventOf("", "ws-2", 1, 2);
+  for (const event of [...events, nameless, nameless]) await letters.store(failed(event));
+  expect(await letters.count()).toBe(4);
+  const received: Event[] = [];
+  expect(await letters.replay({}, async (event) => void received.push(event))).toEqual({
+    ...{ replayed: 4, failed: 0 },
+  });
+  expect(received).toEqual([...events, nameless]);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a file that cannot be read does not prevent the replay of the others", async () => {
+  const folder = path.join(parent, "unreadable");
+  const letters = deadLetterFiles(folder);
+  await letters.store(failed(eventOf("a", "ws-1", 1, 1)));
+  await writeFile(path.join(folder, "broken.json"), "{");
+  expect(await letters.replay({}, async () => {})).toEqual({ replayed: 1, failed: 1 });
+  expect(await readdir(folder)).toEqual(["broken.json"]);
 });

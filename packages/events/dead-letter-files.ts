@@ -1,6 +1,7 @@
 /**
  * Dead letters of a subscriber as files: `import { deadLetterFiles } from "@statehouse/events/dead-letter-files"`.
  */
+import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Event } from "./event.ts";
@@ -18,7 +19,7 @@ export interface DeadLetterFiles {
   count(): Promise<number>;
   /**
    * Calls the handlers with the stored events, oldest first, and deletes those that succeed. An event that fails again
-   * stays, with the new error. `otherwise` processes events of types without a handler, as it does in `subscribe`.
+   * stays, with the new error, and so does a file that cannot be read, which counts as failed. `otherwise` processes events of types without a handler, as it does in `subscribe`.
    */
   replay(
     handlers: EventHandlers,
@@ -36,17 +37,32 @@ interface StoredEvent {
 
 const EXTENSION = ".json";
 const MAX_ERROR_LENGTH = 1000;
+/** Longest name of a file without its extension. File systems allow 255 bytes, and the draft has a longer name. */
+const MAX_NAME_LENGTH = 200;
+
+type IdentifiedEvent = Pick<Event, "id" | "type" | "subject" | "revision" | "json">;
+
+/**
+ * Returns the name of the file of an event, without its extension: the event's id, or a digest of the event if the
+ * publisher was not Statehouse and the id is empty or too long.
+ */
+function nameOf({ id, type, subject, revision, json }: IdentifiedEvent): string {
+  const name = encodeURIComponent(id);
+  if (name !== "" && name.length <= MAX_NAME_LENGTH) return name;
+  const content = JSON.stringify([id, type, subject, revision, json]);
+  return `sha256-${createHash("sha256").update(content).digest("hex")}`;
+}
 
 /**
  * Stores each dead letter in a file of `folder`, which is created when the first one is stored and belongs to one
  * subscription. Replicas can share it.
  */
 export function deadLetterFiles(folder: string): DeadLetterFiles {
-  const fileOf = (id: string) => path.join(folder, `${encodeURIComponent(id)}${EXTENSION}`);
+  const fileOf = (event: IdentifiedEvent) => path.join(folder, `${nameOf(event)}${EXTENSION}`);
 
   const write = async (stored: StoredEvent): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const file = fileOf(stored.event.id);
+    const file = fileOf(stored.event);
     const draft = `${file}.${process.pid}.draft`;
     // The event is acknowledged when `store` resolves, so it must be on the disk by then.
     const handle = await open(draft, "w", 0o600);
@@ -77,25 +93,28 @@ export function deadLetterFiles(folder: string): DeadLetterFiles {
       }),
     count: async () => (await names()).length,
     async replay(handlers, otherwise) {
-      const stored = await Promise.all(
-        (await names()).map(
+      const found = await names();
+      const read = await Promise.allSettled(
+        found.map(
           async (name): Promise<StoredEvent> =>
             JSON.parse(await readFile(path.join(folder, name), "utf8")),
         ),
       );
-      let failed = 0;
+      const stored = read.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      // A file that cannot be read does not prevent the replay of the others.
+      let failed = found.length - stored.length;
       for (const one of stored.toSorted(byAge)) {
         try {
           const handle = handlers[one.event.type] ?? otherwise;
           if (!handle) throw new Error(`There is no handler for ${one.event.type}.`);
           await handle({ ...one.event, time: new Date(one.event.time) });
-          await rm(fileOf(one.event.id), { force: true });
+          await rm(fileOf(one.event), { force: true });
         } catch (error) {
           failed += 1;
           await write({ ...one, failures: one.failures + 1, error: describe(error) });
         }
       }
-      return { replayed: stored.length - failed, failed };
+      return { replayed: found.length - failed, failed };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Database } from "@statehouse/postgres";
 import { scrapedGauge, withServerSpan } from "@statehouse/runtime";
 import { type Event, organizationIn } from "./event.ts";
@@ -30,7 +31,7 @@ export async function storeDeadLetter(
      on conflict (consumer, event_id) do update set failures = excluded.failures, error = excluded.error`,
     [
       consumer,
-      event.id,
+      identifierOf(event.id),
       event.type,
       event.source,
       event.subject,
@@ -43,6 +44,12 @@ export async function storeDeadLetter(
     ],
   );
 }
+
+/** Longer identifiers do not fit into the index of the table. Those of Statehouse have 36 characters. */
+const MAX_ID_LENGTH = 200;
+
+const identifierOf = (id: string): string =>
+  id.length <= MAX_ID_LENGTH ? id : `sha256-${createHash("sha256").update(id).digest("hex")}`;
 
 /** Exposes the number of stored dead letters of a service to Prometheus. */
 export const observeDeadLetters = (database: Database, service: string): AsyncDisposable =>
@@ -124,5 +131,6 @@ function eventOf(row: DeadLetterRow): Event {
 
 function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return text.slice(0, 1000);
+  // A message can quote the event, and PostgreSQL cannot store NUL.
+  return text.slice(0, 1000).replaceAll("\0", "\u{FFFD}");
 }

@@ -139,8 +139,28 @@ function decodeHeader(value: string): string {
   }
 }
 
+/** Replaces NUL, which PostgreSQL cannot store in a text. A message with NUL is not valid JSON, before and after. */
+const withoutNul = (text: string): string => text.replaceAll("\0", "\u{FFFD}");
+
+/** The end of the times that PostgreSQL can store, in epoch ms: the beginning of the year 10,000. */
+const MAX_TIME = Date.UTC(10_000, 0);
+
+/** Returns the time of a header if it is one that every database can store; otherwise `fallback`. */
+function timeFrom(text: string, fallback: Date): Date {
+  const time = new Date(text);
+  return time.getTime() >= 0 && time.getTime() < MAX_TIME ? time : fallback;
+}
+
+/** Returns the revision in a header; 0 if the header contains no revision that Statehouse can have assigned. */
+function revisionFrom(text: string): number {
+  const revision = Number(text);
+  return Number.isSafeInteger(revision) && revision >= 0 ? revision : 0;
+}
+
 /**
  * Reads an event from a bus message. Fields are empty if the publisher was not Statehouse and omitted their headers.
+ * Every field can be stored in a database: a forged event that cannot be stored as a dead letter would be delivered
+ * again without end.
  * The type is read from the subject instead of the header `ce-type`, because NATS permits each user to publish only to
  * certain subjects.
  */
@@ -150,9 +170,9 @@ export function eventFrom(message: {
   string(): string;
   time: Date;
 }): Event {
-  const header = (name: string) => decodeHeader(message.headers?.get(`ce-${name}`) ?? "");
+  const header = (name: string) =>
+    withoutNul(decodeHeader(message.headers?.get(`ce-${name}`) ?? ""));
   const authType = header("authtype");
-  const time = new Date(header("time"));
   const { type, organizationId } = divide(message.subject);
   return {
     id: header("id"),
@@ -160,10 +180,10 @@ export function eventFrom(message: {
     organizationId,
     source: header("source"),
     subject: header("subject"),
-    revision: Number(header("sequence") || 0),
-    time: Number.isNaN(time.getTime()) ? message.time : time,
+    revision: revisionFrom(header("sequence")),
+    time: timeFrom(header("time"), message.time),
     traceparent: header("traceparent") || undefined,
     auth: authType ? { type: authType, id: header("authid") } : undefined,
-    json: message.string(),
+    json: withoutNul(message.string()),
   };
 }
