@@ -11,7 +11,9 @@ import {
 } from "../app/extraction.ts";
 import { StateFileError, StateReadingError } from "../domain/extraction.ts";
 import type { PackedExtraction } from "../domain/packed-extraction.ts";
+import { isBlobMissing } from "../objects/blob-errors.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
+import { isDeletedPermanently } from "../objects/deleted-permanently.ts";
 import type { ExtractionClaim } from "../store/extraction.ts";
 import { StateReader } from "./state-reader.ts";
 
@@ -41,6 +43,11 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
       return await reader.read((state) => store.get(claim.blobKey, () => state, signal), signal);
     } catch (error) {
       if (inTime.aborted) throw new StateReadingError("extraction took too long");
+      // A database restored from a backup can refer to bytes that were deleted permanently after the backup. They never
+      // return, so the version would be claimed again without end.
+      if (isBlobMissing(error) && (await isDeletedPermanently(store, claim.blobKey))) {
+        throw new StateFileError("the state was deleted permanently", { cause: error });
+      }
       throw error;
     }
   };

@@ -4,7 +4,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, describe, expect, it } from "vitest";
-import { StateFileError } from "../domain/extraction.ts";
+import { StateFileError, StateReadingError } from "../domain/extraction.ts";
 import { StateReader } from "./state-reader.ts";
 
 const digestKey = () => ({ id: "k1", key: Buffer.alloc(32, 1).toString("base64") });
@@ -75,6 +75,16 @@ describe("the state reader", () => {
     stop.abort(new Error("enough"));
     await expect(reading).rejects.toThrow("enough");
     expect((await reader.read(bytesOf(stateOf(1)), never)).resourceCount).toBe(1);
+  });
+
+  it("replaces a thread that does not respond in time", async () => {
+    await using impatient = new StateReader(digestKey, { silenceMs: 1 });
+    const reading = () => impatient.read(bytesOf(stateOf(1)), never);
+    // A new thread needs longer than this to load its modules.
+    await expect(reading()).rejects.toThrow(
+      new StateReadingError("the reader thread does not respond"),
+    );
+    await expect(reading()).rejects.toThrow(StateReadingError);
   });
 
   it("needs memory for the extraction, not for the state", { timeout: 60_000 }, async () => {

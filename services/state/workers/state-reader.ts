@@ -15,40 +15,53 @@ export type ReaderAnswer = "taken" | { extraction: PackedExtraction } | { fault:
 export interface StateReaderLimits {
   /** Heap limit of the thread. A state that needs more memory ends the thread but not the process. */
   heapMiB?: number;
+  /** Time in ms within which the thread must respond to each message. */
+  silenceMs?: number;
 }
 
+/** A thread that does not respond for this time is replaced. It needs milliseconds for a chunk, seconds for the end. */
+const SILENCE_MS = 30_000;
 /** Several times the size of the largest extraction. The thread keeps little of the states themselves in memory. */
 const HEAP_MIB = 1024;
 
 /** Extracts states in a worker thread, one at a time, so that a large state never blocks the event loop. */
 export class StateReader implements AsyncDisposable {
   readonly #heapMiB: number;
+  readonly #silenceMs: number;
   readonly #digestKey: () => DigestKey;
   #worker: Worker | undefined;
 
-  constructor(digestKey: () => DigestKey, { heapMiB = HEAP_MIB }: StateReaderLimits = {}) {
+  constructor(
+    digestKey: () => DigestKey,
+    { heapMiB = HEAP_MIB, silenceMs = SILENCE_MS }: StateReaderLimits = {},
+  ) {
     this.#digestKey = digestKey;
     this.#heapMiB = heapMiB;
+    this.#silenceMs = silenceMs;
   }
 
   /**
    * Parses the bytes that `fill` writes to the given stream, and returns the extraction. Throws the error of `fill`,
-   * `StateFileError` if the content is invalid, and the signal's reason.
+   * `StateFileError` if the content is invalid, `StateReadingError` if the thread ends or does not respond, and the
+   * signal's reason.
    */
   async read(
     fill: (state: Writable) => Promise<void>,
     signal: AbortSignal,
   ): Promise<PackedExtraction> {
     signal.throwIfAborted();
-    const conversation = converse(this.#thread(), this.#digestKey, signal);
+    const worker = this.#thread();
+    const conversation = converse(worker, {
+      ...{ digestKey: this.#digestKey, silenceMs: this.#silenceMs, signal },
+    });
     try {
       const [answer] = await Promise.all([conversation.answer, fill(conversation.state)]);
       if ("fault" in answer) throw new StateFileError(answer.fault);
       return answer.extraction;
     } catch (error) {
       // A thread that has sent its result waits for the next state. Any other thread is still busy with this state, so
-      // it is ended.
-      if (!conversation.isOver()) await this.#end();
+      // it is ended. Not awaited: a thread that does not respond may not end either.
+      if (!conversation.isOver()) void this.#end(worker);
       throw error;
     } finally {
       conversation.leave();
@@ -56,7 +69,7 @@ export class StateReader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#end();
+    if (this.#worker) await this.#end(this.#worker);
   }
 
   #thread(): Worker {
@@ -76,28 +89,42 @@ export class StateReader implements AsyncDisposable {
     return worker;
   }
 
-  async #end(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    await worker?.terminate();
+  async #end(worker: Worker): Promise<void> {
+    if (this.#worker === worker) this.#worker = undefined;
+    await worker.terminate();
   }
 }
 
+interface Conversation {
+  digestKey: () => DigestKey;
+  silenceMs: number;
+  signal: AbortSignal;
+}
+
 /** Transfers one state to the thread: returns a stream for its bytes, sent one chunk at a time, and the result. */
-function converse(worker: Worker, digestKey: () => DigestKey, signal: AbortSignal) {
+function converse(worker: Worker, { digestKey, silenceMs, signal }: Conversation) {
   const answered = Promise.withResolvers<Exclude<ReaderAnswer, "taken">>();
   let isOver = false;
   let taken: (() => void) | undefined;
+  let silence: NodeJS.Timeout | undefined;
+  const send = (message: ReaderMessage, moved: ArrayBuffer[] = []) => {
+    worker.postMessage(message, moved);
+    clearTimeout(silence);
+    silence = setTimeout(
+      () => fail(new StateReadingError("the reader thread does not respond")),
+      silenceMs,
+    );
+  };
 
   const state = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
       taken = done;
       // Copied, because the chunk's memory is reused as soon as the chunk is consumed.
       const bytes = Uint8Array.from(chunk);
-      worker.postMessage(bytes, [bytes.buffer]);
+      send(bytes, [bytes.buffer]);
     },
     final(done) {
-      worker.postMessage({ digestKey: digestKey() } satisfies ReaderMessage);
+      send({ digestKey: digestKey() });
       done();
     },
   });
@@ -105,6 +132,7 @@ function converse(worker: Worker, digestKey: () => DigestKey, signal: AbortSigna
   state.on("error", () => {});
 
   const onAnswer = (message: ReaderAnswer) => {
+    clearTimeout(silence);
     if (message === "taken") return taken?.();
     isOver = true;
     answered.resolve(message);
@@ -132,6 +160,7 @@ function converse(worker: Worker, digestKey: () => DigestKey, signal: AbortSigna
     answer: answered.promise,
     isOver: () => isOver,
     leave() {
+      clearTimeout(silence);
       worker.off("message", onAnswer);
       worker.off("error", failed);
       worker.off("exit", ended);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { beginUpload, finishUpload } from "../../app/upload.ts";
 import { newBlobKey } from "../../objects/blob-key.ts";
 import type { BlobStore } from "../../objects/blob-store.ts";
+import { listAsDeleted } from "../../objects/deleted-permanently.ts";
 import { openDirectoryStore } from "../../objects/directory-store.ts";
 import { startExtraction } from "../../workers/extraction.ts";
 import { type RunningState, runState } from "../running-state.ts";
@@ -106,6 +107,24 @@ describe("extraction", () => {
       await using _ = startExtraction({ app: state.app, store: failing, logger, intervalMs: 20 });
       expect(await processed(id)).toMatchObject({ formatVersion: 4 });
       expect(failures).toBeLessThan(0);
+    } finally {
+      clearInterval(hurry);
+    }
+  });
+
+  it("gives up a state that was deleted permanently after the backup of a restored database", async () => {
+    const id = await uploaded(JSON.stringify({ version: 4 }));
+    const [row] = await state.database.query<{ blob_key: string }>(
+      "select blob_key from state_versions where id = $1",
+      [id],
+    );
+    const key = row?.blob_key ?? "";
+    await listAsDeleted(store, [key], new Date());
+    await store.delete([key]);
+    const hurry = setInterval(() => state.pass(60_000), 50);
+    try {
+      await using _ = startExtraction({ app: state.app, store, logger, intervalMs: 20 });
+      expect(await processed(id)).toMatchObject({ resources: [] });
     } finally {
       clearInterval(hurry);
     }
