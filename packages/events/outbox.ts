@@ -14,6 +14,21 @@ export interface RecordedEvent<Schema extends DescMessage> {
   revision: number | bigint;
 }
 
+/** An insert that shares a statement with the insert of an event. Its only placeholder is $1. */
+export interface Companion {
+  sql: string;
+  param: string;
+}
+
+const outboxInsert = (first: number): string => {
+  const placeholders = Array.from({ length: 8 }, (_, index) => `$${first + index}`);
+  return `insert into outbox (event_id, type, subject, revision, message, traceparent, auth_type, auth_id)
+     values (${placeholders.join(", ")})`;
+};
+
+const eventAlone = outboxInsert(1);
+const eventBeside = outboxInsert(2);
+
 /**
  * NATS accepts 1 MiB per message, including headers. A larger event would stay in the outbox permanently and block
  * all later events, so the writer must limit the size.
@@ -27,11 +42,12 @@ const relays = new WeakMap<OrmConfig, Set<Wake>>();
 /**
  * Adds an event with the current actor to the outbox, in the transaction of `em`. Lock the changed row before calling
  * this; otherwise the ids of its events might not follow the order of its changes. Throws if the event is too large to
- * publish.
+ * publish. `companion` is written in the same statement.
  */
 export async function recordEvent<Schema extends DescMessage>(
   em: EntityManager,
   { schema, message, subject, revision }: RecordedEvent<Schema>,
+  companion?: Companion,
 ): Promise<void> {
   const text = toJsonString(schema, message);
   if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
@@ -41,21 +57,17 @@ export async function recordEvent<Schema extends DescMessage>(
   const auth = authContextOf(
     currentActor() ?? { type: "service", id: em.config.get("contextName") },
   );
-  await queryIn(
-    em,
-    `insert into outbox (event_id, type, subject, revision, message, traceparent, auth_type, auth_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      randomUUID(),
-      eventType(schema),
-      subject,
-      String(revision),
-      text,
-      traceparent() ?? null,
-      auth.type,
-      auth.id,
-    ],
-  );
+  await queryIn(em, companion ? `with event as (${eventBeside}) ${companion.sql}` : eventAlone, [
+    ...(companion ? [companion.param] : []),
+    randomUUID(),
+    eventType(schema),
+    subject,
+    String(revision),
+    text,
+    traceparent() ?? null,
+    auth.type,
+    auth.id,
+  ]);
   const wakes = relays.get(em.config);
   if (!wakes) return;
   afterCommit(em, () => {

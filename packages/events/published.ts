@@ -1,6 +1,7 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { changedProperties, type EntityManager } from "@statehouse/postgres";
-import { recordEvent } from "./outbox.ts";
+import { eventType } from "./event.ts";
+import { type Companion, recordEvent } from "./outbox.ts";
 
 /** The message of a published event. */
 export interface Published {
@@ -79,11 +80,32 @@ async function changedIn(
   return [...new Set(changed.filter((name) => typeof name === "string"))].toSorted();
 }
 
+const organizationOf = (fields: object): string | undefined =>
+  "organizationId" in fields && typeof fields.organizationId === "string"
+    ? fields.organizationId
+    : undefined;
+
 const kebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Creates the function that adds an event of these nouns to the outbox, in the transaction of `em`. */
-export function createRecorder<Nouns extends Record<string, object>>(nouns: Nouns) {
+/** What the companion of an event depends on. */
+interface EventFacts {
+  /** `statehouse.<service>.<noun>.<verb>.v1` */
+  type: string;
+  /** The id of the changed object. */
+  subject: string;
+  organizationId: string | undefined;
+  changedAttributes: readonly string[];
+}
+
+/**
+ * Creates the function that adds an event of these nouns to the outbox, in the transaction of `em`. `companionOf`
+ * returns what is written together with an event of this service.
+ */
+export function createRecorder<Nouns extends Record<string, object>>(
+  nouns: Nouns,
+  companionOf: (event: EventFacts, service: string) => Companion | undefined,
+) {
   const table = new Map(
     Object.values<PublishingNoun>(nouns).flatMap(({ published = {}, attributeNames = {} }) =>
       Object.entries(published).map(([type, toPublished]) => [
@@ -103,6 +125,13 @@ export function createRecorder<Nouns extends Record<string, object>>(nouns: Noun
         : undefined;
     const init = { ...fields, revision, ...(changedAttributes && { changedAttributes }) };
     const message = create(schema, init as MessageInitShape<typeof schema>);
-    await recordEvent(em, { schema, message, subject, revision });
+    const facts = {
+      type: eventType(schema),
+      subject,
+      organizationId: organizationOf(fields),
+      changedAttributes: changedAttributes ?? [],
+    };
+    const companion = companionOf(facts, em.config.get("contextName"));
+    await recordEvent(em, { schema, message, subject, revision }, companion);
   };
 }

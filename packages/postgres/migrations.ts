@@ -115,7 +115,7 @@ const reasonOf = (error: unknown): string => {
 };
 
 /**
- * Grants the right to read and write the rows of all tables, but not to change the record of applied migrations. Tables
+ * Grants the right to read and write the rows of all tables and to call all functions, but not to change the record of applied migrations. Tables
  * of later migrations are granted by the run that creates them.
  */
 async function grantRows(client: Client, role: string): Promise<void> {
@@ -126,6 +126,7 @@ async function grantRows(client: Client, role: string): Promise<void> {
     grant usage on schema ${schema} to ${to};
     grant select, insert, update, delete on all tables in schema ${schema} to ${to};
     grant usage, select on all sequences in schema ${schema} to ${to};
+    grant execute on all functions in schema ${schema} to ${to};
     revoke insert, update, delete on schema_migrations from ${to};
   `);
 }

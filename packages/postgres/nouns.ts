@@ -56,28 +56,38 @@ export const tablesOfOrganization = (nouns: Readonly<Record<string, object>>): r
  * The rows of one transaction as `tx.<noun>`, and functions to record events and hooks that take effect with its
  * commit.
  */
-export type TxOf<Nouns, Event> = PartsOf<Nouns, "rows"> & {
+export type TxOf<Nouns, Event, Change> = PartsOf<Nouns, "rows"> & {
+  /** Publishes an event, and records its change in the audit trail. */
   record(event: Event): Promise<void>;
+  /** Records a change that has no event in the audit trail. */
+  audit(change: Change): Promise<void>;
   /** Names a change that the row's own columns do not contain, so that the events of the row list it. */
   noteChange(row: object, name: string): void;
   /** Runs `hook` once the transaction is committed. */
   afterCommit(hook: () => void): void;
 };
 
+/** What `tx.record` and `tx.audit` call. */
+interface Recorders<Event, Change> {
+  event(em: EntityManager, event: Event): Promise<void>;
+  change(em: EntityManager, change: Change): Promise<void>;
+}
+
 /** Creates the function that runs use cases in transactions of the database; see `Database.transaction`. */
 export const createTransactions =
-  <Nouns extends Record<string, object>, Event>(
+  <Nouns extends Record<string, object>, Event, Change>(
     database: Database,
     nouns: Nouns,
-    record: (em: EntityManager, event: Event) => Promise<void>,
+    recorders: Recorders<Event, Change>,
     ...given: unknown[]
   ) =>
-  <T>(work: (tx: TxOf<Nouns, Event>) => Promise<T>, mode?: TransactionMode): Promise<T> =>
+  <T>(work: (tx: TxOf<Nouns, Event, Change>) => Promise<T>, mode?: TransactionMode): Promise<T> =>
     database.transaction(
       (em) =>
         work({
           ...partsOf(nouns, "rows", em, ...given),
-          record: (event) => record(em, event),
+          record: (event) => recorders.event(em, event),
+          audit: (change) => recorders.change(em, change),
           noteChange,
           afterCommit: (hook) => afterCommit(em, hook),
         }),

@@ -209,6 +209,14 @@ export const settings = {
     .url()
     .transform((url) => url.replace(/\/+$/, ""))
     .describe("The address that clients use, without a path."),
+  AUDIT_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(90)
+    .describe(
+      "Days that records of the audit trail remain; a month of records is deleted when its last one is older.",
+    ),
   FAILED_AUTHENTICATION_LIMIT: z.coerce
     .number()
     .int()

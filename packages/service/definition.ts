@@ -1,3 +1,4 @@
+import type { Audit } from "@statehouse/audit";
 import type { Consumer } from "@statehouse/events";
 import type {
   Database,
@@ -34,6 +35,7 @@ export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
   OPS_PORT: number;
   DRAIN_SECONDS: number;
   SHUTDOWN_TIMEOUT: number;
+  AUDIT_RETENTION_DAYS: number;
   ASSERTION_PRIVATE_KEY: Parameters<typeof createIdentity>[1];
   ASSERTION_PUBLIC_KEYS: () => AssertionKeys;
 }
@@ -42,6 +44,8 @@ export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
 export interface AppDependencies<Config, Client extends Clients, Options extends object = object> {
   config: Config;
   database: Database;
+  /** Records reads and refused attempts. Transactions record changes. */
+  audit: Audit;
   channels: Record<Client, Channel>;
   identity: ServiceIdentity;
   /** Creates the caller of a principal, including its grants. */

@@ -1,3 +1,4 @@
+import { type Audit, createAudit } from "@statehouse/audit";
 import { type Database, openDatabase } from "@statehouse/postgres";
 import {
   type CallerFactory,
@@ -16,6 +17,7 @@ import type { Listeners } from "./listeners.ts";
 export interface OpenedApp<App> {
   app: App;
   database: Database;
+  audit: Audit;
   callerOf: CallerFactory;
 }
 
@@ -58,10 +60,11 @@ export async function openApp<
   const channels = given ?? openChannels(clients, settings, tls(), stack);
   const identity = await createIdentity(name, settings.ASSERTION_PRIVATE_KEY);
   const callerOf = createCallers((principal) => load(principal));
-  const dependencies = { config, database, channels, identity, callerOf, logger, options };
+  const audit = createAudit(database, name);
+  const dependencies = { config, database, audit, channels, identity, callerOf, logger, options };
   const app = definition.app(dependencies);
   const load = definition.grants?.(app) ?? grantsFromAccess(accessOf(channels), identity);
-  return { app, database, callerOf };
+  return { app, database, audit, callerOf };
 }
 
 function accessOf(channels: Partial<Record<Clients, Channel>>): Channel {

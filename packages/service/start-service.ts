@@ -1,3 +1,4 @@
+import { startPartitions } from "@statehouse/audit";
 import { type LocalBus, observeDeadLetters, requireReachableHints } from "@statehouse/events";
 import { type Channel, createRpcServer, isRead, type RpcServer } from "@statehouse/rpc";
 import {
@@ -94,6 +95,8 @@ export async function startService<
   const source = `${settings.EVENT_SOURCE}/${name}`;
   const events = { database, service: name, source, logger };
   starting.use(observeDeadLetters(database, name));
+  const retentionDays = settings.AUDIT_RETENTION_DAYS;
+  starting.use(startPartitions({ database, retentionDays, logger }));
   const transport = bus
     ? localTransport(bus, events, starting)
     : natsTransport(settings, events, starting);

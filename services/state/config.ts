@@ -29,6 +29,7 @@ export const configSchema = z.object({
   GRPC_PORT: portSetting(9103, "gRPC"),
   OPS_PORT: portSetting(9203, "health, readiness and metrics"),
   ...stopSettings,
+  AUDIT_RETENTION_DAYS: settings.AUDIT_RETENTION_DAYS,
   OBJECT_PORT: portSetting(8081, "state bytes, /v1/object"),
   ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,

@@ -24,6 +24,7 @@ export const configSchema = z.object({
   GRPC_PORT: portSetting(9102, "gRPC"),
   OPS_PORT: portSetting(9202, "health, readiness and metrics"),
   ...stopSettings,
+  AUDIT_RETENTION_DAYS: settings.AUDIT_RETENTION_DAYS,
   ...grpcTlsSettings,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,
   ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,

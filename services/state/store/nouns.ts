@@ -1,3 +1,4 @@
+import { type AuditRecord, companionOf, recordChange } from "@statehouse/audit";
 import { createRecorder, type EventOf } from "@statehouse/events";
 import {
   createTransactions,
@@ -57,13 +58,13 @@ type Nouns = typeof nouns;
  * To avoid deadlocks, every use case locks in this order: workspace state, state version, blob. Several rows of one
  * kind are locked in the order of their ids.
  */
-export type Tx = TxOf<Nouns, EventOf<Nouns>>;
+export type Tx = TxOf<Nouns, EventOf<Nouns>, AuditRecord>;
 export type Reads = PartsOf<Nouns, "reads">;
 export type Leases = PartsOf<Nouns, "leases">;
 
 export const entities = entitiesOf(nouns);
 
-const record = createRecorder(nouns);
+const recorders = { event: createRecorder(nouns, companionOf), change: recordChange };
 
 export const createReads = (database: Database, sealer: Sealer): Reads =>
   partsOf(nouns, "reads", database, sealer);
@@ -71,4 +72,4 @@ export const createReads = (database: Database, sealer: Sealer): Reads =>
 export const createLeases = (database: Database): Leases => partsOf(nouns, "leases", database);
 
 export const transactions = (database: Database, sealer: Sealer) =>
-  createTransactions(database, nouns, record, sealer);
+  createTransactions(database, nouns, recorders, sealer);

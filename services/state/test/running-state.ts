@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { createAudit } from "@statehouse/audit";
 import { openDatabase } from "@statehouse/postgres";
 import { RetentionService } from "@statehouse/proto/statehouse/state/v1/retention";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
@@ -48,7 +49,8 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
   const { channels } = others;
   const identity = identities.state;
   const callerOf = createCallers(grantsFromAccess(channels.access, identity));
-  const parts = { config, database, channels, identity, callerOf, logger, options: {} };
+  const audit = createAudit(database, "state");
+  const parts = { config, database, audit, channels, identity, callerOf, logger, options: {} };
   let shiftMs = 0;
   const app: App = { ...createApp(parts), now: () => new Date(Date.now() + shiftMs) };
   const rpc = starting.use(

@@ -36,12 +36,18 @@ export const updateGeneralSettings = (
   problems.throwIfAny();
   return app.transaction(async (tx) => {
     const before = await tx.generalSettings.getForUpdate();
-    const settings = {
+    const settings: GeneralSettings = {
       defaultRemoteStateAccess: wanted.defaultRemoteStateAccess ?? before.defaultRemoteStateAccess,
       planTimeout: wanted.planTimeout ?? before.planTimeout,
       applyTimeout: wanted.applyTimeout ?? before.applyTimeout,
     };
     await tx.generalSettings.set(settings);
+    const names = Object.keys(settings) as (keyof GeneralSettings)[];
+    await tx.audit({
+      action: "general-settings.update",
+      resource: { type: "general-settings" },
+      changedAttributes: names.filter((name) => settings[name] !== before[name]),
+    });
     return settings;
   });
 };

@@ -28,10 +28,15 @@ export const reportConfigurationVersion = (
 ): Promise<void> =>
   app.transaction(async (tx) => {
     const { workspaceId } = version;
-    await tx.workspaces.getForUpdate({ id: workspaceId });
+    const { organizationId } = await tx.workspaces.getForUpdate({ id: workspaceId });
     const known = await tx.configurationVersions.find(version.id);
     if (known) requireSameReporter(known, version);
     if (known && known.revision >= version.revision) return;
     await tx.configurationVersions.save(version);
+    await tx.audit({
+      organization: organizationId,
+      action: "configuration-version.report",
+      resource: { type: "configuration-version", id: version.id },
+    });
     await tx.configurationVersions.showOn(workspaceId);
   });

@@ -20,6 +20,11 @@ export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Prom
     if (known) requireSameReporter(known, run);
     if (known && known.revision >= run.revision) return;
     await tx.runs.save(run);
+    await tx.audit({
+      organization: workspace.organizationId,
+      action: "run.report",
+      resource: { type: "run", id: run.id },
+    });
     await tx.runs.showOn(workspaceId);
     await keepPerformance(tx, run, known);
     if (isActivity(run)) noteActivity(workspace, app.now());

@@ -23,6 +23,11 @@ export const reportWorkspaceReadme = (
   revision: bigint,
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    await tx.workspaces.getForUpdate({ id: readme.workspaceId });
+    const { id, organizationId } = await tx.workspaces.getForUpdate({ id: readme.workspaceId });
     await tx.workspaceReadmes.save(readme, revision);
+    await tx.audit({
+      organization: organizationId,
+      action: "workspace-readme.report",
+      resource: { type: "workspace", id },
+    });
   });

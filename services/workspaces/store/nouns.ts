@@ -1,3 +1,4 @@
+import { type AuditRecord, companionOf, recordChange } from "@statehouse/audit";
 import { createRecorder, type EventOf } from "@statehouse/events";
 import {
   createTransactions,
@@ -64,17 +65,17 @@ const nouns = {
 
 type Nouns = typeof nouns;
 
-export type Tx = TxOf<Nouns, EventOf<Nouns>>;
+export type Tx = TxOf<Nouns, EventOf<Nouns>, AuditRecord>;
 export type Reads = PartsOf<Nouns, "reads">;
 export type Leases = PartsOf<Nouns, "leases">;
 
 export const entities = entitiesOf(nouns);
 
-const record = createRecorder(nouns);
+const recorders = { event: createRecorder(nouns, companionOf), change: recordChange };
 
 export const createReads = (database: Database): Reads => partsOf(nouns, "reads", database);
 
 export const createLeases = (database: Database): Leases => partsOf(nouns, "leases", database);
 
 export const transactions = (database: Database) =>
-  createTransactions(database, nouns, record, tablesOfOrganization(nouns));
+  createTransactions(database, nouns, recorders, tablesOfOrganization(nouns));

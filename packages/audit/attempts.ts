@@ -1,0 +1,116 @@
+import type { Database } from "@statehouse/postgres";
+import { circumstance, INSTALLATION } from "./record.ts";
+
+/** A refused attempt. Equal attempts of one minute are one record with their number. */
+export interface Attempt {
+  /** The id of the organization; undefined if it is unknown or if there is none. */
+  organization?: string | undefined;
+  action: string;
+  resource: { type: string; id?: string | undefined };
+  /** The code of the error that the caller receives. */
+  code: string;
+}
+
+/** Returns the row of a refused attempt in the current work. */
+export const attemptOf = ({ organization, action, resource, code }: Attempt, service: string) => {
+  const { actor_type, actor_id, token_id, address, request_id } = circumstance(service);
+  return {
+    organization: organization ?? INSTALLATION,
+    actor_type,
+    actor_id,
+    token_id: token_id ?? "",
+    address: address ?? "",
+    action,
+    code,
+    attempts: 1,
+    resource_type: resource.type,
+    resource_id: resource.id ?? null,
+    request_id,
+  };
+};
+
+export type AttemptRow = ReturnType<typeof attemptOf>;
+
+/** Returns the row of a request with an unknown, expired or malformed credential. */
+export const failedSignIn = (address: string | undefined, requestId: string | undefined) => ({
+  organization: INSTALLATION,
+  actor_type: "unknown" as const,
+  actor_id: "",
+  token_id: "",
+  address: address ?? "",
+  action: "authentication.sign-in",
+  code: "unauthenticated",
+  attempts: 1,
+  resource_type: "authentication",
+  resource_id: null,
+  request_id: requestId ?? null,
+});
+
+const keyOf = (row: AttemptRow): string =>
+  JSON.stringify([
+    row.organization,
+    row.actor_type,
+    row.actor_id,
+    row.token_id,
+    row.address,
+    row.action,
+    row.code,
+  ]);
+
+/** Returns one row for equal attempts, in the order of their keys. */
+export function combined(rows: readonly AttemptRow[]): AttemptRow[] {
+  const byKey = new Map<string, AttemptRow>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    byKey.set(key, { ...row, attempts: row.attempts + (byKey.get(key)?.attempts ?? 0) });
+  }
+  return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
+const insertAttempts = `
+  insert into audit_attempts (minute, organization, actor_type, actor_id, token_id, address, action,
+    code, attempts, resource_type, resource_id, request_id)
+  select date_trunc('minute', now()), r.* from jsonb_to_recordset($1::jsonb) as r (
+    organization text, actor_type text, actor_id text, token_id text, address text, action text,
+    code text, attempts integer, resource_type text, resource_id text, request_id text)
+  on conflict (minute, organization, actor_type, actor_id, token_id, address, action, code)
+  do update set attempts = audit_attempts.attempts + excluded.attempts,
+    resource_type = excluded.resource_type, resource_id = excluded.resource_id,
+    request_id = excluded.request_id`;
+
+/** Counts attempts in the rows of the current minute. */
+export async function writeAttempts(
+  database: Pick<Database, "query">,
+  rows: readonly AttemptRow[],
+): Promise<void> {
+  // Two replicas that lock the same rows in different orders would end in a deadlock.
+  await database.query(insertAttempts, [JSON.stringify(combined(rows))]);
+}
+
+/**
+ * Returns the statement that moves attempts to the records, with a salted digest of their addresses. With
+ * `keepAddresses` false, only the digests are kept.
+ */
+const move = (condition: string, keepAddresses: boolean): string => `
+  with moved as (
+    delete from audit_attempts where ${condition}
+    returning *, case when address <> '' then uuid_send(gen_random_uuid()) end as salt
+  )
+  insert into audit_records (id, organization, actor_type, actor_id, token_id, address,
+    address_salt, address_digest, action, resource_type, resource_id, changed_attributes, outcome,
+    code, attempts, request_id)
+  select 'ae-' || replace(gen_random_uuid()::text, '-', ''), organization, actor_type, actor_id,
+    nullif(token_id, ''), ${keepAddresses ? "nullif(address, ''), salt" : "null, null"},
+    sha256(salt || convert_to(address, 'UTF8')), action, resource_type, resource_id, '{}',
+    'refused', code, attempts, request_id
+  from moved`;
+
+const moveOfUser = move("actor_type = 'user' and actor_id = $1", false);
+
+/** Moves the attempts of a user to the records, without their addresses. */
+export async function moveAttemptsOfUser(
+  database: Pick<Database, "query">,
+  userId: string,
+): Promise<void> {
+  await database.query(moveOfUser, [userId]);
+}

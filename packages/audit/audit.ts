@@ -1,0 +1,46 @@
+import { unavailable } from "@statehouse/errors";
+import type { Database } from "@statehouse/postgres";
+import { traceId } from "@statehouse/runtime";
+import {
+  type Attempt,
+  type AttemptRow,
+  attemptOf,
+  failedSignIn,
+  writeAttempts,
+} from "./attempts.ts";
+import { gather } from "./gather.ts";
+import { type AuditRecord, insertRecords, type Row, rowOf } from "./record.ts";
+
+/** Records what changes nothing. Changes are recorded in their own transactions. */
+export interface Audit {
+  /**
+   * Records what the current actor does. Resolves when the record is committed; await it before the first byte of the
+   * response. Throws `unavailable` if it cannot be written.
+   */
+  write(record: AuditRecord): Promise<void>;
+  /** Counts a refused attempt of the current actor. Resolves and throws like `write`. */
+  refused(attempt: Attempt): Promise<void>;
+  /** Counts a request whose credential is not accepted. Resolves and throws like `write`. */
+  signInFailed(address: string | undefined): Promise<void>;
+}
+
+/** Creates the writer of a service's records. Records that arrive together are written with one statement. */
+export function createAudit(database: Pick<Database, "query">, service: string): Audit {
+  const records = gather<Row>(async (rows) => {
+    await database.query(insertRecords, [JSON.stringify(rows)]);
+  });
+  const attempts = gather<AttemptRow>((rows) => writeAttempts(database, rows));
+  const written = (writing: Promise<void>): Promise<void> =>
+    writing.catch((error: unknown) => {
+      throw unavailable(
+        "audit_trail",
+        "The audit trail cannot be written at the moment; try again.",
+        error,
+      );
+    });
+  return {
+    write: (record) => written(records(rowOf(record, service))),
+    refused: (attempt) => written(attempts(attemptOf(attempt, service))),
+    signInFailed: (address) => written(attempts(failedSignIn(address, traceId()))),
+  };
+}

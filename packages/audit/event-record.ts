@@ -1,0 +1,56 @@
+import type { AuditRecord } from "./record.ts";
+
+/** What a record takes from an event. */
+export interface EventFacts {
+  /** `statehouse.<service>.<noun>.<verb>.v1` */
+  type: string;
+  /** The id of the changed object. */
+  subject: string;
+  organizationId: string | undefined;
+  changedAttributes: readonly string[];
+}
+
+/** The verb of an action for each verb of an event. */
+const verbs: Readonly<Record<string, string>> = {
+  activated: "activate",
+  added: "add",
+  "auto-destroy-due": "auto-destroy",
+  changed: "change",
+  collected: "collect",
+  created: "create",
+  deleted: "delete",
+  discarded: "discard",
+  ended: "end",
+  finalized: "finalize",
+  invited: "invite",
+  locked: "lock",
+  "permanently-deleted": "permanently-delete",
+  processed: "process",
+  removed: "remove",
+  renewed: "renew",
+  restored: "restore",
+  set: "set",
+  "soft-deleted": "soft-delete",
+  unlocked: "unlock",
+  updated: "update",
+};
+
+const TYPE = /^statehouse\.[^.]+\.([^.]+)\.([^.]+)\.v\d+$/;
+
+/**
+ * Returns the record of a change from its event. Returns undefined for events of the mail sender: they contain secrets,
+ * and every such change also has another event. Throws if the verb is unknown.
+ */
+export function recordOfEvent(event: EventFacts): AuditRecord | undefined {
+  const { type, subject, organizationId, changedAttributes } = event;
+  if (type.startsWith("statehouse-mail.")) return undefined;
+  const [, noun = "", verb = ""] = TYPE.exec(type) ?? [];
+  const done = verbs[verb];
+  if (!done) throw new Error(`the audit trail has no action for ${type}`);
+  return {
+    organization: organizationId,
+    action: `${noun}.${done}`,
+    resource: { type: noun, id: subject },
+    changedAttributes,
+  };
+}

@@ -1,0 +1,37 @@
+import type { Database } from "@statehouse/postgres";
+import { type Logger, startLoop } from "@statehouse/runtime";
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export interface PartitionOptions {
+  database: Pick<Database, "query">;
+  retentionDays: number;
+  logger: Logger;
+}
+
+/** Creates the partitions of the coming months, and drops those whose records are all older than the retention. */
+export async function maintainPartitions(
+  { database, retentionDays, logger }: PartitionOptions,
+  now: Date,
+): Promise<void> {
+  await database.query("select create_audit_partitions($1)", [now]);
+  const before = new Date(now.getTime() - retentionDays * DAY_MS);
+  const dropped = await database.query<{ name: string }>(
+    "select drop_audit_partitions($1) as name",
+    [before],
+  );
+  for (const { name } of dropped) logger.info({ partition: name }, "audit partition dropped");
+}
+
+/** Maintains the partitions while the service runs. */
+export const startPartitions = (options: PartitionOptions): AsyncDisposable =>
+  startLoop({
+    name: "audit partitions",
+    intervalMs: HOUR_MS,
+    logger: options.logger,
+    async work() {
+      await maintainPartitions(options, new Date());
+      return false;
+    },
+  });

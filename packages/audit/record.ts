@@ -1,0 +1,87 @@
+import { createHash, randomBytes } from "node:crypto";
+import { newId } from "@statehouse/postgres/ids";
+import { type ActorType, currentActor, traceId } from "@statehouse/runtime";
+
+/** The organization of records that belong to the whole installation. */
+export const INSTALLATION = "_";
+
+export type Outcome = "succeeded" | "refused" | "failed";
+
+/** What the audit trail records. It never contains a secret or a value of a state. */
+export interface AuditRecord {
+  /** The id of the organization; undefined for what belongs to the whole installation. */
+  organization?: string | undefined;
+  /** Noun and verb: `workspace.lock`. */
+  action: string;
+  resource: { type: string; id?: string | undefined };
+  /** The names of the attributes that a change has set, as documents show them. */
+  changedAttributes?: readonly string[];
+  /** Default: `succeeded`. */
+  outcome?: Outcome;
+  /** The code of the error, unless the outcome is `succeeded`. */
+  code?: string | undefined;
+}
+
+/** The values of a record that the current work determines. */
+interface Circumstance {
+  actor_type: ActorType | "unknown";
+  actor_id: string;
+  token_id: string | null;
+  address: string | null;
+  request_id: string | null;
+}
+
+/** Returns the actor, address and request of the current work. Without an actor `service` works by itself. */
+export function circumstance(service: string): Circumstance {
+  const { type, id, tokenId, address } = currentActor() ?? { type: "service", id: service };
+  return {
+    actor_type: type,
+    actor_id: id,
+    token_id: tokenId ?? null,
+    address: address ?? null,
+    request_id: traceId() ?? null,
+  };
+}
+
+/** Returns the digest of an address that the chain of records covers. */
+export const addressDigest = (salt: Buffer, address: string): Buffer =>
+  createHash("sha256").update(salt).update(address).digest();
+
+function saltedAddress(address: string | null) {
+  if (address === null) return {};
+  const salt = randomBytes(16);
+  return { address_salt: bytea(salt), address_digest: bytea(addressDigest(salt, address)) };
+}
+
+const bytea = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
+
+/** Returns the row of a record of the current work, in the form that `insertRecords` reads. */
+export const rowOf = (record: AuditRecord, service: string) => {
+  const { organization = INSTALLATION, action, resource, changedAttributes = [] } = record;
+  const { outcome = "succeeded", code = null } = record;
+  const by = circumstance(service);
+  return {
+    id: newId("ae"),
+    organization,
+    ...by,
+    ...saltedAddress(by.address),
+    action,
+    resource_type: resource.type,
+    resource_id: resource.id ?? null,
+    changed_attributes: changedAttributes,
+    outcome,
+    code,
+  };
+};
+
+export type Row = ReturnType<typeof rowOf>;
+
+/** Inserts the rows of the JSON array $1. */
+export const insertRecords = `
+  insert into audit_records (id, organization, actor_type, actor_id, token_id, address,
+    address_salt, address_digest, action, resource_type, resource_id, changed_attributes, outcome,
+    code, request_id)
+  select * from jsonb_to_recordset($1::jsonb) as r (id text, organization text, actor_type text,
+    actor_id text, token_id text, address text, address_salt bytea, address_digest bytea,
+    action text, resource_type text, resource_id text, changed_attributes text[], outcome text,
+    code text, request_id text)`;
