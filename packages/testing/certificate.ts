@@ -11,9 +11,18 @@ export interface Authority {
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
-/** Creates an authority that only clients configured with its certificate trust. Takes a few milliseconds. */
-export async function newAuthority(): Promise<Authority> {
+/**
+ * Creates an authority that only clients configured with its certificate trust. Takes a few milliseconds. Its
+ * certificates are valid for `days`.
+ */
+export async function newAuthority({ days = 30 } = {}): Promise<Authority> {
+  const validity = () => ({
+    signingAlgorithm: algorithm,
+    notBefore: new Date(Date.now() - HOUR_MS),
+    notAfter: new Date(Date.now() + days * DAY_MS),
+  });
   x509.cryptoProvider.set(webcrypto);
   const keys = await newKeys();
   const name = "CN=Statehouse tests";
@@ -51,9 +60,3 @@ export async function newAuthority(): Promise<Authority> {
 }
 
 const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-
-const validity = () => ({
-  signingAlgorithm: algorithm,
-  notBefore: new Date(Date.now() - HOUR_MS),
-  notAfter: new Date(Date.now() + 24 * HOUR_MS),
-});

@@ -1,9 +1,14 @@
+import { randomUUID } from "node:crypto";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { createClient, createIdentity, generateAssertionKey } from "@statehouse/rpc";
 import { serviceNames } from "@statehouse/standalone/environments";
-import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { minioClient, newAuthority, temporaryFolder, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type FaultFixture, startFaultFixture } from "../faults/fixture.ts";
 import { newLockedWorkspace, one, write } from "../faults/steps.ts";
-import { download } from "../stack/http.ts";
+import { api, download } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
 import { type Rendered, render } from "./helm.ts";
 import { type Firing, type Prometheus, startPrometheus } from "./prometheus.ts";
@@ -17,7 +22,19 @@ let workspaceId: string;
 let downloadUrl: string;
 
 beforeAll(async () => {
-  fixture = started.use(await startFaultFixture({ store: "minio" }));
+  const failing = pathToFileURL(path.join(import.meta.dirname, "failing-process.ts")).href;
+  fixture = started.use(
+    await startFaultFixture({
+      store: "minio",
+      settings: {
+        DATABASE_POOL_SIZE: "4",
+        COMPARISON_INTERVAL: "1",
+        VERIFICATION_INTERVAL: "1",
+        COLLECTION_INTERVAL: "1",
+        NODE_OPTIONS: `--import=${failing} --max-old-space-size=256 --max-semi-space-size=4`,
+      },
+    }),
+  );
   const { stack, owner } = fixture;
   workspaceId = await newLockedWorkspace(fixture);
   await expectStatus(201, write(fixture, workspaceId, one()));
@@ -50,10 +67,17 @@ beforeAll(async () => {
     ]) {
       request.catch(() => {});
     }
-  }, 250);
+  }, 1000);
   started.defer(() => clearInterval(clients));
 }, 300_000);
 afterAll(() => started.disposeAsync());
+
+const alertNames = (): string[] => {
+  const { groups }: { groups: { rules: { alert?: string }[] }[] } = JSON.parse(
+    JSON.stringify(rendered.get("PrometheusRule", "statehouse").spec),
+  );
+  return groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? []));
+};
 
 test("without a fault no alert fires", async () => {
   await waitFor(
@@ -61,7 +85,8 @@ test("without a fault no alert fires", async () => {
       (await prometheus.query('statehouse:api_errors:ratio_rate5m{namespace="tools"} == 0')) ===
         1 &&
       (await prometheus.query('up{namespace="tools"} == 1')) === 4 &&
-      (await prometheus.firing()).length === 0,
+      // An alert whose condition has not held for long enough is in ALERTS, too.
+      (await prometheus.query("ALERTS")) === 0,
     { timeout: 90_000, what: "an installation without alerts" },
   );
 });
@@ -95,7 +120,21 @@ test("every query of the dashboards is valid, and names metrics that the service
   }
 });
 
-/** Waits until each of these alerts has fired with the given labels. */
+/** Removes the bytes of a state from the store of the state service. */
+async function removeFromBucket(key: string): Promise<void> {
+  const {
+    S3_ENDPOINT: endpoint = "",
+    S3_REGION: region = "",
+    S3_ACCESS_KEY: accessKey = "",
+    S3_SECRET_KEY: secretKey = "",
+    S3_BUCKET: bucket = "",
+  } = fixture.stack.environments.state;
+  await minioClient({ endpoint, region, accessKey, secretKey }).removeObject(bucket, key);
+}
+
+const fired = new Set<string>();
+
+/** Waits until each of these alerts has fired; labels that are given must be those of the alert. */
 async function expectFiring(expected: Readonly<Record<string, Firing>>): Promise<void> {
   const missing = new Map(Object.entries(expected));
   await waitFor(
@@ -105,6 +144,7 @@ async function expectFiring(expected: Readonly<Record<string, Firing>>): Promise
         const wanted = Object.entries({ ...labels, alertname });
         if (firing.some((alert) => wanted.every(([label, is]) => alert[label] === is))) {
           missing.delete(alertname);
+          fired.add(alertname);
         }
       }
       if (missing.size > 0) {
@@ -116,6 +156,12 @@ async function expectFiring(expected: Readonly<Record<string, Firing>>): Promise
   );
 }
 
+const writeOnce = async () => {
+  await expectStatus(201, write(fixture, await newLockedWorkspace(fixture), one()));
+};
+
+// One fault after the other: later tests begin with the services as earlier ones leave them.
+
 test("a killed service fires the alerts of replicas, calls and failed requests", async () => {
   await fixture.stack.processes.workspaces.kill();
   await expectFiring({
@@ -125,4 +171,112 @@ test("a killed service fires the alerts of replicas, calls and failed requests",
     StatehouseErrorBudgetBurnsSlowly: { severity: "warning" },
     StatehouseCallsFail: { component: "gateway" },
   });
+});
+
+test("a forgotten lock, a restored database, a stopped scan and lost bytes fire theirs", async () => {
+  const { stack, rows, owner, store } = fixture;
+  await rows(
+    "workspaces",
+    "update workspaces set lock_since = now() - interval '8 days' where id = $1",
+    [workspaceId],
+  );
+  await stack.processes.workspaces.start();
+  await waitFor(() => expectStatus(200, owner.api.get(`/workspaces/${workspaceId}`)));
+  await rows(
+    "state",
+    `insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
+       sealed_epoch, current_version_id, current_position, resource_count, latest_change_at, revision)
+     values ('ws-restoredBackup1', 'org-lost', 'prj-lost', 1, 0, 'sv-lost', 1, 3, now(), 5)`,
+  );
+  await rows(
+    "state",
+    `update scans set holder = null, due_at = now() + interval '1 day',
+       finished_at = now() - interval '4 days' where name = 'retention'`,
+  );
+  const [lost = ""] = await store.keys();
+  await removeFromBucket(lost);
+  await expectFiring({
+    StatehouseLockOld: {},
+    StatehouseDatabaseRestored: { difference: "unknownHere" },
+    StatehouseScanLate: { scan: "retention" },
+    StatehouseStateLost: {},
+  });
+});
+
+test("invalid tokens and forged assertions fire theirs", async () => {
+  const { stack } = fixture;
+  const { privateJwk } = await generateAssertionKey();
+  const forger = await createIdentity("gateway", privateJwk);
+  const forged = createClient(UserService, stack.access, forger);
+  const stranger = api(stack.url, `refused.atlasv1.${randomUUID()}`);
+  const attempts = setInterval(() => {
+    forged.createUser({ username: "x", email: "x@example.com" }).catch(() => {});
+    for (let count = 0; count < 10; count++) stranger.get("/account/details").catch(() => {});
+  }, 500);
+  try {
+    await expectFiring({
+      StatehouseAssertionsRefused: { component: "access", reason: "refused" },
+      StatehouseTokensRefused: { component: "gateway" },
+    });
+  } finally {
+    clearInterval(attempts);
+  }
+});
+
+test("a certificate that expires within three weeks fires its alert", async () => {
+  const { certificates } = fixture.stack;
+  const soon = await newAuthority({ days: 20 });
+  await certificates.trust(certificates.authority, soon);
+  await certificates.issue("access", soon);
+  await expectFiring({
+    StatehouseCertificateExpires: { component: "access", certificate: "service" },
+  });
+});
+
+test("an event that a service cannot store fires theirs", async () => {
+  const { rows } = fixture;
+  await rows(
+    "workspaces",
+    `create function refuse() returns trigger language plpgsql as
+     $$ begin raise 'refused by a test'; end $$`,
+  );
+  await rows(
+    "workspaces",
+    `create trigger refuse before update on workspaces for each row
+     when (old.state_revision is distinct from new.state_revision) execute function refuse()`,
+  );
+  await writeOnce();
+  await expectFiring({
+    StatehouseEventsFail: { consumer: "workspaces-workspace-state" },
+    StatehouseDeadLetters: { service: "workspaces" },
+  });
+});
+
+test("state without bus and store, and slow calls fire theirs", async () => {
+  const { proxies, rows } = fixture;
+  proxies.stateToNats.partition();
+  await writeOnce();
+  await rows("state", "update outbox set recorded_at = now() - interval '10 minutes'");
+  proxies.stateToStore.partition();
+  proxies.gatewayToState.delay(1500);
+  await expectFiring({
+    StatehouseEventsWait: { service: "state" },
+    StatehouseStateBytesFail: {},
+    StatehouseApiSlow: {},
+  });
+});
+
+test("a full heap, a busy event loop and a silent database fire theirs", async () => {
+  const { stack, proxies } = fixture;
+  process.kill(stack.processes.access.pid(), "SIGUSR2");
+  proxies.workspacesToDatabase.freeze();
+  await expectFiring({
+    StatehouseHeapFull: { pod: "statehouse-access-0" },
+    StatehouseEventLoopBusy: { pod: "statehouse-access-0" },
+    StatehouseDatabaseConnectionsExhausted: { service: "workspaces" },
+  });
+});
+
+test("no alert was left out", () => {
+  expect([...fired].toSorted()).toEqual(alertNames().toSorted());
 });
