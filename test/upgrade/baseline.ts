@@ -4,7 +4,10 @@ import { cacheFolder, withLock } from "@statehouse/local-services";
 import { runProgram } from "@statehouse/testing";
 
 const repository = path.resolve(import.meta.dirname, "../..");
-const migrations = ":(glob)services/*/store/migrations/*.sql";
+const migrations = [
+  ":(glob)services/*/store/migrations/*.sql",
+  ":(glob)packages/*/migrations/*.sql",
+];
 /** A source that has not been used for this time is removed. */
 const UNUSED_MS = 24 * 3_600_000;
 
@@ -22,7 +25,7 @@ async function run(cwd: string, command: string, ...args: string[]): Promise<str
 /** Returns the last commit before the one that added the newest migration. Throws if the checkout has no history. */
 export async function baselineCommit(root: string = repository): Promise<string> {
   try {
-    const files = (await run(root, "git", "ls-files", migrations)).split("\n");
+    const files = (await run(root, "git", "ls-files", ...migrations)).split("\n");
     const added = ["log", "-1", "--no-renames", "--diff-filter=A", "--format=%H"];
     const newest = await run(root, "git", ...added, "--", ...files);
     return await run(root, "git", "rev-parse", "--verify", "--quiet", `${newest}^`);
