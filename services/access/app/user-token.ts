@@ -26,7 +26,7 @@ export async function createUserToken(
 ): Promise<NewToken> {
   if (caller.kind !== "service" && callingUser(caller) !== userId) throw userNotFound();
   return app.transaction(async (tx) => {
-    if (!(await tx.users.exists(userId))) throw userNotFound();
+    await tx.users.get(userId);
     return createToken(app, tx, caller, ofUser(userId), input);
   });
 }

@@ -11,8 +11,8 @@ import {
   EMAIL_TAKEN,
   emailTaken,
   lastAdministrator,
-  organizationNotFound,
   USERNAME_TAKEN,
+  userInvitedMeanwhile,
   userNotFound,
 } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
@@ -210,7 +210,7 @@ export async function batchGetUsers(
 
 /**
  * Deletes a user with its memberships, teams and tokens. Locks that the user holds remain, and are shown as stale.
- * Throws `notFound`, or the conflicts `last_administrator` and `last_owner`.
+ * Throws `notFound`, `userInvitedMeanwhile`, or the conflicts `last_administrator` and `last_owner`.
  */
 export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> =>
   app.transaction(async (tx) => {
@@ -231,7 +231,7 @@ export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> 
     }
     for (const membership of await tx.memberships.ofUser(id)) {
       const organization = organizations.get(membership.organizationId);
-      if (!organization) throw organizationNotFound();
+      if (!organization) throw userInvitedMeanwhile();
       await tx.memberships.remove(membership);
       await tx.record(organizationMembershipDeleted(membership, touch(organization, at)));
     }

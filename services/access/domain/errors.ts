@@ -21,6 +21,10 @@ export const teamNameTaken = () => invalid([{ field: "name", detail: TEAM_NAME_T
 export const addressInvitedMeanwhile = () =>
   unavailable("address_invited", "The address was invited at the same time; repeat the request.");
 
+/** An organization has invited the user while the user was deleted. */
+export const userInvitedMeanwhile = () =>
+  unavailable("user_invited", "The user was invited at the same time; repeat the request.");
+
 /** Clients search for this title and message. */
 export const tokenDescriptionTaken = () =>
   invalid([

@@ -159,9 +159,14 @@ const rows = (em: EntityManager) => ({
     return user;
   },
 
-  async exists(id: UserId): Promise<boolean> {
-    // index: users_pkey
-    return (await em.count(entity, { id })) > 0;
+  /**
+   * Returns the user. It is locked against deletion until the transaction ends, so that a later deletion includes
+   * everything that this transaction adds.
+   */
+  async get(id: UserId): Promise<User> {
+    const user = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
+    if (!user) throw userNotFound();
+    return user;
   },
 
   async findIdByEmail(email: string): Promise<UserId | undefined> {

@@ -1,3 +1,5 @@
+import { waitFor } from "@statehouse/testing";
+import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningAccess, runAccess } from "./running-access.ts";
 
@@ -101,5 +103,72 @@ describe("a caller sees", () => {
     expect(await seen(a.secret)).toEqual([a.id, b.id].toSorted());
     expect(await seen(b.secret)).toEqual([a.id, b.id].toSorted());
     expect(await seen(stranger.secret)).toEqual([stranger.id]);
+  });
+});
+
+describe("while a user is deleted", () => {
+  /** Begins a transaction with `statement`, and keeps its locks until `commit`. */
+  const transactionThat = async (statement: string, values: unknown[] = []) => {
+    const client = new Client({ connectionString: access.environment.DATABASE_URL });
+    await client.connect();
+    await client.query("begin");
+    await client.query(statement, values);
+    return {
+      isWaitedFor: () =>
+        waitFor(async () => {
+          const { rowCount } = await client.query(
+            `select from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock'`,
+          );
+          return rowCount;
+        }),
+      async commit(last?: string, values: unknown[] = []) {
+        if (last !== undefined) await client.query(last, values);
+        await client.query("commit");
+        await client.end();
+      },
+    };
+  };
+
+  test("a new token of the user is refused as not found", async () => {
+    const { id } = await access.person();
+    const deletion = await transactionThat("select from users where id = $1 for update", [id]);
+    const created = access.tokens.createUserToken({ userId: id });
+    const refused = expect(created).rejects.toMatchObject({ kind: "notFound" });
+    await deletion.isWaitedFor();
+    await deletion.commit(
+      "with gone as (delete from tokens where user_id = $1) delete from users where id = $1",
+      [id],
+    );
+    await refused;
+  });
+
+  test("a new membership of the user makes the deletion unavailable; a repeat completes it", async () => {
+    const owner = await access.person();
+    const { id, username } = await access.person();
+    const organizationId = "org-inviting";
+    await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });
+    const { user: administrator } = await access.users.createUser({
+      username: "chief",
+      email: "chief@example.com",
+      administrator: true,
+    });
+    const { secret } = await access.tokens.createUserToken({ userId: administrator?.id ?? "" });
+    const remove = () => access.users.deleteUser({ id }, access.as(secret));
+    const administrators = await transactionThat(
+      "select from users where administrator for update",
+    );
+    const refused = expect(remove()).rejects.toMatchObject({
+      kind: "unavailable",
+      reason: "user_invited",
+    });
+    await administrators.isWaitedFor();
+    const invitation = { organizationId, email: `${username}@example.com` };
+    await access.memberships.createOrganizationMembership(invitation, access.as(owner.secret));
+    await administrators.commit();
+    await refused;
+    await remove();
+    const { users } = await access.users.batchGetUsers({ ids: [id] }, access.as(owner.secret));
+    expect(users).toEqual([]);
   });
 });
