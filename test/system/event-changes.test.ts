@@ -110,3 +110,53 @@ test("updates name changed relationships, and attributes of other nouns", async 
   );
   expect(await changesOf("userId", person.id, 1, "user.updated")).toEqual([["username"]]);
 });
+
+test("workspaces that inherit a project's new auto-destroy duration are updated with it", async () => {
+  const { owner } = fixture();
+  const project = await newProject(fixture());
+  const inheriting = await newWorkspace(fixture(), {}, project.id);
+  const own = { "auto-destroy-activity-duration": "3d" };
+  const other = await newWorkspace(fixture(), own, project.id);
+  const show = async (id: string) =>
+    (await owner.api.get(`/workspaces/${id}`)).body.data.attributes;
+  const before = await show(inheriting.id);
+  const duration = { "auto-destroy-activity-duration": "14d" };
+  await expectStatus(
+    200,
+    owner.api.patch(`/projects/${project.id}`, document("projects", duration)),
+  );
+  expect(await changesOf("workspaceId", inheriting.id, 1, "workspace.updated")).toEqual([
+    ["auto-destroy-activity-duration", "auto-destroy-at"],
+  ]);
+  const after = await show(inheriting.id);
+  expect(after).toMatchObject(duration);
+  expect(Date.parse(after["updated-at"])).toBeGreaterThan(Date.parse(before["updated-at"]));
+  await expectStatus(
+    200,
+    owner.api.patch(`/workspaces/${other.id}`, document("workspaces", { description: "new" })),
+  );
+  expect(await changesOf("workspaceId", other.id, 1, "workspace.updated")).toEqual([
+    ["description"],
+  ]);
+});
+
+test("an update names tag-bindings if a flat tag becomes a binding without a value", async () => {
+  const { owner } = fixture();
+  const { id } = await newWorkspace(fixture());
+  await expectStatus(
+    204,
+    owner.api.post(`/workspaces/${id}/relationships/tags`, {
+      data: [{ type: "tags", attributes: { name: "flat" } }],
+    }),
+  );
+  await expectStatus(
+    200,
+    owner.api.patch(`/workspaces/${id}/tag-bindings`, {
+      data: [{ type: "tag-bindings", attributes: { key: "flat", value: "" } }],
+    }),
+  );
+  expect(await changesOf("workspaceId", id, 2, "workspace.updated")).toEqual([
+    ["tag-bindings"],
+    ["tag-bindings"],
+  ]);
+});

@@ -33,6 +33,7 @@ import {
   mergeTagBindings,
   type TagBindingInput,
 } from "../domain/tag-binding.ts";
+import { workspaceUpdated } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { ProjectSearch } from "../store/project.ts";
 import { type WithAllowedActions, withProjectActions } from "./allowed-actions.ts";
@@ -160,14 +161,23 @@ async function apply(
   problems.throwIfAny();
   await tx.projects.save(project);
   const { autoDestroyActivityDuration: duration } = project;
-  if (duration !== durationBefore) {
-    await tx.projects.passOnActivityDuration(project, timeAfter(duration, app.now()));
-  }
+  if (duration !== durationBefore) await passOnActivityDuration(app, tx, project);
   if (!bindings) return;
   const current = await tx.tagBindings.ofProject(projectId);
   if (changesTagBindings(current, bindings)) tx.noteChange(project, "tagBindings");
   const owner = { organizationId, projectId };
   await tx.tagBindings.replace(owner, current, bindings, { now: app.now() });
+}
+
+/** Passes the project's new auto-destroy duration on to its workspaces. It starts now. */
+async function passOnActivityDuration(app: App, tx: Tx, project: Project): Promise<void> {
+  const at = app.now();
+  const dueAt = timeAfter(project.autoDestroyActivityDuration, at);
+  for (const workspace of await tx.workspaces.passOnActivityDuration(project, { dueAt, at })) {
+    tx.noteChange(workspace, "autoDestroyAt");
+    tx.noteChange(workspace, "inheritedActivityDuration");
+    await tx.record(workspaceUpdated(workspace));
+  }
 }
 
 /** Called by the access service: returns the projects among `ids` that exist. */

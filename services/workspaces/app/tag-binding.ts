@@ -123,7 +123,7 @@ export async function replaceWorkspaceTags(
   { current, wanted, tagKeys }: WantedTags,
 ): Promise<void> {
   const { id: workspaceId, organizationId } = workspace;
-  if (changesTagBindings(current, wanted)) tx.noteChange(workspace, "tagBindings");
+  if (changesTagBindings(current, wanted, tagKeys)) tx.noteChange(workspace, "tagBindings");
   const options = { now: app.now(), tagKeys };
   await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, options);
 }

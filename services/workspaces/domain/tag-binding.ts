@@ -123,9 +123,16 @@ const problemOfValue = (value: string) =>
 
 export type TagBindingId = `tb-${string}`;
 
-/** Returns whether the wanted bindings, a map from key to value, differ from the current ones. */
+/**
+ * Returns whether the wanted bindings, a map from key to value, differ from the current ones. `tagKeys` are the keys of
+ * flat tags: projects have none.
+ */
 export const changesTagBindings = (
-  current: readonly TagBinding[],
+  current: readonly Pick<TagBinding, "key" | "value" | "throughTags">[],
   wanted: ReadonlyMap<string, string>,
+  tagKeys: ReadonlySet<string> = new Set(),
 ): boolean =>
-  current.length !== wanted.size || current.some(({ key, value }) => wanted.get(key) !== value);
+  current.length !== wanted.size ||
+  current.some(
+    ({ key, value, throughTags }) => wanted.get(key) !== value || tagKeys.has(key) !== throughTags,
+  );

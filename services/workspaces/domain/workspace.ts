@@ -186,7 +186,13 @@ export function workspaceSortOf(text: string): WorkspaceSort | undefined {
 export const workspaceCreated = (workspace: Workspace) =>
   ({ type: "workspaceCreated", revision: workspace.revision, workspace }) as const;
 
-export const workspaceUpdated = (workspace: Workspace) =>
+/** The values of a workspace that its events contain. */
+export type PublishedWorkspace = Pick<
+  Workspace,
+  "id" | "organizationId" | "projectId" | "name" | "placementVersion" | "revision"
+>;
+
+export const workspaceUpdated = (workspace: PublishedWorkspace) =>
   ({ type: "workspaceUpdated", revision: workspace.revision, workspace }) as const;
 
 export const workspaceDeleted = (workspace: Workspace) =>

@@ -207,24 +207,6 @@ const rows = (em: EntityManager) => ({
     }
   },
 
-  /**
-   * Copies the project's auto-destroy duration to its workspaces. The destroy runs of those that inherit it become due
-   * at `at`.
-   */
-  async passOnActivityDuration(
-    { id, autoDestroyActivityDuration }: Project,
-    at: Date | null,
-  ): Promise<void> {
-    await queryIn(
-      em,
-      // index: workspaces_project_name, workspaces_pkey
-      `update workspaces set inherited_activity_duration = $2,
-         auto_destroy_at = case when inherits_project_auto_destroy then $3 else auto_destroy_at end
-       where id in (select id from workspaces where project_id = $1 order by id for update)`,
-      [id, autoDestroyActivityDuration, at],
-    );
-  },
-
   async view(id: ProjectId): Promise<ProjectView> {
     await em.flush();
     const [row] = await queryIn<ProjectView>(em, `${view} where p.id = $1`, [id]);

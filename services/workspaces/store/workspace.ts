@@ -1,6 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { LockMode } from "@mikro-orm/core";
 import { type AttributeNames, type PublishedEvents, published } from "@statehouse/events";
+import { nextVersion } from "@statehouse/events/version";
 import { type Database, type EntityManager, queryIn, uniqueViolation } from "@statehouse/postgres";
 import {
   WorkspaceAutoDestroyDueSchema,
@@ -15,9 +16,10 @@ import type { InheritedExecution } from "../domain/execution.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
 import type { Plan } from "../domain/plan.ts";
-import { projectNotFound } from "../domain/project.ts";
+import { type Project, projectNotFound } from "../domain/project.ts";
 import {
   isWorkspaceName,
+  type PublishedWorkspace,
   type Workspace,
   type WorkspaceEvent,
   type WorkspaceRef,
@@ -36,6 +38,11 @@ import {
   workspaceLock,
   workspaceSchema,
 } from "./workspace-columns.ts";
+
+type PublishedRow = Omit<PublishedWorkspace, "placementVersion" | "revision"> & {
+  placementVersion: number;
+  revision: number;
+};
 
 interface PlacementColumns {
   workspaceId: WorkspaceId;
@@ -182,6 +189,39 @@ const rows = (em: EntityManager) => ({
     );
     if (!row) throw projectNotFound();
     return row;
+  },
+
+  /**
+   * Copies a project's auto-destroy duration to its workspaces, and returns those that inherit it. Their destroy runs
+   * become due at `dueAt`.
+   */
+  async passOnActivityDuration(
+    { id, autoDestroyActivityDuration }: Project,
+    { dueAt, at }: { dueAt: Date | null; at: Date },
+  ): Promise<PublishedWorkspace[]> {
+    // All transactions lock workspaces in the same order, to prevent deadlocks.
+    const changed = await queryIn<PublishedRow & { inherits: boolean }>(
+      em,
+      // index: workspaces_project_name, workspaces_pkey
+      `update workspaces w set inherited_activity_duration = $2,
+         auto_destroy_at = case when inherits_project_auto_destroy then $3 else auto_destroy_at end,
+         revision = case when inherits_project_auto_destroy
+           then greatest(revision + 1, $4) else revision end,
+         updated_at = case when inherits_project_auto_destroy then $5 else updated_at end
+       where id in (
+         select id from workspaces where project_id = $1 order by id collate "C" for update)
+       returning id, organization_id as "organizationId", project_id as "projectId", name,
+         placement_version as "placementVersion", revision,
+         inherits_project_auto_destroy as inherits`,
+      [id, autoDestroyActivityDuration, dueAt, nextVersion(0n, at), at],
+    );
+    return changed
+      .filter(({ inherits }) => inherits)
+      .map(({ inherits: _, placementVersion, revision, ...workspace }) => ({
+        ...workspace,
+        placementVersion: BigInt(placementVersion),
+        revision: BigInt(revision),
+      }));
   },
 
   /** Inserts the workspace or writes its changes. Throws `invalid` if another transaction has taken its name. */

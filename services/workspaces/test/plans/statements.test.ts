@@ -175,7 +175,7 @@ beforeAll(async () => {
     expect(await tx.projects.hasWorkspaces("prj-1")).toBe(true);
     const changed = await tx.projects.get("prj-1");
     changed.autoDestroyActivityDuration = "2d";
-    await tx.projects.passOnActivityDuration(changed, now);
+    await tx.workspaces.passOnActivityDuration(changed, { dueAt: now, at: now });
     await tx.projects.view("prj-1");
     expect(await tx.workspaces.nameTaken("org-1", "name-1")).toBe(true);
     expect(await tx.workspaces.countForLimit("org-1")).toBe(10);
