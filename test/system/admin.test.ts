@@ -121,6 +121,14 @@ test("administrators limit the workspaces of an organization by workspace-limit"
   expect(errorDetails(await create())).toEqual([
     "The organization has reached its limit of 2 workspaces.",
   ]);
+  const invalid = await owner.api.post(
+    `/organizations/${name}/workspaces`,
+    document("workspaces", { name: "a/b" }),
+  );
+  expect(errorDetails(invalid)).toEqual([
+    "Name is invalid",
+    "The organization has reached its limit of 2 workspaces.",
+  ]);
   expect(await limit(undefined)).toBe(2);
   expect(await limit(null)).toBeNull();
   expect((await create()).status).toBe(201);

@@ -77,7 +77,6 @@ export async function createWorkspace(
       const projectId = wanted.projectId ?? defaultProjectId;
       const project = await requireProject(tx, projectId, organizationId);
       authorize(caller, "project:create-workspace", { organizationId, projectId });
-      await refuseAboveLimit(tx, organization);
       const engineVersion = latestRelease(app.settings.engineReleases) ?? "latest";
       const workspace = newWorkspace(
         { id: newId("ws"), organizationId, projectId, engineVersion },
@@ -93,6 +92,7 @@ export async function createWorkspace(
       applySettings(workspace, wanted.settings, { ...context, nameTaken, problems });
       const tags = { current: [], ...checkedTags(wanted, problems) };
       await checkOverrides(tx, workspace, tags, problems);
+      await checkLimit(tx, organization, problems);
       problems.throwIfAny();
       await tx.workspaces.save(workspace);
       await replaceWorkspaceTags(app, tx, workspace, tags);
@@ -104,15 +104,15 @@ export async function createWorkspace(
   return workspaceDocument(app, caller, view);
 }
 
-/** Throws `invalid` if the organization has reached its workspace limit. */
-async function refuseAboveLimit(
+/** Adds a problem if the organization has reached its workspace limit. */
+async function checkLimit(
   tx: Tx,
   { id, workspaceLimit }: Pick<Organization, "id" | "workspaceLimit">,
+  problems: Problems,
 ): Promise<void> {
   if (workspaceLimit === null) return;
-  if ((await tx.workspaces.countForLimit(id)) >= workspaceLimit) {
-    throw workspaceLimitReached(workspaceLimit);
-  }
+  const count = await tx.workspaces.countForLimit(id);
+  if (count >= workspaceLimit) problems.add("", workspaceLimitReached(workspaceLimit));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { forbidden, invalid, inWords, notFound, Problems } from "@statehouse/errors";
+import { forbidden, inWords, notFound, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
 import {
@@ -265,9 +265,7 @@ export type OrganizationEvent = ReturnType<
 
 /** Thrown if the organization has reached the workspace limit that administrators set. */
 export const workspaceLimitReached = (limit: number) =>
-  invalid([
-    { field: "", detail: `The organization has reached its limit of ${limit} workspaces.` },
-  ]);
+  `The organization has reached its limit of ${limit} workspaces.`;
 
 export const organizationNotFound = () => notFound("organization");
 

@@ -158,8 +158,8 @@ const rows = (em: EntityManager) => ({
     await queryIn(em, "select pg_advisory_xact_lock(hashtextextended($1, 0))", [organizationId]);
     const [row] = await queryIn<{ count: number }>(
       em,
-      // index: workspaces_name_key
-      "select count(*)::int as count from workspaces where organization_id = $1",
+      // index: workspace_counts_pkey
+      "select sum(count)::int as count from workspace_counts where organization_id = $1",
       [organizationId],
     );
     return row?.count ?? 0;
