@@ -111,7 +111,7 @@ const sampleIds: Readonly<Record<string, string>> = {
   runId: "run-w5ZnK8bTe3MyR6Dh",
   stateVersionId: "sv-f2QpV7mGx4JcS9Lu",
   currentStateVersionId: "sv-f2QpV7mGx4JcS9Lu",
-  previousStateVersionId: "sv-d8RbN3kWy6HtZ1Fq",
+  comparedStateVersionId: "sv-d8RbN3kWy6HtZ1Fq",
   rollbackStateVersionId: "sv-d8RbN3kWy6HtZ1Fq",
   agentPoolId: "apool-m4XeT9vCj2LsP7Ga",
   sshKeyId: "sshkey-z6HwB3nRd8QkY5Uf",

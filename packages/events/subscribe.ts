@@ -52,9 +52,9 @@ export interface SubscribeOptions
 
 /**
  * Receives the stream's events one at a time through a durable consumer with explicit acknowledgement. Each event is
- * received at least once, and events of one subject in order unless one of them failed. Disposal stops the
- * subscription after the current event. Throws if the filter excludes the type of a handler. Waits while the stream
- * does not exist: only Statehouse creates it.
+ * received at least once, and events of one subject in order, except after a failure to publish or to process one of
+ * them. Disposal stops the subscription after the current event. Throws if the filter excludes the type of a handler.
+ * Waits while the stream does not exist: only Statehouse creates it.
  */
 export function subscribe(options: SubscribeOptions): AsyncDisposable {
   requireReachable(options.filter, Object.keys(options.handlers));

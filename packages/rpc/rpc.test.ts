@@ -2,6 +2,7 @@ import type { Principal } from "@statehouse/authorization";
 import { AppError, conflict, invalid } from "@statehouse/errors";
 import { freePort } from "@statehouse/local-services";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import {
   type Actor,
@@ -268,6 +269,15 @@ test("a call to a service that does not respond is unavailable", async () => {
   await expect(
     runWithDeadline(Date.now() + 5000, () => client.getLock({ workspaceId: "ws-1" })),
   ).rejects.toMatchObject({ kind: "unavailable", reason: "service_unavailable" });
+});
+
+test("a method that an earlier release does not have is unavailable", async () => {
+  await using channel = grpcChannel({ address: `127.0.0.1:${port}`, audience: "workspaces" });
+  const client = createClient(AdminService, channel, state);
+  await expect(client.getGeneralSettings({})).rejects.toMatchObject({
+    kind: "unavailable",
+    reason: "method_unavailable",
+  });
 });
 
 test("a call that may not be repeated waits for a service that restarts", async () => {

@@ -22,9 +22,8 @@ const MAX_KNOWN = 100_000;
 /**
  * Limits the authentications with invalid tokens, per client address or IPv6 network. Credentials that were valid
  * within the last hour are always authenticated, so that a wrong token in one place does not block the others behind
- * the same address.
- * Behind a proxy that is not trusted, all clients have one address; nothing is limited then, and a warning is logged
- * once.
+ * the same address. Behind a proxy that is not trusted, all clients have one address; nothing is limited then, and a
+ * warning is logged once.
  */
 export function createAuthenticationLimit({
   perMinute,

@@ -66,7 +66,7 @@ test("a processed version names the outputs and counts the resources that differ
   const { lineage } = first;
   const one = await write(first);
   expect(one.content).toMatchObject({ serial: "1", lineage, resourceCount: 3, resourcesAdded: 3 });
-  expect(one.content.previousStateVersionId).toBeUndefined();
+  expect(one.content.comparedStateVersionId).toBeUndefined();
   expect(one.content.outputsAdded.map(({ name }: { name: string }) => name)).toEqual([
     ...["changed", "gone", "kept", "secret"],
   ]);
@@ -82,7 +82,7 @@ test("a processed version names the outputs and counts the resources that differ
     }),
   );
   expect(two.content).toMatchObject({
-    previousStateVersionId: one.versionId,
+    comparedStateVersionId: one.versionId,
     outputsAdded: [{ name: "new" }],
     outputsChanged: [{ name: "changed" }, { name: "secret", sensitive: true }],
     outputsRemoved: [{ name: "gone" }],
@@ -95,7 +95,7 @@ test("a processed version names the outputs and counts the resources that differ
   expect(JSON.stringify([one, two])).not.toContain("hidden");
   const three = await rollBack(one.versionId);
   expect(three.content).toMatchObject({
-    previousStateVersionId: two.versionId,
+    comparedStateVersionId: two.versionId,
     outputsAdded: [{ name: "gone" }],
     outputsChanged: [{ name: "changed" }, { name: "secret", sensitive: true }],
     outputsRemoved: [{ name: "new" }],

@@ -1,12 +1,48 @@
-import type { Grants } from "@statehouse/authorization";
+import { type Action, allowed, type Grants, type Target } from "@statehouse/authorization";
+import { forEachConcurrently } from "@statehouse/runtime";
 import { principalNotFound } from "../domain/errors.ts";
 import type { App } from "./app.ts";
-import { getRunGrants } from "./run-token.ts";
+import { findRunGrants } from "./run-token.ts";
+
+type PrincipalId = Grants["principal"];
 
 /** Returns all grants of a principal, with the versions at which they were read. Throws `notFound`. */
-export async function getGrants(app: App, { type, id }: Grants["principal"]): Promise<Grants> {
-  if (type === "run") return getRunGrants(app, id);
-  const grants = await app.reads.grants.find({ type, id });
+export async function getGrants(app: App, principal: PrincipalId): Promise<Grants> {
+  const grants = await findGrants(app, principal);
   if (!grants) throw principalNotFound();
   return grants;
+}
+
+const findGrants = (app: App, { type, id }: PrincipalId): Promise<Grants | undefined> =>
+  type === "run" ? findRunGrants(app, id) : app.reads.grants.find({ type, id });
+
+/** The question whether a principal may do one of several actions to a target. */
+export interface ActionCheck {
+  /** Undefined if a newer release sent a type that is unknown here. */
+  principal: PrincipalId | undefined;
+  target: Target;
+  actions: readonly Action[];
+}
+
+/** How many principals' grants are read at the same time. */
+const READ_AT_ONCE = 8;
+
+/**
+ * Returns, in the order of the checks, whether the principal may do at least one of the actions. False for a principal
+ * that does not exist.
+ */
+export async function batchCheckActions(
+  app: App,
+  checks: readonly ActionCheck[],
+): Promise<boolean[]> {
+  const keyOf = ({ principal }: ActionCheck) => `${principal?.type} ${principal?.id}`;
+  const principals = new Map(checks.map((check) => [keyOf(check), check.principal]));
+  const found = new Map<string, Grants | undefined>();
+  await forEachConcurrently(READ_AT_ONCE, [...principals], async ([key, principal]) => {
+    found.set(key, principal && (await findGrants(app, principal)));
+  });
+  return checks.map((check) => {
+    const grants = found.get(keyOf(check));
+    return !!grants && check.actions.some((action) => allowed(grants, action, check.target));
+  });
 }

@@ -3,7 +3,7 @@ import type { Caller, Grants, OrganizationGrants } from "@statehouse/authorizati
 import { AppError, forbidden, isTransient } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
-import { principalNotFound, runOfOther, tokenNotFound, tokenRefused } from "../domain/errors.ts";
+import { runOfOther, tokenNotFound, tokenRefused } from "../domain/errors.ts";
 import type { RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
 import {
   expiryOf,
@@ -25,10 +25,10 @@ export async function authenticateRun(app: App, secret: string): Promise<Authent
   return found;
 }
 
-/** Returns the grants of a run, which are on its own workspace only. Throws `notFound`. */
-export async function getRunGrants(app: App, runId: string): Promise<Grants> {
+/** Returns the grants of a run, which are on its own workspace only; undefined if it is unknown or has ended. */
+export async function findRunGrants(app: App, runId: string): Promise<Grants | undefined> {
   const bound = await app.reads.runTokens.findBinding(runId, app.now());
-  if (!bound) throw principalNotFound();
+  if (!bound) return undefined;
   const { workspaceId, organizationId, versions } = bound;
   const organization: OrganizationGrants = {
     organizationId,

@@ -1,14 +1,19 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
+  actions,
   type Grants,
   type ProjectGrant,
   principalTypes,
   type WorkspaceGrant,
 } from "@statehouse/authorization";
-import type { GrantsSchema, GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
+import type {
+  ActionCheck as ActionCheckMessage,
+  GrantsSchema,
+  GrantsService,
+} from "@statehouse/proto/statehouse/access/v1/grants";
 import type { GrantsLoader, ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { getGrants } from "../app/grants.ts";
+import { type ActionCheck, batchCheckActions, getGrants } from "../app/grants.ts";
 import { principalNotFound } from "../domain/errors.ts";
 import type { Context } from "./context.ts";
 
@@ -18,7 +23,27 @@ export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Conte
     if (!type) throw principalNotFound();
     return { grants: grantsToProto(await getGrants(app, { type, id })) };
   },
+  batchCheckActions: async ({ checks }) => {
+    return { allowed: await batchCheckActions(app, checks.map(checkFromProto)) };
+  },
 });
+
+/** Unknown actions are omitted, and allow nothing. */
+function checkFromProto({
+  principalType,
+  principalId: id,
+  workspaceId,
+  organizationId,
+  projectId,
+  actions: names,
+}: ActionCheckMessage): ActionCheck {
+  const type = principalTypes.find((known) => known === principalType);
+  return {
+    principal: type && { type, id },
+    target: { workspaceId, organizationId, projectId },
+    actions: actions.filter((known) => names.includes(known)),
+  };
+}
 
 /** Creates the function that loads a principal's grants from the tables of this service. */
 export const loadGrants =

@@ -15,6 +15,7 @@ type Who = ReturnType<RunningAccess["as"]>;
 const methods: Record<string, (as: Who) => Promise<unknown>> = {
   authenticate: (as) => access.authentication.authenticate({ token: secret }, as),
   getGrants: (as) => access.grants.getGrants({ principalType: "user", principalId: id }, as),
+  batchCheckActions: (as) => access.grants.batchCheckActions({}, as),
   provisionOrganization: (as) =>
     access.organizations.provisionOrganization(
       { organizationId: "org-callers", creatorUserId: id },
@@ -84,6 +85,7 @@ const operators = ["standalone", "testing"];
 const services: Readonly<Record<string, readonly string[]>> = {
   authenticate: ["gateway", "state"],
   getGrants: ["workspaces", "state"],
+  batchCheckActions: ["workspaces"],
   provisionOrganization: ["workspaces"],
   setOrganizationSettings: ["workspaces", "testing"],
   getPrincipalName: ["workspaces"],
@@ -102,6 +104,7 @@ const services: Readonly<Record<string, readonly string[]>> = {
 const notForUsers = new Set([
   "authenticate",
   "getGrants",
+  "batchCheckActions",
   "provisionOrganization",
   "setOrganizationSettings",
   "getPrincipalName",

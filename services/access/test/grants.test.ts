@@ -106,3 +106,26 @@ test.each([
     kind: "notFound",
   });
 });
+
+test("several checks of actions are answered in their order; unknown principals may do nothing", async () => {
+  const [owner, stranger] = [await access.person(), await access.person()];
+  const organizationId = "org-checks";
+  await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });
+  const check = (principalId: string, actions: string[], principalType = "user") => ({
+    ...{ principalType, principalId, actions },
+    ...{ organizationId, projectId: "prj-1", workspaceId: "ws-1" },
+  });
+  const { allowed } = await access.grants.batchCheckActions({
+    checks: [
+      check(stranger.id, ["state:write"]),
+      check(owner.id, ["state:write", "workspace:lock"]),
+      check(owner.id, ["workspace:unknown", "workspace:lock"]),
+      check(owner.id, ["workspace:unknown"]),
+      check(owner.id, []),
+      check("user-0000000000000000", ["state:write"]),
+      check("run-0000000000000000", ["state:write"], "run"),
+      check(owner.id, ["state:write"], "robot"),
+    ],
+  });
+  expect(allowed).toEqual([false, true, true, false, false, false, false, false]);
+});

@@ -93,7 +93,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     locked: workspace.lock !== undefined,
     "locked-reason": workspace.lock?.reason ?? "",
     "locked-since": timestamp(workspace.lock?.since),
-    "locked-stale": workspace.lockStale ?? null,
+    "locked-stale": workspace.lockedStale ?? null,
     "resource-count": workspace.resourceCount,
     source: "tfe-api",
     "source-module-id": null,

@@ -106,7 +106,7 @@ export const adminRoutes: readonly Route[] = [
         ...omitUndefined({ plan, workspaceLimit: workspaceLimit ?? undefined }),
         withoutWorkspaceLimit: workspaceLimit === null,
       };
-      return (await client(AdminService).setOrganizationPlan(wanted, caller)).organization;
+      return (await client(AdminService).updateAnyOrganization(wanted, caller)).organization;
     },
   }),
   route({

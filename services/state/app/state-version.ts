@@ -48,11 +48,10 @@ export async function compareStateVersions(
   await authorizeRead(app, caller, "state:read", version, "state version");
   const since = await app.reads.stateVersions.get(sinceId);
   if (since.workspaceId !== version.workspaceId) throw stateVersionNotFound();
-  const problem = problemOfComparison(
-    await app.reads.stateVersionDigests.comparable([id, sinceId]),
-  );
+  const { versions, changes } = await app.reads.stateVersionDigests.changes(id, sinceId);
+  const problem = problemOfComparison(versions);
   if (problem !== undefined) throw statesNotComparable(problem);
-  return app.reads.stateVersionDigests.changes(id, sinceId);
+  return changes;
 }
 
 export interface ListStateVersions {

@@ -76,11 +76,20 @@ export const differenceOfVersions = `
 /** Largest number of addresses in one comparison. */
 const MAX_ADDRESSES = 20_000;
 
-/** Selects the instances and outputs that differ in version $1 from version $2. */
+/**
+ * Selects the instances and outputs that differ in version $1 from version $2, and what decides whether the two can be
+ * compared. It is one statement and therefore one snapshot: the differences are those of the digests that it examines.
+ */
 export const changesOfVersions = `
-  -- index: state_version_digests_pkey, for both
+  -- index: state_versions_pkey, state_version_digests_pkey, for both
   with instances as (${differing("resources")})
-  select json_build_object(
+  select (
+    select coalesce(json_agg(json_build_object('id', v.id, 'processed', v.resources_processed,
+      'keyId', d.key_id, 'deleted', v.status like 'backing_data_%',
+      'unreadable', v.extraction_error is not null) order by v.id <> $1), '[]')
+    from state_versions v left join state_version_digests d on d.state_version_id = v.id
+    where v.id in ($1, $2)
+  ) as versions, json_build_object(
     'resources', (
       select coalesce(json_agg(json_build_object('address', name, 'change', change)), '[]')
       from (select name, change from instances order by name limit ${MAX_ADDRESSES}) listed),
@@ -90,25 +99,23 @@ export const changesOfVersions = `
 
 /** Reads of digests, outside any transaction. */
 const reads = (database: Database) => ({
-  /** Returns whether each of the versions can be compared. */
-  async comparable(ids: readonly StateVersionId[]): Promise<(Comparable & { id: string })[]> {
-    return database.query(
-      // index: state_versions_pkey, state_version_digests_pkey
-      `select v.id, v.resources_processed as processed, d.key_id as "keyId",
-         v.status like 'backing_data_%' as deleted, v.extraction_error is not null as unreadable
-       from state_versions v left join state_version_digests d on d.state_version_id = v.id
-       where v.id = any($1)`,
-      [ids],
-    );
-  },
-
-  /** Returns the differences of a version from another one. Both must have digests that were made with the same key. */
-  async changes(id: StateVersionId, sinceId: StateVersionId): Promise<StateChanges> {
+  /**
+   * Returns the differences of a version from another one, and whether each of the two can be compared. If one cannot,
+   * the differences mean nothing.
+   */
+  async changes(
+    id: StateVersionId,
+    sinceId: StateVersionId,
+  ): Promise<{ versions: (Comparable & { id: string })[]; changes: StateChanges }> {
     const [row] = await database.query<{
+      versions: (Comparable & { id: string })[];
       changes: StateChanges & { counts: Partial<StateChanges["counts"]> };
     }>(changesOfVersions, [id, sinceId]);
     const { resources = [], outputs = [], counts = {} } = row?.changes ?? {};
-    return { resources, outputs, counts: { added: 0, changed: 0, removed: 0, ...counts } };
+    return {
+      versions: row?.versions ?? [],
+      changes: { resources, outputs, counts: { added: 0, changed: 0, removed: 0, ...counts } },
+    };
   },
 });
 
@@ -223,7 +230,7 @@ export function differenceFields({ previousVersionId, difference, incomparable }
     outputsRemoved: bounded(difference?.outputs.removed),
   };
   return {
-    previousStateVersionId: previousVersionId ?? "",
+    comparedStateVersionId: previousVersionId ?? "",
     incomparable: incomparable ?? "",
     ...outputs,
     outputsTruncated,

@@ -52,6 +52,7 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
     name: "access",
     bindings: [
       implement(GrantsService, {
+        batchCheckActions: elsewhere,
         getGrants: async ({ principalType, principalId }) => ({
           grants: {
             principalType,

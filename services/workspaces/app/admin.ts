@@ -9,11 +9,12 @@ import { isPlan, planUnknown } from "../domain/plan.ts";
 import { touch } from "../domain/revision.ts";
 import { checkRunTimeouts } from "../domain/run-timeout.ts";
 import type { GeneralSettings } from "../store/general-settings.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
 import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { changeRetention } from "./data-retention-policy.ts";
-import { deleteOrganization } from "./organization-deletion.ts";
+import { deleteOrganizationIf } from "./organization-deletion.ts";
 
 /**
  * Returns the settings of the installation. Like all functions of this file, throws `notFound` if the caller is not an
@@ -79,33 +80,40 @@ export async function getAnyOrganization(
  * Deletes an organization in the same way as one of its owners. Throws `notFound` if it does not exist, and
  * `unavailable` until the other services have confirmed the deletion.
  */
-export const deleteAnyOrganization = (app: App, caller: Caller, name: string): Promise<void> => {
+export const deleteAnyOrganization = async (
+  app: App,
+  caller: Caller,
+  name: string,
+): Promise<void> => {
   requireAdministrator(caller);
-  return deleteOrganization(app, caller, name, { asAdministrator: true });
+  await deleteOrganizationIf(app, caller, name, () => requireAdministrator(caller));
 };
 
 /**
  * Changes an organization's plan and its limit of workspaces; undefined values do not change, and a null limit is
- * removed. Throws `invalid` for an unknown plan, and `unavailable` until the state service has
- * confirmed that it uses the retention that follows from the plan.
+ * removed. Throws `invalid` for an unknown plan. With a plan, throws `unavailable` until the state service has confirmed
+ * that it uses the retention that follows from the plan.
  */
-export const setOrganizationPlan = (
+export const updateAnyOrganization = async (
   app: App,
   caller: Caller,
-  {
-    name,
-    plan,
-    workspaceLimit,
-  }: { name: string; plan: string | undefined; workspaceLimit: number | null | undefined },
+  { name, plan, workspaceLimit }: AnyOrganizationChanges,
 ): Promise<WithAllowedActions<OrganizationView>> => {
   requireAdministrator(caller);
   if (plan !== undefined && !isPlan(plan)) throw planUnknown();
-  return changeRetention(app, async (tx) => {
+  const update = async (tx: Tx) => {
     const organization = await tx.organizations.getByNameForUpdate(name);
     if (plan !== undefined) organization.plan = plan;
     if (workspaceLimit !== undefined) organization.workspaceLimit = workspaceLimit;
     touch(organization, app.now());
     await tx.record(organizationUpdated(organization));
     return withOrganizationActions(caller)(await tx.organizations.view(organization.id));
-  });
+  };
+  return plan === undefined ? app.transaction(update) : changeRetention(app, update);
 };
+
+interface AnyOrganizationChanges {
+  name: string;
+  plan: string | undefined;
+  workspaceLimit: number | null | undefined;
+}

@@ -1,10 +1,17 @@
-import type { Grants } from "@statehouse/authorization";
+import type { Action, Target } from "@statehouse/authorization";
 import type { Holder, OrganizationId, WorkspaceId } from "../domain/ids.ts";
 import type { CredentialSettings } from "../domain/organization.ts";
 import type { StateRecord } from "../domain/state-comparison.ts";
 import type { StateSummary } from "../domain/state-summary.ts";
 import type { ManagedResources } from "../domain/workspace-deletion.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
+
+/** The question whether a user, team or run may do one of several actions to a workspace. */
+export interface ActionCheck {
+  principal: Holder;
+  target: Required<Target>;
+  actions: readonly Action[];
+}
 
 /** The calls that the workspaces service makes to the access service. */
 export interface AccessClient {
@@ -30,8 +37,11 @@ export interface AccessClient {
   dropOrganization(id: OrganizationId): Promise<void>;
   /** Returns the name of a user or team, for error messages; undefined if the id is unknown. */
   nameOf(holder: Holder): Promise<string | undefined>;
-  /** Returns the current grants of a user, team or run; null if it does not exist, or the run has ended. */
-  grantsOf(holder: Holder): Promise<Grants | null>;
+  /**
+   * Returns, in the order of the checks, whether the principal may do at least one of the actions. False for a principal
+   * that does not exist, and for a run that has ended.
+   */
+  batchCheckActions(checks: readonly ActionCheck[]): Promise<boolean[]>;
 }
 
 /** The calls that the workspaces service makes to the state service. Repeating a call changes nothing. */

@@ -27,11 +27,17 @@ const RESERVE_MS = 6000;
  * Throws `unavailable` until the other services have confirmed the deletion. If the user who deleted the organization
  * repeats the request, the repeat completes the deletion.
  */
-export async function deleteOrganization(
+export const deleteOrganization = (app: App, caller: Caller, name: string): Promise<void> =>
+  deleteOrganizationIf(app, caller, name, (organizationId) =>
+    authorize(caller, "organization:delete", { organizationId }),
+  );
+
+/** Like `deleteOrganization`, if `authorizeDeletion` does not throw. */
+export async function deleteOrganizationIf(
   app: App,
   caller: Caller,
   name: string,
-  { asAdministrator = false } = {},
+  authorizeDeletion: (id: OrganizationId) => void,
 ): Promise<void> {
   const { principal } = grantsOf(caller);
   const organizationId = await app.transaction(async (tx) => {
@@ -43,9 +49,7 @@ export async function deleteOrganization(
       if (!pending) throw organizationNotFound();
       return pending.organizationId;
     }
-    if (!asAdministrator) {
-      authorize(caller, "organization:delete", { organizationId: organization.id });
-    }
+    authorizeDeletion(organization.id);
     beginOrganizationDeletion(organization, app.now());
     await tx.organizations.save(organization);
     await tx.organizationDeletions.add(organization.id, name, principal, app.now());

@@ -1,6 +1,5 @@
-import { allowed, type Caller, type Grants, grantsOf } from "@statehouse/authorization";
+import { type Action, allowed, type Caller, grantsOf } from "@statehouse/authorization";
 import { isTransient } from "@statehouse/errors";
-import { forEachConcurrently } from "@statehouse/runtime";
 import type { Holder } from "../domain/ids.ts";
 import type { WorkspaceView } from "../domain/workspace.ts";
 import { type WorkspaceWithActions, withWorkspaceActions } from "./allowed-actions.ts";
@@ -13,11 +12,11 @@ export type WorkspaceDocument = WorkspaceWithActions & {
    * True if the holder of the lock may neither write state under it nor release it. Null if the workspace is not
    * locked, for callers who may not force-unlock the workspace, and if the access service does not respond.
    */
-  lockStale: boolean | null;
+  lockedStale: boolean | null;
 };
 
-/** How many holders are looked up at the same time. */
-const HOLDERS_AT_ONCE = 8;
+/** The lock of a holder that may do neither is stale. */
+const USES_OF_LOCK: readonly Action[] = ["state:write", "workspace:lock"];
 
 /** Returns the document of a workspace. Calls the access service, so it is not called in a transaction. */
 export async function workspaceDocument(
@@ -26,70 +25,55 @@ export async function workspaceDocument(
   view: WorkspaceView,
 ): Promise<WorkspaceDocument> {
   const workspace = withWorkspaceActions(app, caller)(view);
-  const holders = await grantsOfHolders(app, caller, [workspace]);
-  return withStaleLock(caller, holders, workspace);
+  const [lockedStale = null] = await staleLocks(app, caller, [workspace]);
+  return { ...workspace, lockedStale };
 }
 
-/** Returns the documents of workspaces. Calls the access service once for each holder of their locks. */
+/** Returns the documents of workspaces. Calls the access service at most once. */
 export async function workspaceDocuments(
   app: App,
   caller: Caller,
   views: readonly WorkspaceView[],
 ): Promise<WorkspaceDocument[]> {
   const workspaces = views.map(withWorkspaceActions(app, caller));
-  const holders = await grantsOfHolders(app, caller, workspaces);
-  return workspaces.map((workspace) => withStaleLock(caller, holders, workspace));
+  const stale = await staleLocks(app, caller, workspaces);
+  return workspaces.map((workspace, index) => ({
+    ...workspace,
+    lockedStale: stale[index] ?? null,
+  }));
 }
 
-/**
- * The grants of holders by `keyOf`: null for a holder that does not exist, undefined for a holder that was not looked
- * up.
- */
-type GrantsOfHolders = ReadonlyMap<string, Grants | null>;
-
-const keyOf = ({ type, id }: Holder) => `${type} ${id}`;
-
-async function grantsOfHolders(
+/** Returns `lockedStale` of each workspace. */
+async function staleLocks(
   app: App,
   caller: Caller,
   workspaces: readonly WorkspaceWithActions[],
-): Promise<GrantsOfHolders> {
-  const wanted = new Map<string, Holder>();
-  for (const workspace of workspaces) {
-    const { lock } = workspace;
-    if (lock && seesStaleLock(workspace) && !isOwn(caller, lock)) {
-      wanted.set(keyOf(lock.holder), lock.holder);
-    }
+): Promise<(boolean | null)[]> {
+  const stale: (boolean | null)[] = workspaces.map(() => null);
+  const others: { index: number; holder: Holder; workspace: WorkspaceWithActions }[] = [];
+  for (const [index, workspace] of workspaces.entries()) {
+    const { lock, allowedActions } = workspace;
+    if (!lock || !allowedActions.includes("workspace:force-unlock")) continue;
+    if (isOwn(caller, lock)) {
+      const target = targetOf(workspace);
+      stale[index] = !USES_OF_LOCK.some((action) => allowed(grantsOf(caller), action, target));
+    } else others.push({ index, holder: lock.holder, workspace });
   }
-  const found = new Map<string, Grants | null>();
-  await forEachConcurrently(HOLDERS_AT_ONCE, [...wanted], async ([key, holder]) => {
-    try {
-      found.set(key, await app.access.grantsOf(holder));
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-    }
-  });
-  return found;
+  if (others.length === 0) return stale;
+  try {
+    const useful = await app.access.batchCheckActions(
+      others.map(({ holder, workspace }) => ({
+        principal: holder,
+        target: targetOf(workspace),
+        actions: USES_OF_LOCK,
+      })),
+    );
+    for (const [position, { index }] of others.entries()) stale[index] = !useful[position];
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+  }
+  return stale;
 }
-
-function withStaleLock(
-  caller: Caller,
-  holders: GrantsOfHolders,
-  workspace: WorkspaceWithActions,
-): WorkspaceDocument {
-  const { lock } = workspace;
-  if (!lock || !seesStaleLock(workspace)) return { ...workspace, lockStale: null };
-  const grants = isOwn(caller, lock) ? grantsOf(caller) : holders.get(keyOf(lock.holder));
-  if (grants === undefined) return { ...workspace, lockStale: null };
-  const target = targetOf(workspace);
-  const useful =
-    grants !== null &&
-    (allowed(grants, "state:write", target) || allowed(grants, "workspace:lock", target));
-  return { ...workspace, lockStale: !useful };
-}
-
-const seesStaleLock = ({ allowedActions }: WorkspaceWithActions) =>
-  allowedActions.includes("workspace:force-unlock");
 
 const isOwn = (caller: Caller, lock: { holder: Holder }): boolean => {
   const { type, id } = grantsOf(caller).principal;

@@ -126,7 +126,7 @@ export async function getWorkspace(
   const workspace = await app.reads.workspaces.find(ref);
   if (!workspace) throw workspaceNotFound();
   if (await mayShowAsConsumer(app, caller, workspace)) {
-    return { ...withConsumerActions(app, workspace), lockStale: null };
+    return { ...withConsumerActions(app, workspace), lockedStale: null };
   }
   authorize(caller, "workspace:read", targetOf(workspace));
   return workspaceDocument(app, caller, workspace);

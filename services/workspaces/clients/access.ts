@@ -1,14 +1,15 @@
 import { isNotFound } from "@statehouse/errors";
+import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
-import { type CallOptions, type Channel, createClient, grantsFromAccess } from "@statehouse/rpc";
+import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { AccessClient } from "../app/clients.ts";
 
 /** Creates the client for the access service. */
 export function createAccessClient(channel: Channel, identity: CallOptions): AccessClient {
   const organizations = createClient(OrganizationAccessService, channel, identity);
   const names = createClient(PrincipalNameService, channel, identity);
-  const loadGrants = grantsFromAccess(channel, identity);
+  const grants = createClient(GrantsService, channel, identity);
   return {
     async provisionOrganization({ id: organizationId, ...organization }) {
       await organizations.provisionOrganization({ organizationId, ...organization });
@@ -29,13 +30,16 @@ export function createAccessClient(channel: Channel, identity: CallOptions): Acc
         throw error;
       }
     },
-    async grantsOf(holder) {
-      try {
-        return await loadGrants({ ...holder, versions: "" });
-      } catch (error) {
-        if (isNotFound(error)) return null;
-        throw error;
-      }
+    async batchCheckActions(checks) {
+      const { allowed } = await grants.batchCheckActions({
+        checks: checks.map(({ principal, target, actions }) => ({
+          principalType: principal.type,
+          principalId: principal.id,
+          ...target,
+          actions: [...actions],
+        })),
+      });
+      return allowed;
     },
   };
 }

@@ -104,7 +104,7 @@ export function applyProjectSettings(
   const { name, description, overwritesDefaultExecutionMode: ofMode } = settings;
   const { overwritesDefaultAgentPool: ofPool } = settings;
   const overwrites = ofMode ?? ofPool;
-  // Clients expect this problem before those of other fields.
+  // The problem of the duration comes first, because clients show the first problem only.
   const { autoDestroyActivityDuration: duration } = settings;
   const durationIsValid = checkActivityDuration(duration, problems);
   if (duration !== undefined && durationIsValid) project.autoDestroyActivityDuration = duration;

@@ -6,7 +6,7 @@ import {
   getAnyOrganization,
   getGeneralSettings,
   listAllOrganizations,
-  setOrganizationPlan,
+  updateAnyOrganization,
   updateGeneralSettings,
 } from "../app/admin.ts";
 import type { App } from "../app/app.ts";
@@ -35,9 +35,9 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
   getAnyOrganization: async ({ name }, { caller }) => ({
     organization: organizationToProto(await getAnyOrganization(app, caller, name)),
   }),
-  setOrganizationPlan: async ({ name, plan, ...request }, { caller }) => {
+  updateAnyOrganization: async ({ name, plan, ...request }, { caller }) => {
     const workspaceLimit = request.withoutWorkspaceLimit ? null : request.workspaceLimit;
     const wanted = { name, plan, workspaceLimit };
-    return { organization: organizationToProto(await setOrganizationPlan(app, caller, wanted)) };
+    return { organization: organizationToProto(await updateAnyOrganization(app, caller, wanted)) };
   },
 });

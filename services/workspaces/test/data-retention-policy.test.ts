@@ -35,7 +35,7 @@ test("state receives the retention of each workspace of a batch, and other calle
   await running.retention.setDataRetentionPolicy({ target: organization, ...days(30) }, owner);
   const site = { of: { case: "site" as const, value: true } };
   await running.retention.setDataRetentionPolicy({ target: site, ...days(90) }, administrator);
-  await running.admin.setOrganizationPlan({ name: otherName, plan: "free" }, administrator);
+  await running.admin.updateAnyOrganization({ name: otherName, plan: "free" }, administrator);
 
   const workspaceIds = [own, kept, inherits, elsewhere, "ws-0000000000000000", "junk"];
   const { retentions } = await running.retention.batchGetRetention(
@@ -91,8 +91,11 @@ test.each(["request", "answer"] as const)(
     const changes = {
       set: () => running.retention.setDataRetentionPolicy({ target, kind: "dont-delete" }, owner),
       delete: () => running.retention.deleteDataRetentionPolicy({ target }, owner),
-      plan: () => running.admin.setOrganizationPlan({ name, plan: "free" }, administrator),
+      plan: () => running.admin.updateAnyOrganization({ name, plan: "free" }, administrator),
     };
+    const stop = running.toState.lose("RaiseRetentionVersion", loss);
+    await running.admin.updateAnyOrganization({ name, workspaceLimit: 10 }, administrator);
+    stop();
     for (const change of Object.values(changes)) {
       const found = running.toState.lose("RaiseRetentionVersion", loss);
       expect(await failureOf(change())).toMatchObject({ kind: "unavailable" });

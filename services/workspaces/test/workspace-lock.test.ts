@@ -8,6 +8,7 @@ let running: RunningWorkspaces;
 let owner: Person;
 let second: Person;
 let reader: Person;
+let organizationId: string;
 let organizationName: string;
 let workspaceId: string;
 
@@ -17,10 +18,11 @@ beforeAll(async () => {
   second = await running.person();
   reader = await running.person();
   const organization = await running.organization(owner);
+  organizationId = organization.id;
   organizationName = organization.name;
   const team = async (member: Person, access: string) => {
     const { team } = await running.teams.createTeam({
-      organizationId: organization.id,
+      organizationId,
       settings: { name: running.unique("team"), visibility: "secret" },
     });
     const teamId = team?.id ?? "";
@@ -240,24 +242,49 @@ test("state can request lock and placement; a user may not call methods for stat
 });
 
 describe("whether a lock is stale", () => {
-  test("is shown to those who may force-unlock, by one call for each other holder", async () => {
+  test("is shown to those who may force-unlock, by one call for all other holders", async () => {
     await lock(second);
-    const calls = running.toAccess.calls("GetGrants");
-    expect((await show(second))?.lockStale).toBe(false);
-    expect((await show(reader))?.lockStale).toBeUndefined();
-    const after = running.toAccess.calls("GetGrants");
-    expect((await show(owner))?.lockStale).toBe(false);
-    expect(running.toAccess.calls("GetGrants")).toBe(after + 1);
+    const calls = running.toAccess.calls("BatchCheckActions");
+    expect((await show(second))?.lockedStale).toBe(false);
+    expect((await show(reader))?.lockedStale).toBeUndefined();
+    const after = running.toAccess.calls("BatchCheckActions");
+    expect((await show(owner))?.lockedStale).toBe(false);
+    expect(running.toAccess.calls("BatchCheckActions")).toBe(after + 1);
     expect(after).toBe(calls);
   });
 
+  test("is decided for a list by one call, whatever the number of holders", async () => {
+    const name = running.unique("list");
+    for (const [index, holder] of [owner, second, owner].entries()) {
+      const { workspace } = await running.service.createWorkspace(
+        { organizationName, settings: { name: `${name}-${index}` } },
+        owner,
+      );
+      const id = workspace?.id ?? "";
+      await running.locks.lockWorkspace({ workspaceId: id }, holder);
+    }
+    const third = await running.person();
+    const { team } = await running.teams.createTeam({
+      organizationId,
+      settings: { name: running.unique("team"), organizationAccess: { "manage-workspaces": true } },
+    });
+    await running.teams.addTeamMember({ teamId: team?.id ?? "", userId: third.id });
+    const before = running.toAccess.calls("BatchCheckActions");
+    const { workspaces } = await running.service.listWorkspaces(
+      { organizationName, searchName: name },
+      third,
+    );
+    expect(workspaces.map(({ lockedStale }) => lockedStale)).toEqual([false, false, false]);
+    expect(running.toAccess.calls("BatchCheckActions")).toBe(before + 1);
+  });
+
   test("is absent without a lock, and while the access service does not respond", async () => {
-    expect((await show(owner))?.lockStale).toBeUndefined();
+    expect((await show(owner))?.lockedStale).toBeUndefined();
     await lock(second);
     await show(owner);
-    const found = running.toAccess.lose("GetGrants", "request");
-    expect((await show(owner))?.lockStale).toBeUndefined();
+    const found = running.toAccess.lose("BatchCheckActions", "request");
+    expect((await show(owner))?.lockedStale).toBeUndefined();
     found();
-    expect((await show(owner))?.lockStale).toBe(false);
+    expect((await show(owner))?.lockedStale).toBe(false);
   });
 });

@@ -72,7 +72,6 @@ beforeAll(async () => {
   await reads.workspaceStates.listToPurge(20, ["ws-5"]);
   await reads.stateVersions.get("sv-29");
   await reads.stateVersions.getCreator("sv-29");
-  await reads.stateVersionDigests.comparable(["sv-29", "sv-34"]);
   await reads.stateVersionDigests.changes("sv-29", "sv-34");
   await reads.stateVersions.batch(["sv-29", "sv-34"]);
   expect((await reads.stateVersions.list("ws-5", undefined, page)).total).toBe(5);
