@@ -1,5 +1,6 @@
 import { availableParallelism, loadavg } from "node:os";
 import { shareDependencies, startDependencies } from "@statehouse/testing";
+import { compareWith } from "./against/against.ts";
 import { type Aim, failed, printAims } from "./aim.ts";
 import { type Ground, type Section, startBench, startGround } from "./bench.ts";
 import { type Options, readOptions, type SectionName, usage } from "./options.ts";
@@ -110,8 +111,9 @@ function sayIfBusy(): void {
 
 try {
   const options = readOptions(process.argv.slice(2));
-  if (options) await run(options);
-  else print(usage);
+  if (!options) print(usage);
+  else if (options.against) await compareWith(options.against, options);
+  else await run(options);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

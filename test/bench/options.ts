@@ -36,9 +36,14 @@ export interface Options {
   versions: number;
   /** Another checkout, whose `npm start` is measured in addition to that of this checkout. */
   checkout: string | undefined;
+  /** Another server of the interface, with which `npm start` is compared instead of running the sections. */
+  against: { url: string; token: string; organization: string | undefined } | undefined;
+  /** Number of workspaces that the comparison with another server creates on each server. */
+  workspaces: number;
 }
 
 export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000] [--versions 1000000] [--checkout FOLDER]
+npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces 200] [--seconds 8] [--clients 16]
   a show workspace   b current state version   c list of 20 among 10,000 workspaces
   d state bytes      e lock and unlock         f SQL statements and calls of a request
   g show and lists among 100, 10,000 and 100,000 workspaces
@@ -55,7 +60,9 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   --seconds  measured seconds for each contender of a to e, m and o   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
   --versions number of state versions in l
-  --checkout another checkout of Statehouse, which q measures beside this one`;
+  --checkout another checkout of Statehouse, which q measures beside this one
+  --against  compares the requests of clients with another server of this interface; no section runs
+             --token and --organization: where it creates workspaces; by default in a new organization`;
 
 /** Parses the command line. Throws an error if an option is invalid. */
 export function readOptions(args: readonly string[]): Options | undefined {
@@ -69,6 +76,10 @@ export function readOptions(args: readonly string[]): Options | undefined {
       sizes: { type: "string", default: "100,10000,100000" },
       versions: { type: "string", default: "1000000" },
       checkout: { type: "string" },
+      against: { type: "string" },
+      token: { type: "string" },
+      organization: { type: "string" },
+      workspaces: { type: "string", default: "200" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -85,6 +96,8 @@ export function readOptions(args: readonly string[]): Options | undefined {
     largestMebibytes: countOf("largest", values.largest),
     versions: countOf("versions", values.versions),
     checkout: values.checkout === undefined ? undefined : path.resolve(values.checkout),
+    against: serverOf(values),
+    workspaces: countOf("workspaces", values.workspaces),
     sizes: values.sizes
       .split(",")
       .map((text) => countOf("sizes", text))
@@ -97,4 +110,19 @@ function countOf(name: string, text: string): number {
   if (!Number.isInteger(count) || count < 1)
     throw new Error(`--${name} must be a whole number above 0`);
   return count;
+}
+
+function serverOf({
+  against,
+  token,
+  organization,
+}: {
+  against?: string | undefined;
+  token?: string | undefined;
+  organization?: string | undefined;
+}): Options["against"] {
+  if (against === undefined) return undefined;
+  if (!URL.canParse(against)) throw new Error(`--against must be a URL, not ${against}`);
+  if (!token) throw new Error("--against needs --token, a token of that server");
+  return { url: against.replace(/\/$/, ""), token, organization };
 }

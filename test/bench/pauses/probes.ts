@@ -146,7 +146,7 @@ export const probes: readonly Probe[] = [
     zeros(500_000, ',"\\u0000"'),
   ),
   body("400,000 nested lists (0.8 MiB)", TAGS, () => nested(400_000)),
-  body("an object of 60,000 members (0.9 MiB)", "/organizations/probed/workspaces", () =>
+  body("an object of 60,000 members (0.9 MiB)", "/organizations/bench/workspaces", () =>
     wide(60_000),
   ),
   body("a list of 2,000,000 items for a state version (3.8 MiB)", `${UNKNOWN}/state-versions`, () =>
@@ -171,7 +171,7 @@ export const probes: readonly Probe[] = [
     name: "a wildcard name of 15,000 stars",
     prepare: async (start) => {
       const name = `x${"*".repeat(15_000)}y`;
-      const path = `/organizations/probed/workspaces?search[wildcard-name]=${name}`;
+      const path = `/organizations/bench/workspaces?search[wildcard-name]=${name}`;
       return () => send(start, "GET", path);
     },
   },
@@ -189,7 +189,7 @@ export const probes: readonly Probe[] = [
   {
     name: "200 lists of workspaces at once",
     prepare: async (start) => async () => {
-      const path = "/organizations/probed/workspaces?page[size]=100";
+      const path = "/organizations/bench/workspaces?page[size]=100";
       await Promise.all(times(200, () => send(start, "GET", path)));
     },
   },
