@@ -6,6 +6,7 @@ import {
   authenticationFailures,
   type Changing,
   type Logger,
+  nextTurn,
   runAs,
   runWithDeadline,
   traceId,
@@ -50,6 +51,9 @@ export interface RpcServer extends AsyncDisposable {
 
 /** How long calls in progress may continue if the server is disposed without `close`, in ms. */
 const SHUTDOWN_MS = 10_000;
+
+/** Size of a message that takes milliseconds to encode or decode. */
+const LARGE_BYTES = 128 * 1024;
 
 /** Serves the bindings over gRPC, in process, or both. Verifies the assertion and the caller before the method runs. */
 export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
@@ -180,11 +184,14 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
           );
         }
         // As over gRPC, the caller stops waiting at its deadline.
-        return withTimeout(
+        const bytes = await withTimeout(
           Math.max(0, metadata.deadline - Date.now()),
           handler.handle(request, metadata),
           () => deadlineExceeded(`The service ${name}`),
         );
+        // The caller decodes a large message in a turn of its own, as if it came from another process.
+        if (bytes.length > LARGE_BYTES) await nextTurn();
+        return bytes;
       },
       [Symbol.asyncDispose]: async () => {},
     }),

@@ -63,6 +63,7 @@ export {
   withServerSpan,
   withSpan,
 } from "./tracing.ts";
+export { nextTurn } from "./turns.ts";
 export { createWake, type Wake } from "./wake.ts";
 export { watchSettings } from "./watch-settings.ts";
 export { type RetryOptions, withRetry } from "./with-retry.ts";

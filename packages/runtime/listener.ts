@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { StartError } from "./lifecycle.ts";
+import { limitPerTurn } from "./turns.ts";
 
 /**
  * Time for which an idle connection stays open. Longer than an ingress keeps it, so that this server never closes a
@@ -11,6 +12,12 @@ const CHECK_MS = 10_000;
 
 /** Interval in ms at which a closing port closes idle connections. */
 const CLOSE_IDLE_MS = 100;
+
+/**
+ * The maximum number of requests that begin in one turn of the event loop. Requests of a thousand connections can arrive
+ * in one turn.
+ */
+const BEGUN_PER_TURN = 32;
 
 /** Time limits of a listener's connections, in ms. */
 export interface ConnectionDeadlines {
@@ -53,11 +60,12 @@ export interface HttpPort extends AsyncDisposable {
 export async function openHttpPort(options: HttpPortOptions): Promise<HttpPort> {
   const { deadlines, handler, stopping, shutdownMs } = options;
   const unanswered = new Set<ServerResponse>();
+  const inTurn = limitPerTurn(BEGUN_PER_TURN);
   const serve = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => {
     unanswered.add(response);
     response.once("close", () => unanswered.delete(response));
     if (stopping.aborted) response.setHeader("connection", "close");
-    handler(request, response, awaitsContinue);
+    inTurn(() => handler(request, response, awaitsContinue));
   };
   stopping.addEventListener("abort", () => {
     for (const response of unanswered) {

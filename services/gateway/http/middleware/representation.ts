@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { isCurrentTag } from "@statehouse/runtime";
+import { isCurrentTag, nextTurn } from "@statehouse/runtime";
 import { LRUCache } from "lru-cache";
 import type { Middleware, RequestCtx } from "./state.ts";
 
@@ -9,6 +9,9 @@ const compress = promisify(gzip);
 
 /** The size in bytes above which a body is compressed. Below it, compression saves no packet. */
 const MIN_COMPRESSED_BYTES = 1024;
+
+/** The length above which a body is hashed in a turn of the event loop of its own. */
+const LARGE_LENGTH = 256 * 1024;
 
 /**
  * Adds to responses what HTTP caches and slow connections need: an ETag, 304 if the client has the current body, and
@@ -19,6 +22,7 @@ export const representation: Middleware = async (ctx, next) => {
   await next();
   const { body } = ctx;
   if (typeof body !== "string" || ctx.state.hasSecret) return;
+  if (body.length > LARGE_LENGTH) await nextTurn();
   const encoding =
     Buffer.byteLength(body) > MIN_COMPRESSED_BYTES ? ctx.acceptsEncodings("gzip", "identity") : "";
   if (isCacheable(ctx)) {
