@@ -47,3 +47,15 @@ test("a body of more than two million values is refused before it is parsed", as
 test("an ordinary body is parsed at once", async () => {
   expect(await refusalOf(list(1000))).toMatchObject({ inThread: false });
 });
+
+test("bodies that wait for a thread that does not respond are refused, and the thread is replaced", async () => {
+  // A new thread needs longer than this to load the routes.
+  await using parser = createBodyParser({ startMs: 1 });
+  const parse = () => parser.parse(stateVersionRoute(), new TextEncoder().encode(list(500_000)));
+  const refused = { kind: "unavailable", reason: "body_parser" };
+  await Promise.all([
+    expect(parse()).rejects.toMatchObject(refused),
+    expect(parse()).rejects.toMatchObject(refused),
+  ]);
+  await expect(parse()).rejects.toMatchObject(refused);
+});

@@ -33,6 +33,11 @@ export interface BodyParser extends AsyncDisposable {
   parse(route: Route, bytes: Uint8Array<ArrayBuffer>): Promise<ParsedBody>;
 }
 
+export interface BodyParserLimits {
+  /** Time in ms within which a new thread must return its first result. */
+  startMs?: number;
+}
+
 /** Larger bodies, and bodies with more values, are parsed in the thread. */
 const INLINE_BYTES = 4 * 1024 * 1024;
 const INLINE_VALUES = 20_000;
@@ -45,6 +50,11 @@ const isSmall = (bytes: Uint8Array): boolean =>
  * or two.
  */
 const SILENCE_MS = 30_000;
+/**
+ * A new thread loads all routes first, which takes one to two seconds of CPU time. On a machine that is very busy, that
+ * takes long.
+ */
+const START_MS = 120_000;
 /** Heap limit of the thread. A body that needs more memory ends the thread but not the process. */
 const HEAP_MIB = 1024;
 
@@ -55,8 +65,10 @@ const parserEnded = (cause?: unknown) =>
  * Creates a body parser. It parses bodies that are large or have many values one at a time in a thread, so that they do
  * not block the event loop.
  */
-export function createBodyParser(): BodyParser {
+export function createBodyParser({ startMs = START_MS }: BodyParserLimits = {}): BodyParser {
   let thread: Worker | undefined;
+  /** Whether the thread has returned a result. */
+  let isStarted = false;
   let last = 0;
   const waiting = new Map<number, PromiseWithResolvers<ParsedBody>>();
 
@@ -68,13 +80,13 @@ export function createBodyParser(): BodyParser {
     for (const { reject } of waiting.values()) reject(parserEnded(cause));
     waiting.clear();
   };
-  const watch = (worker: Worker) => {
+  const watch = (worker: Worker, limitMs = SILENCE_MS) => {
     clearTimeout(silence);
     if (waiting.size === 0) return;
     silence = setTimeout(() => {
       if (thread === worker) failAll(new Error("the thread does not answer"));
       void worker.terminate();
-    }, SILENCE_MS).unref();
+    }, limitMs).unref();
   };
   const start = (): Worker => {
     const worker = new Worker(new URL("./body-parser-thread.ts", import.meta.url), {
@@ -83,9 +95,11 @@ export function createBodyParser(): BodyParser {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     worker.unref();
+    isStarted = false;
     worker.on("message", (answer: BodyAnswer) => {
       // The bodies of a thread that was replaced have been refused.
       if (thread !== worker) return;
+      isStarted = true;
       const asked = waiting.get(answer.number);
       waiting.delete(answer.number);
       watch(worker);
@@ -110,7 +124,7 @@ export function createBodyParser(): BodyParser {
       const { method, path } = route;
       const message: BodyMessage = { number, method, path, bytes };
       thread.postMessage(message, [bytes.buffer]);
-      if (waiting.size === 1) watch(thread);
+      if (waiting.size === 1) watch(thread, isStarted ? SILENCE_MS : startMs);
       return asked.promise;
     },
     async [Symbol.asyncDispose]() {

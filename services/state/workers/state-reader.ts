@@ -15,29 +15,35 @@ export type ReaderAnswer = "taken" | { extraction: PackedExtraction } | { fault:
 export interface StateReaderLimits {
   /** Heap limit of the thread. A state that needs more memory ends the thread but not the process. */
   heapMiB?: number;
-  /** Time in ms within which the thread must respond to each message. */
-  silenceMs?: number;
+  /** Time in ms within which a new thread must respond for the first time. */
+  startMs?: number;
 }
 
-/** A thread that does not respond for this time is replaced. It needs milliseconds for a chunk, seconds for the end. */
+/** A thread that does not respond to a message for this time, in ms, is replaced. A chunk needs milliseconds. */
 const SILENCE_MS = 30_000;
+/** A new thread loads its modules first. On a machine that is very busy, that takes long. */
+const START_MS = 120_000;
+/** The end of a state has more time: 1 ms for this number of bytes. */
+const END_BYTES_PER_MS = 1000;
 /** Several times the size of the largest extraction. The thread keeps little of the states themselves in memory. */
 const HEAP_MIB = 1024;
 
 /** Extracts states in a worker thread, one at a time, so that a large state never blocks the event loop. */
 export class StateReader implements AsyncDisposable {
   readonly #heapMiB: number;
-  readonly #silenceMs: number;
+  readonly #startMs: number;
   readonly #digestKey: () => DigestKey;
   #worker: Worker | undefined;
+  /** Whether the thread has responded. */
+  #isStarted = false;
 
   constructor(
     digestKey: () => DigestKey,
-    { heapMiB = HEAP_MIB, silenceMs = SILENCE_MS }: StateReaderLimits = {},
+    { heapMiB = HEAP_MIB, startMs = START_MS }: StateReaderLimits = {},
   ) {
     this.#digestKey = digestKey;
     this.#heapMiB = heapMiB;
-    this.#silenceMs = silenceMs;
+    this.#startMs = startMs;
   }
 
   /**
@@ -52,7 +58,8 @@ export class StateReader implements AsyncDisposable {
     signal.throwIfAborted();
     const worker = this.#thread();
     const conversation = converse(worker, {
-      ...{ digestKey: this.#digestKey, silenceMs: this.#silenceMs, signal },
+      ...{ digestKey: this.#digestKey, signal },
+      firstMs: this.#isStarted ? SILENCE_MS : this.#startMs,
     });
     try {
       const [answer] = await Promise.all([conversation.answer, fill(conversation.state)]);
@@ -82,6 +89,10 @@ export class StateReader implements AsyncDisposable {
     worker.unref();
     // Errors of a thread that is no longer used need no handling.
     worker.on("error", () => {});
+    this.#isStarted = false;
+    worker.once("message", () => {
+      if (this.#worker === worker) this.#isStarted = true;
+    });
     worker.once("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;
     });
@@ -97,22 +108,26 @@ export class StateReader implements AsyncDisposable {
 
 interface Conversation {
   digestKey: () => DigestKey;
-  silenceMs: number;
+  /** Time limit for the response to the first message, in ms. */
+  firstMs: number;
   signal: AbortSignal;
 }
 
 /** Transfers one state to the thread: returns a stream for its bytes, sent one chunk at a time, and the result. */
-function converse(worker: Worker, { digestKey, silenceMs, signal }: Conversation) {
+function converse(worker: Worker, { digestKey, firstMs, signal }: Conversation) {
   const answered = Promise.withResolvers<Exclude<ReaderAnswer, "taken">>();
   let isOver = false;
   let taken: (() => void) | undefined;
   let silence: NodeJS.Timeout | undefined;
+  let limitMs = firstMs;
+  let sent = 0;
   const send = (message: ReaderMessage, moved: ArrayBuffer[] = []) => {
     worker.postMessage(message, moved);
     clearTimeout(silence);
+    const forEnd = message instanceof Uint8Array ? 0 : sent / END_BYTES_PER_MS;
     silence = setTimeout(
       () => fail(new StateReadingError("the reader thread does not respond")),
-      silenceMs,
+      limitMs + forEnd,
     );
   };
 
@@ -121,6 +136,7 @@ function converse(worker: Worker, { digestKey, silenceMs, signal }: Conversation
       taken = done;
       // Copied, because the chunk's memory is reused as soon as the chunk is consumed.
       const bytes = Uint8Array.from(chunk);
+      sent += bytes.length;
       send(bytes, [bytes.buffer]);
     },
     final(done) {
@@ -133,6 +149,7 @@ function converse(worker: Worker, { digestKey, silenceMs, signal }: Conversation
 
   const onAnswer = (message: ReaderAnswer) => {
     clearTimeout(silence);
+    limitMs = SILENCE_MS;
     if (message === "taken") return taken?.();
     isOver = true;
     answered.resolve(message);
