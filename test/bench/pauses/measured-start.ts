@@ -35,6 +35,8 @@ export async function startMeasured(folder: string): Promise<MeasuredStart> {
     }),
   );
   const pid = largestOf(readdirSync(meters).map(Number));
+  // The npm of some checkouts ends at SIGTERM without what it has started.
+  starting.defer(() => end(pid));
   const read = () => pausesOf(path.join(meters, String(pid)));
   const started = starting.move();
   return {
@@ -48,6 +50,15 @@ export async function startMeasured(folder: string): Promise<MeasuredStart> {
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
+}
+
+/** Ends a process that may have ended already. */
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
 
 /**

@@ -8,6 +8,8 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const AIM_MS = 50;
 const ROUNDS = 3;
+/** Probes of another checkout run once: without limits, some take minutes. */
+const OTHER_ROUNDS = 1;
 const MIB = 1024 * 1024;
 
 interface Result {
@@ -24,7 +26,7 @@ export async function pauses({ options }: Ground): Promise<Aim[]> {
   const here = path.resolve(import.meta.dirname, "../../..");
   const columns: Result[][] = [];
   for (const folder of [here, ...(options.checkout ? [options.checkout] : [])]) {
-    columns.push(await resultsOf(folder));
+    columns.push(await resultsOf(folder, folder === here ? ROUNDS : OTHER_ROUNDS));
   }
   const [own = [], other] = columns;
   const head = ["longest pause, ms of CPU", "ms passed", "MiB at peak"];
@@ -50,11 +52,11 @@ const cells = (result: Result | undefined): Cell[] => [
   (result?.peakBytes ?? Number.NaN) / MIB,
 ];
 
-async function resultsOf(folder: string): Promise<Result[]> {
+async function resultsOf(folder: string, rounds: number): Promise<Result[]> {
   await using start = await startMeasured(folder);
   const results: Result[] = [];
   for (const probe of probes) {
-    const result = await repeated(start, probe);
+    const result = await repeated(start, probe, rounds);
     // Prints a line after each probe, because some probes take minutes on a busy machine.
     print(
       `${probe.name}: ${cells(result)
@@ -67,9 +69,9 @@ async function resultsOf(folder: string): Promise<Result[]> {
 }
 
 /** Runs a probe several times; returns the median of its longest pauses, and its highest memory. */
-async function repeated(start: MeasuredStart, { prepare }: Probe): Promise<Result> {
+async function repeated(start: MeasuredStart, { prepare }: Probe, rounds: number): Promise<Result> {
   const measured: Result[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     measured.push(await start.measure(await prepare(start)));
   }
   return {
