@@ -9,9 +9,9 @@ interface Unit {
   text: string;
 }
 
-const sendsSql = /\bqueryIn\b[<(]|\.query\b[<(]/;
+const sendsSql = /\b(?:queryIn|existsIn)\b[<(]|\.query\b[<(]/;
 /** Captures the name of the SQL constant in `database.query<Row>(authenticate, …)`. */
-const sentNames = /(?:\.query|\bqueryIn)(?:<[^()]*>)?\(\s*(?:em,\s*)?(\w+)/g;
+const sentNames = /(?:\.query|\bqueryIn|\bexistsIn)(?:<[^()]*>)?\(\s*(?:em,\s*)?(\w+)/g;
 
 const mentions = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(text);
 

@@ -2,7 +2,6 @@ export type { EntityManager } from "@mikro-orm/postgresql";
 export { changedProperties } from "./changes.ts";
 export { type Database, openDatabase, type Pooling } from "./database.ts";
 export { schemaDrift } from "./drift.ts";
-export { uniqueViolation } from "./failures.ts";
 export { rotateColumnKeys, type SealedColumn, sealingKeyIds } from "./key-rotation.ts";
 export { migrate, missingMigrations, readMigrations, type SqlMigration } from "./migrations.ts";
 export {
@@ -14,7 +13,8 @@ export {
   tablesOfOrganization,
 } from "./nouns.ts";
 export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
+export { saveRow } from "./save-row.ts";
 export { createSealer, deriveKey, type Sealer } from "./sealing.ts";
 export { awaitedStatementCount, statementCount } from "./statements.ts";
-export { afterCommit, queryIn, type TransactionMode } from "./transaction.ts";
+export { afterCommit, existsIn, queryIn, type TransactionMode } from "./transaction.ts";
 export { pageWithTotal, type RowWithTotal, withTotal } from "./with-total.ts";

@@ -165,6 +165,13 @@ export async function queryIn<Row>(
   return rows;
 }
 
+/** Returns whether the query finds a row, in the transaction of `em`. */
+export const existsIn = async (
+  em: EntityManager,
+  sql: string,
+  params: readonly unknown[],
+): Promise<boolean> => (await queryIn(em, sql, params)).length > 0;
+
 /** Calls `hook` after the transaction of `em` has committed. The hook is not called after a rollback. */
 export function afterCommit(em: EntityManager, hook: () => void): void {
   transactionOf(em).hooks.push(hook);

@@ -1,4 +1,5 @@
 import type { Cluster } from "./kubectl.ts";
+import { restrictedContainer, restrictedPod } from "./restricted.ts";
 import type { Stores } from "./stores.ts";
 
 /** The TCP ports of each component's pods. */
@@ -110,19 +111,14 @@ async function runStranger(
     metadata: { name: "stranger" },
     spec: {
       restartPolicy: "Never",
-      automountServiceAccountToken: false,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: 65532,
-        seccompProfile: { type: "RuntimeDefault" },
-      },
+      ...restrictedPod,
       containers: [
         {
           name: "stranger",
           image,
           command: command.slice(0, 1),
           args: command.slice(1),
-          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+          securityContext: restrictedContainer,
         },
       ],
     },

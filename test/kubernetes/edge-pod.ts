@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { reservePort } from "../stack/port.ts";
 import type { Cluster } from "./kubectl.ts";
+import { restrictedContainer, restrictedPod } from "./restricted.ts";
 
 const PORT = 8080;
 const source = path.resolve(import.meta.dirname, "../upgrade/edge.ts");
@@ -43,23 +44,14 @@ export async function startEdgePod(
         template: {
           metadata: { labels },
           spec: {
-            automountServiceAccountToken: false,
-            securityContext: {
-              runAsNonRoot: true,
-              runAsUser: 65532,
-              seccompProfile: { type: "RuntimeDefault" },
-            },
+            ...restrictedPod,
             containers: [
               {
                 name: "edge",
                 image,
                 command: ["/usr/bin/node", "/edge/edge.ts"],
                 args: [at("gateway"), at("state-objects"), String(PORT)],
-                securityContext: {
-                  allowPrivilegeEscalation: false,
-                  capabilities: { drop: ["ALL"] },
-                  readOnlyRootFilesystem: true,
-                },
+                securityContext: { ...restrictedContainer, readOnlyRootFilesystem: true },
                 readinessProbe: { tcpSocket: { port: PORT }, periodSeconds: 1 },
                 volumeMounts: [{ name: "edge", mountPath: "/edge" }],
               },

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type Database, openDatabase } from "../database.ts";
 import { uniqueViolation } from "../failures.ts";
 import { migrate } from "../migrations.ts";
+import { saveRow } from "../save-row.ts";
 import { afterCommit, queryIn } from "../transaction.ts";
 
 class Cup {
@@ -160,6 +161,20 @@ describe("a transaction", () => {
     const error: unknown = await failing.catch((cause: unknown) => cause);
     expect(uniqueViolation(error, "cups_name")).toBe(true);
     expect(uniqueViolation(error, "cups_pkey")).toBe(false);
+  });
+
+  test("throws the error of the constraint that a saved row violates", async () => {
+    await addCup("a");
+    const saved = (taken: Record<string, () => Error>) =>
+      database.transaction((em) =>
+        saveRow(em, em.create(Cup, { id: "b", name: "a", epoch: 1 }), taken),
+      );
+    const nameTaken = () => conflict("name_taken", "The name is taken.");
+    const idTaken = () => conflict("id_taken", "The id is taken.");
+    await expect(saved({ cups_pkey: idTaken, cups_name: nameTaken })).rejects.toMatchObject({
+      reason: "name_taken",
+    });
+    await expect(saved({ cups_pkey: idTaken })).rejects.toMatchObject({ constraint: "cups_name" });
   });
 
   test("ends with the caller's deadline", async () => {

@@ -3,11 +3,12 @@ import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
+  existsIn,
   offsetOf,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  uniqueViolation,
+  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -108,8 +109,6 @@ const reads = (database: Database) => ({
   },
 });
 
-const nameKeys = ["teams_name_key", "teams_lower_name_key"];
-
 /** Teams inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async get(id: TeamId): Promise<Team> {
@@ -147,23 +146,16 @@ const rows = (em: EntityManager) => ({
     organizationId,
     name,
   }: Pick<Team, "id" | "organizationId" | "name">): Promise<boolean> {
-    const rows = await queryIn(
+    return existsIn(
       em,
       // index: teams_lower_name_key
       `select from teams where organization_id = $1 and lower(name) = lower($2) and id <> $3`,
       [organizationId, name, id],
     );
-    return rows.length > 0;
   },
 
   async save(team: Team): Promise<void> {
-    try {
-      em.persist(team);
-      await em.flush();
-    } catch (error) {
-      if (nameKeys.some((key) => uniqueViolation(error, key))) throw teamNameTaken();
-      throw error;
-    }
+    await saveRow(em, team, { teams_name_key: teamNameTaken, teams_lower_name_key: teamNameTaken });
   },
 
   /** Deletes the team with its tokens, grants and members. */

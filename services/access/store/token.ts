@@ -7,7 +7,7 @@ import {
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  uniqueViolation,
+  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -210,13 +210,7 @@ const rows = (em: EntityManager) => ({
 
   /** Inserts the token or writes its changes. Throws `invalid` if another token of the team has the description. */
   async save(token: Token): Promise<void> {
-    try {
-      em.persist(token);
-      await em.flush();
-    } catch (error) {
-      if (uniqueViolation(error, "tokens_description_key")) throw tokenDescriptionTaken();
-      throw error;
-    }
+    await saveRow(em, token, { tokens_description_key: tokenDescriptionTaken });
   },
 
   async remove(token: Token): Promise<void> {

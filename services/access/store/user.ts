@@ -7,7 +7,7 @@ import {
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  uniqueViolation,
+  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -221,14 +221,7 @@ const rows = (em: EntityManager) => ({
    * `taken` was called.
    */
   async save(user: User): Promise<void> {
-    try {
-      em.persist(user);
-      await em.flush();
-    } catch (error) {
-      if (uniqueViolation(error, "users_username_key")) throw usernameTaken();
-      if (uniqueViolation(error, "users_email_key")) throw emailTaken();
-      throw error;
-    }
+    await saveRow(em, user, { users_username_key: usernameTaken, users_email_key: emailTaken });
   },
 });
 

@@ -3,13 +3,14 @@ import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
+  existsIn,
   offsetOf,
   type Page,
   type PageInput,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  uniqueViolation,
+  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -173,38 +174,30 @@ const rows = (em: EntityManager) => ({
    * the transaction ends.
    */
   async belongsTo(id: AgentPoolId, organizationId: OrganizationId): Promise<boolean> {
-    const rows = await queryIn(
+    return existsIn(
       em,
       // index: agent_pools_pkey
       "select from agent_pools where id = $1 and organization_id = $2 for key share",
       [id, organizationId],
     );
-    return rows.length > 0;
   },
 
   async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
-    const rows = await queryIn(
+    return existsIn(
       em,
       // index: agent_pools_name_key
       "select from agent_pools where organization_id = $1 and name = $2",
       [organizationId, name],
     );
-    return rows.length > 0;
   },
 
   async save(pool: AgentPool): Promise<void> {
-    try {
-      em.persist(pool);
-      await em.flush();
-    } catch (error) {
-      if (uniqueViolation(error, "agent_pools_name_key")) throw nameTaken();
-      throw error;
-    }
+    await saveRow(em, pool, { agent_pools_name_key: nameTaken });
   },
 
   /** Returns whether a workspace, project or organization uses the pool. */
   async inUse(id: AgentPoolId): Promise<boolean> {
-    const rows = await queryIn(
+    return existsIn(
       em,
       // index: workspaces_agent_pool, projects_agent_pool, organizations_agent_pool
       `select from workspaces where agent_pool_id = $1
@@ -212,7 +205,6 @@ const rows = (em: EntityManager) => ({
        union all select from organizations where default_agent_pool_id = $1 limit 1`,
       [id],
     );
-    return rows.length > 0;
   },
 
   async remove(pool: AgentPool): Promise<void> {

@@ -3,13 +3,14 @@ import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
+  existsIn,
   offsetOf,
   type Page,
   type PageInput,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  uniqueViolation,
+  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -70,8 +71,6 @@ const columns = {
   workspaceLimit: optional(integer),
   createdAt: timestamptz,
 };
-
-const nameKeys = ["organizations_name_key", "organizations_lower_name_key"];
 
 const entity = new EntitySchema({
   class: Organization,
@@ -260,13 +259,12 @@ const rows = (em: EntityManager) => ({
 
   /** Returns whether another organization has the name, ignoring case. */
   async nameTaken(name: string, id: OrganizationId): Promise<boolean> {
-    const rows = await queryIn(
+    return existsIn(
       em,
       // index: organizations_lower_name_key
       "select from organizations where lower(name) = lower($1) and id <> $2",
       [name, id],
     );
-    return rows.length > 0;
   },
 
   /** Returns the values of the organization's document, including the changes of this transaction. */
@@ -279,13 +277,10 @@ const rows = (em: EntityManager) => ({
 
   /** Inserts the organization or writes its changes. Throws `invalid` if another transaction has taken its name. */
   async save(organization: Organization): Promise<void> {
-    try {
-      em.persist(organization);
-      await em.flush();
-    } catch (error) {
-      if (nameKeys.some((key) => uniqueViolation(error, key))) throw nameTaken();
-      throw error;
-    }
+    await saveRow(em, organization, {
+      organizations_name_key: nameTaken,
+      organizations_lower_name_key: nameTaken,
+    });
   },
 });
 

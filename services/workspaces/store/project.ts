@@ -3,13 +3,14 @@ import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
+  existsIn,
   offsetOf,
   type Page,
   type PageInput,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  uniqueViolation,
+  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import { bigint, optional, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
@@ -176,8 +177,7 @@ const rows = (em: EntityManager) => ({
 
   async hasWorkspaces(id: ProjectId): Promise<boolean> {
     // index: workspaces_project_name
-    const rows = await queryIn(em, "select from workspaces where project_id = $1 limit 1", [id]);
-    return rows.length > 0;
+    return existsIn(em, "select from workspaces where project_id = $1 limit 1", [id]);
   },
 
   async remove(project: Project): Promise<void> {
@@ -186,25 +186,17 @@ const rows = (em: EntityManager) => ({
   },
 
   async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
-    const rows = await queryIn(
+    return existsIn(
       em,
       // index: projects_name_key
       "select from projects where organization_id = $1 and name = $2",
       [organizationId, name],
     );
-    return rows.length > 0;
   },
 
   /** Inserts the project or writes its changes. Throws `invalid` if another transaction has taken its name. */
   async save(project: Project): Promise<void> {
-    try {
-      em.persist(project);
-      await em.flush();
-    } catch (error) {
-      // Another transaction took the name after `nameTaken` had checked it.
-      if (uniqueViolation(error, "projects_name_key")) throw nameTaken();
-      throw error;
-    }
+    await saveRow(em, project, { projects_name_key: nameTaken });
   },
 
   async view(id: ProjectId): Promise<ProjectView> {

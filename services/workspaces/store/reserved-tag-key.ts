@@ -4,13 +4,14 @@ import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
+  existsIn,
   offsetOf,
   type Page,
   type PageInput,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  uniqueViolation,
+  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -81,23 +82,18 @@ const rows = (em: EntityManager) => ({
   },
 
   async keyTaken(organizationId: OrganizationId, key: string): Promise<boolean> {
-    const rows = await queryIn(
+    return existsIn(
       em,
       // index: reserved_tag_keys_key
       "select from reserved_tag_keys where organization_id = $1 and key = $2",
       [organizationId, key],
     );
-    return rows.length > 0;
   },
 
   async save(reserved: ReservedTagKey): Promise<void> {
-    try {
-      em.persist(reserved);
-      await em.flush();
-    } catch (error) {
-      if (!uniqueViolation(error, "reserved_tag_keys_key")) throw error;
-      throw invalid([{ field: "key", detail: takenKeyText }]);
-    }
+    await saveRow(em, reserved, {
+      reserved_tag_keys_key: () => invalid([{ field: "key", detail: takenKeyText }]),
+    });
   },
 
   async remove(reserved: ReservedTagKey): Promise<void> {

@@ -101,7 +101,9 @@ export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): s
   ];
 }
 
-/** Combines the conditions of the tag filters: a workspace must match all, or with `taggedAny` one. */
+/**
+ * Combines the conditions of the tag filters: a workspace must match all of them, or at least one if `taggedAny` is set.
+ */
 const taggedAs = ({ taggedAny }: WorkspaceSearch, conditions: readonly string[]): string[] =>
   taggedAny && conditions.length > 0 ? [`(${conditions.join(" or ")})`] : [...conditions];
 

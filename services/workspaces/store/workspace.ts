@@ -2,7 +2,13 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { LockMode } from "@mikro-orm/core";
 import { type AttributeNames, type PublishedEvents, published } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
-import { type Database, type EntityManager, queryIn, uniqueViolation } from "@statehouse/postgres";
+import {
+  type Database,
+  type EntityManager,
+  existsIn,
+  queryIn,
+  saveRow,
+} from "@statehouse/postgres";
 import {
   WorkspaceAutoDestroyDueSchema,
   WorkspaceCreatedSchema,
@@ -167,13 +173,12 @@ const rows = (em: EntityManager) => ({
 
   async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
     if (!isWorkspaceName(name)) return false;
-    const rows = await queryIn(
+    return existsIn(
       em,
       // index: workspaces_name_key
       "select from workspaces where organization_id = $1 and name = $2",
       [organizationId, name],
     );
-    return rows.length > 0;
   },
 
   /** Returns the values that a workspace inherits in this project. */
@@ -226,13 +231,7 @@ const rows = (em: EntityManager) => ({
 
   /** Inserts the workspace or writes its changes. Throws `invalid` if another transaction has taken its name. */
   async save(workspace: Workspace): Promise<void> {
-    try {
-      em.persist(workspace);
-      await em.flush();
-    } catch (error) {
-      if (uniqueViolation(error, "workspaces_name_key")) throw nameTaken();
-      throw error;
-    }
+    await saveRow(em, workspace, { workspaces_name_key: nameTaken });
   },
 
   async remove(workspace: Workspace): Promise<void> {

@@ -1,11 +1,7 @@
-import { openDatabase } from "@statehouse/postgres";
-import { freshDatabase } from "@statehouse/postgres/testing";
-import { createLogger } from "@statehouse/runtime";
-import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { migrations } from "../../store/migrations.ts";
-import { createReads, entities, transactions } from "../../store/nouns.ts";
-import { insertOrganization, workspaceDefaults } from "../rows.ts";
+import { createReads, transactions } from "../../store/nouns.ts";
+import { workspaceDefaults } from "../rows.ts";
+import { type SeededDatabase, seededDatabase } from "./seeded-database.ts";
 
 // Inserts 20,000 workspaces in 100 projects. Each workspace has five runs (four with a measured status, three of them
 // in the performance window), a configuration version, a readme and ten remote state consumers.
@@ -32,28 +28,11 @@ const rows = `
     from generate_series(0, 19999) w, generate_series(1, 10) c;
   reset session_replication_role`;
 
-const stack = new AsyncDisposableStack();
-const statements: string[] = [];
-let client: Client;
+let seeded: SeededDatabase;
 
 beforeAll(async () => {
-  const { url } = stack.use(await freshDatabase({ contextName: "workspaces", migrations }));
-  client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
-  await client.connect();
-  const sql = (text: string, values: unknown[] = []) => client.query(text, values);
-  await insertOrganization(sql, { id: "org-1", name: "acme" });
-  await client.query(rows);
-  await client.query("vacuum analyze");
-  const database = stack.use(
-    await openDatabase({
-      contextName: "workspaces",
-      url,
-      entities,
-      migrations,
-      logger: createLogger({ service: "test", level: "silent" }),
-      onStatement: (text) => void statements.push(text),
-    }),
-  );
+  seeded = await seededDatabase({ id: "org-1", name: "acme" }, rows);
+  const { database } = seeded;
   const reads = createReads(database);
   await reads.runs.batch(["run-5", "run-6"]);
   await reads.runs.workspaceOf("run-5");
@@ -99,14 +78,13 @@ beforeAll(async () => {
     await tx.remoteStateConsumers.remove("ws-7", ["ws-1", "ws-2"]);
   });
 });
-afterAll(() => stack.disposeAsync());
+afterAll(() => seeded[Symbol.asyncDispose]());
 
 test("no statement about runs and consumers makes a sequential scan with 100,000 runs", async () => {
-  const ours = [...new Set(statements)].filter((sql) => sql.includes("$1"));
+  const ours = [...new Set(seeded.statements)].filter((sql) => sql.includes("$1"));
   expect(ours.length).toBeGreaterThan(18);
   for (const sql of ours) {
-    const { rows: lines } = await client.query(`explain (generic_plan) ${sql}`);
-    const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+    const plan = await seeded.planOf(sql);
     // Sequential scans of projects and organizations are allowed: these tables are small, so reading all rows can be
     // the better plan.
     expect(plan, sql).not.toMatch(

@@ -1,12 +1,8 @@
-import { openDatabase } from "@statehouse/postgres";
-import { freshDatabase } from "@statehouse/postgres/testing";
-import { createLogger } from "@statehouse/runtime";
-import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { noPerformance } from "../../domain/performance.ts";
-import { migrations } from "../../store/migrations.ts";
-import { createLeases, createReads, entities, transactions } from "../../store/nouns.ts";
-import { insertOrganization, workspaceDefaults } from "../rows.ts";
+import { createLeases, createReads, transactions } from "../../store/nouns.ts";
+import { workspaceDefaults } from "../rows.ts";
+import { type SeededDatabase, seededDatabase } from "./seeded-database.ts";
 
 // Inserts 2,000 organizations, 10,000 projects, 20,000 workspaces, and 20,000 rows in every other table.
 const rows = `
@@ -59,9 +55,7 @@ const rows = `
     from generate_series(0, 19999) w;
   insert into workspace_readmes select 'ws-' || w, 1, '# R' from generate_series(0, 19999) w`;
 
-const stack = new AsyncDisposableStack();
-const statements: string[] = [];
-let client: Client;
+let seeded: SeededDatabase;
 
 const now = new Date();
 const page = { number: 1, size: 20 };
@@ -71,23 +65,8 @@ const scope = { workspaces: all, projects: all };
 const user = { type: "user", id: "user-1" } as const;
 
 beforeAll(async () => {
-  const { url } = stack.use(await freshDatabase({ contextName: "workspaces", migrations }));
-  client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
-  await client.connect();
-  const sql = (text: string, values: unknown[] = []) => client.query(text, values);
-  await insertOrganization(sql, { id: "org-0", name: "name-0" });
-  await client.query(rows);
-  await client.query("vacuum analyze");
-  const database = stack.use(
-    await openDatabase({
-      contextName: "workspaces",
-      url,
-      entities,
-      migrations,
-      logger: createLogger({ service: "test", level: "silent" }),
-      onStatement: (text) => void statements.push(text),
-    }),
-  );
+  seeded = await seededDatabase({ id: "org-0", name: "name-0" }, rows);
+  const { database, statements } = seeded;
   const reads = createReads(database);
   await reads.organizations.findCredentialSettings("org-1");
   await reads.organizations.findByName("name-1");
@@ -256,20 +235,16 @@ beforeAll(async () => {
   await reads.workspaces.oldestLock();
   await reads.organizations.pageOfAll({ query: "n", page });
 });
-afterAll(() => stack.disposeAsync());
-
-const planOf = async (sql: string) => {
-  const { rows: lines } = await client.query(`explain (generic_plan) ${sql}`);
-  return lines.map((line) => String(line["QUERY PLAN"])).join("\n");
-};
+afterAll(() => seeded[Symbol.asyncDispose]());
 
 test("statements make no sequential scan", async () => {
+  const { statements } = seeded;
   const sent = statements.slice(0, statements.lastIndexOf(""));
   const ours = [...new Set(sent)].filter((sql) => sql.includes("$1"));
   expect(ours.length).toBeGreaterThan(90);
   for (const sql of ours) {
     // A sequential scan of these two tables is allowed: each has one row.
-    const plan = (await planOf(sql)).replaceAll(
+    const plan = (await seeded.planOf(sql)).replaceAll(
       /Seq Scan on (general_settings|state_comparison)/g,
       "",
     );
@@ -278,6 +253,6 @@ test("statements make no sequential scan", async () => {
 });
 
 test("a page of all organizations is read in the order of an index", async () => {
-  const plan = await planOf(statements.at(-1) ?? "");
+  const plan = await seeded.planOf(seeded.statements.at(-1) ?? "");
   expect(plan).toMatch(/Index Scan using organizations_name_key/);
 });
