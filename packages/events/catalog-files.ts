@@ -78,9 +78,11 @@ export function catalogFiles(): Map<string, string> {
 }
 
 if (import.meta.main) {
+  // Before the folder is deleted: it remains if a field has no sample value.
+  const files = catalogFiles();
   rmSync(catalogFolder, { recursive: true, force: true });
   mkdirSync(catalogFolder, { recursive: true });
-  for (const [name, content] of catalogFiles()) {
+  for (const [name, content] of files) {
     writeFileSync(path.join(catalogFolder, name), content);
   }
 }
