@@ -40,7 +40,7 @@ function ifAlive(claimed: string): number | undefined {
 /** Creates the error for a folder that another process uses. */
 export const inUse = (folder: string, owner: number) =>
   new StartError(
-    `${folder} is in use by another Statehouse (process ${owner}); stop it, or set DATA_DIR to another folder.`,
+    `${folder} is in use by another process of Statehouse (${owner}); stop it, or set DATA_DIR to another folder.`,
   );
 
 /** Creates the claim as a hard link to a complete file, so that a claim always names its owner when it can be read. */

@@ -5,7 +5,7 @@ import type { Values } from "./helm.ts";
  * cannot express, the remedy.
  */
 export const badValues: readonly [name: string, values: Values, message: string][] = [
-  // Missing.
+  // Required values that are missing.
   ["no image", { image: { repository: "" } }, "image.repository: is required; set the repository"],
   ["no public address", { settings: { PUBLIC_URL: "" } }, "PUBLIC_URL"],
   [

@@ -77,7 +77,7 @@ describe("npm start reports in one sentence", () => {
     const refused = await Promise.race(exits);
     const said = await sentence(refused);
     expect(said).toMatch(
-      /shared is in use by another Statehouse \(process \d+\); stop it, or set DATA_DIR to another folder\.$/,
+      /shared is in use by another process of Statehouse \(\d+\); stop it, or set DATA_DIR to another folder\.$/,
     );
     const [other] = both.filter((one) => one !== refused);
     if (!other) throw new Error("both processes were refused");

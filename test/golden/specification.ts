@@ -73,7 +73,7 @@ const linesOf = (golden: string): string[] =>
   readFileSync(path.join(folder, golden), "utf8").split("\n");
 
 /**
- * Returns the rows that a declaration identifies: one row, or with `Table/*` all rows of a table. Throws for any other
+ * Returns the rows that a declaration identifies: one row, or all rows of a table for `Table/*`. Throws for any other
  * result.
  */
 export function rowsOf(declared: string, rows: readonly Row[]): Row[] {

@@ -211,7 +211,7 @@ export const retain = (deletesOld: boolean): Moment =>
 /** How much time passes: the upload window of pending versions, the restoration period, or years. */
 export type Time = "window" | "days" | "years";
 
-/** Lets this time pass: marks the versions that become expired, due or old. */
+/** Advances the time: marks the versions that become expired, due or old. */
 export const pass = (time: Time): Moment =>
   moment(time, (state) => {
     const versions = state.versions.map((version) => ({

@@ -24,7 +24,7 @@ const everything = {
   "structured-run-output-enabled": false,
   "engine-version": "~> 1.0.0",
   "trigger-patterns": ["/modules/**/*"],
-  // Trigger patterns exclude trigger prefixes.
+  // Empty, because a workspace with trigger patterns has no trigger prefixes.
   "trigger-prefixes": [],
   "working-directory": "infra/live",
 };

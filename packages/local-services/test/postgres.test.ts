@@ -107,7 +107,7 @@ test("a stale postmaster.pid with the id of another process is ignored, and that
 test("a folder in use is refused with the name of its owner, which keeps running", async () => {
   await using postgres = await start("in-use");
   await expect(start("in-use")).rejects.toThrow(
-    `is in use by another Statehouse (process ${process.pid})`,
+    `is in use by another process of Statehouse (${process.pid})`,
   );
   await postgres.createDatabases(["tea"]);
   expect(await rows(postgres, "SELECT 1 AS n")).toEqual([{ n: 1 }]);

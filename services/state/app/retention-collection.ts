@@ -56,7 +56,7 @@ export interface Collection {
  * `unavailable` if the workspaces service is unavailable.
  *
  * Any number of replicas may run it concurrently: each batch locks its rows and, while they are locked, checks that the
- * retention answer is still current.
+ * retention response is still current.
  */
 export async function collectWorkspaces(
   app: App,
@@ -113,7 +113,7 @@ function nextPositions(
   );
 }
 
-/** Returns the retention answer that the decision used: `given`, or a newer one if `given` was outdated. */
+/** Returns the response that the decision used: `given`, or a newer one if `given` was outdated. */
 async function collectBatch(
   app: App,
   batch: readonly RetentionCandidate[],
@@ -132,7 +132,9 @@ async function collectBatch(
   }
   // If the workspaces service was restored from a backup, its retention version is lower than the one stored in this
   // database until enough policies have changed.
-  throw new Error("retention version went backwards (workspaces restored from a backup?)");
+  throw new Error(
+    "retention version decreased; the database of workspaces may have been restored from a backup",
+  );
 }
 
 /** A version and its workspace's state, both locked by the transaction. */
@@ -148,7 +150,7 @@ interface Outcome {
 
 /**
  * Deletes the contents of those versions of the batch that retention does not keep; a dry run deletes nothing. Returns
- * undefined and changes nothing if `answer`, which the workspaces service returned, is outdated.
+ * undefined and changes nothing if `answer`, the response of the workspaces service, is outdated.
  */
 async function decideBatch(
   app: App,

@@ -4,7 +4,7 @@ import { PAGE, runScanPage } from "./scan.ts";
 
 const MAX_RETRY_MS = 30_000;
 
-/** Makes retention answers older than `version` unusable, and waits for the transactions that use one. */
+/** Makes retention responses older than `version` unusable, and waits for the transactions that use such a response. */
 export const raiseRetentionVersion = (app: App, version: bigint): Promise<void> =>
   app.transaction((tx) => tx.retention.raiseVersion(version));
 

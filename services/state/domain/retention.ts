@@ -16,7 +16,7 @@ export interface RetentionAnswer {
   retentions: readonly Retention[];
   /** The response includes all changes of policies and plans up to this version. */
   version: bigint;
-  /** When the call that returned this answer started. */
+  /** When the call that returned this response started. */
   requestedAt: Date;
 }
 
@@ -43,7 +43,7 @@ const FREE_TIER_MONTHS = 6;
 const DAY_MS = 86_400_000;
 /**
  * How long a `RetentionAnswer` may be used. A change of a policy is confirmed to the user only after this service has
- * stored the higher retention version, which makes older answers unusable.
+ * stored the higher retention version, which makes older responses unusable.
  */
 const MAX_AGE_MS = 30_000;
 
@@ -76,7 +76,7 @@ function monthsBefore(now: Date, months: number): Date {
 }
 
 /**
- * Returns whether the answer may still be used. `storedVersion` is the retention version in this service's database.
+ * Returns whether the response may still be used. `storedVersion` is the retention version in this service's database.
  */
 export const isCurrentAnswer = (
   { version, requestedAt }: RetentionAnswer,

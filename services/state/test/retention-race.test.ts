@@ -85,7 +85,7 @@ describe("while a collection runs", () => {
     const version = own.fakes.retain(workspaceId, { days: 30 });
     await own.retention.raiseRetentionVersion({ version: version + 1000n });
     await own.retention.raiseRetentionVersion({ version });
-    await expect(collect(own, [workspaceId])).rejects.toThrow("went backwards");
+    await expect(collect(own, [workspaceId])).rejects.toThrow("retention version decreased");
     expect(await statuses(own, workspaceId)).toEqual(["finalized", "finalized"]);
   });
 

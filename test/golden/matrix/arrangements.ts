@@ -33,7 +33,7 @@ export async function lockedByOther(prepared: PreparedCaller): Promise<void> {
   await prepared.fixture.owner.api.post(lockPath(prepared, "lock"));
 }
 
-/** Makes the caller lock the workspace if it may; returns whether it did. */
+/** Locks the workspace as the caller; returns whether the caller is allowed to. */
 export async function lockedByCaller(prepared: PreparedCaller): Promise<boolean> {
   await unlocked(prepared);
   if (prepared.caller.lock) {
