@@ -61,6 +61,25 @@ describe.each([
     expect(await finish(requests)).toEqual([401, 401, 401, 401, 401]);
   });
 
+  test("of the membership changes nothing in the organization", async () => {
+    const { stack } = fixture();
+    const [eve, other] = await Promise.all([newUser(stack), newUser(stack)]);
+    const organization = await newOrganization(eve.api);
+    // The last owner cannot leave.
+    const teams = await expectStatus(200, eve.api.get(`/organizations/${organization}/teams`));
+    await stack.people.addMember(teams.body.data[0].id, other);
+    const requests = await begin(eve, organization);
+    const path = `/organizations/${organization}/organization-memberships`;
+    const { body } = await expectStatus(200, other.api.get(path));
+    const own = body.data.find(
+      ({ relationships }: { relationships: { user: { data: { id: string } } } }) =>
+        relationships.user.data.id === eve.id,
+    );
+    await expectStatus(204, other.api.delete(`/organization-memberships/${own.id}`));
+    // A token of her own account is still hers to create.
+    expect(await finish(requests)).toEqual([404, 404, 404, 404, 201]);
+  });
+
   test("of the account changes nothing", async () => {
     const { stack } = fixture();
     const [eve, administrator] = await Promise.all([
