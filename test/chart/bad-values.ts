@@ -180,6 +180,11 @@ export const badValues: readonly [name: string, values: Values, message: string]
     "state.podDisruptionBudget.minAvailable: is 2 of 2 replicas, so that no node could be drained",
   ],
   [
+    "a disruption budget of all replicas",
+    { gateway: { podDisruptionBudget: { minAvailable: "100%" } } },
+    "gateway.podDisruptionBudget.minAvailable: is 100%, so that no node could be drained",
+  ],
+  [
     "no disruption at all",
     { access: { podDisruptionBudget: { maxUnavailable: 0 } } },
     "access.podDisruptionBudget.maxUnavailable: is 0, so that no node could be drained; set at least 1.",

@@ -36,7 +36,7 @@ export interface KubernetesObject {
     jobTemplate?: { spec: { template: { spec: PodSpec } } };
     replicas?: number;
     clusterIP?: string;
-    ports?: readonly { port: number; targetPort: string }[];
+    ports?: readonly { port: number; targetPort: string; appProtocol?: string }[];
   } & Partial<PodSpec>;
   data?: Record<string, string>;
 }

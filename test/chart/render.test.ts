@@ -71,6 +71,18 @@ test("templates read nothing of the cluster and have nothing random, and no Secr
   ]);
 });
 
+test.each([
+  ["on", "https"],
+  ["off", "kubernetes.io/h2c"],
+])("with GRPC_TLS=%s the ports of gRPC have the protocol %s", async (tls, protocol) => {
+  const { ofKind } = await render({ settings: { GRPC_TLS: tls } });
+  const ports = ofKind("Service").flatMap(({ spec }) => spec?.ports ?? []);
+  const protocols = (target: string) =>
+    ports.filter(({ targetPort }) => targetPort === target).map((port) => port.appProtocol);
+  expect(protocols("grpc")).toEqual([protocol, protocol, protocol]);
+  expect(new Set([...protocols("http"), ...protocols("objects")])).toEqual(new Set(["http"]));
+});
+
 test("every object is in the namespace of the release and names chart, release and component", async () => {
   const { objects } = await render({
     commonLabels: { team: "platform" },

@@ -123,7 +123,12 @@ spec:
       port: {{ include "statehouse.text" $values.service.port }}
       {{- end }}
       targetPort: {{ $name }}
-      appProtocol: {{ eq $name "grpc" | ternary "kubernetes.io/h2c" "http" }}
+      {{- if eq $name "grpc" }}
+      # Meshes and proxies must not treat connections with mutual TLS as plain HTTP/2.
+      appProtocol: {{ eq (include "statehouse.setting" (merge (dict "setting" "GRPC_TLS") $given)) "off" | ternary "kubernetes.io/h2c" "https" }}
+      {{- else }}
+      appProtocol: http
+      {{- end }}
 {{- end }}
 {{- end }}
 {{- $replicas := $autoscaling.enabled | default false | ternary ($autoscaling.minReplicas | int) ($values.replicas | int) }}

@@ -114,6 +114,9 @@ image.registry and global.imageRegistry: name different registries; remove one o
 {{ $service }}.podDisruptionBudget: has minAvailable and maxUnavailable; remove one of them.
 {{- end }}
 {{- $replicas := $autoscaling.enabled | default false | ternary ($autoscaling.minReplicas | int) ($values.replicas | int) }}
+{{- if and $budget.enabled (gt $replicas 1) (eq (include "statehouse.text" $budget.minAvailable) "100%") }}
+{{ $service }}.podDisruptionBudget.minAvailable: is 100%, so that no node could be drained; set less, or maxUnavailable.
+{{- end }}
 {{- if and $budget.enabled (gt $replicas 1) (or (kindIs "int64" $budget.minAvailable) (kindIs "float64" $budget.minAvailable)) }}
 {{- if ge ($budget.minAvailable | int) $replicas }}
 {{ $service }}.podDisruptionBudget.minAvailable: is {{ include "statehouse.text" $budget.minAvailable }} of {{ $replicas }} replicas, so that no node could be drained; set less, or maxUnavailable.
