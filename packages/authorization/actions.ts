@@ -19,6 +19,8 @@ interface ActionRule {
   member?: true;
   /** Types of principals that are refused regardless of their grants. */
   refusedTo?: readonly ["organization"];
+  /** Whether the organization's audit trails token may do the action. */
+  auditTrailsToken?: true;
 }
 
 const rule = (
@@ -64,6 +66,7 @@ export const actionRules = {
   "organization:manage-workspaces": rule(null, workspaceManagers),
   /** Usage-based billing is visible to owners only. */
   "organization:read-usage": { ...rule(null), ...notForOrganizationTokens },
+  "organization:read-audit-trail": { ...rule(null), auditTrailsToken: true },
   "project:list": { ...rule(null), member: true },
   "project:create": rule(null, ["manage-projects"]),
   "project:read": rule({ "project-access.settings": "read" }, [

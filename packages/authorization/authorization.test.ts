@@ -67,6 +67,12 @@ const roles: Record<string, Grants> = {
     ...grantsWith({ owner: true }),
     principal: { type: "organization", id: organizationId },
   },
+  "audit trails token": {
+    ...grantsWith(),
+    principal: { type: "organization", id: "at-1" },
+    organizations: new Map(),
+    auditTrailOf: organizationId,
+  },
   ...Object.fromEntries(
     organizationAccessNames.map((name) => [
       name,

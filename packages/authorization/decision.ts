@@ -89,6 +89,7 @@ function grantsIn(
 export function allowed<A extends Action>(grants: Grants, action: A, target: TargetOf<A>): boolean {
   const rule: ActionRule = actionRules[action];
   const { organizationId, projectId, workspaceId }: Target = target;
+  if (rule.auditTrailsToken && grants.auditTrailOf === organizationId) return true;
   const organization = grantsIn(grants, rule, organizationId);
   if (!organization) return false;
   if (organizationAllows(organization, rule)) return true;

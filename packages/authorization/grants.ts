@@ -48,6 +48,8 @@ export interface Grants {
   /** Whether the principal is an administrator of the installation. The flag gives no permission in organizations. */
   administrator: boolean;
   organizations: ReadonlyMap<string, OrganizationGrants>;
+  /** The organization whose audit trails token this is; undefined for all other principals. */
+  auditTrailOf?: string | undefined;
 }
 
 /** The caller of a use case. */

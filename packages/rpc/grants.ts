@@ -59,6 +59,7 @@ export const grantsFromProto = (message: GrantsMessage): Grants => ({
   principal: { type: principalType(message.principalType), id: message.principalId },
   versions: message.versions,
   administrator: message.administrator,
+  auditTrailOf: message.auditTrailOf || undefined,
   organizations: new Map(
     message.organizations.map((organization): [string, OrganizationGrants] => [
       organization.organizationId,

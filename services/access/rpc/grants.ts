@@ -56,11 +56,13 @@ const grantsToProto = ({
   versions,
   administrator,
   organizations,
+  auditTrailOf,
 }: Grants): MessageInitShape<typeof GrantsSchema> => ({
   principalType: principal.type,
   principalId: principal.id,
   versions,
   administrator,
+  auditTrailOf: auditTrailOf ?? "",
   organizations: [...organizations.values()].map((organization) => ({
     organizationId: organization.organizationId,
     owner: organization.owner,

@@ -85,10 +85,14 @@ export const grantsOfOrganization = `
     from organizations o where o.id = $1
   ) held`;
 
-/** Selects the grants of an audit-trails token. Such a token is a principal of its own and has no grants. */
+/**
+ * Selects the grants of an audit-trails token. Such a token is a principal of its own: it may read the audit trail of
+ * its organization and has no grants.
+ */
 export const grantsOfAuditTrails = `
   -- index: tokens_pkey, organizations_pkey
-  select ${organizationVersions} as versions, false as administrator, '[]'::json as organizations
+  select ${organizationVersions} as versions, false as administrator, '[]'::json as organizations,
+    o.id as "auditTrailOf"
   from tokens t join organizations o on o.id = t.organization_id
   where t.id = $1 and t.slot = 'audit-trails'`;
 
@@ -119,15 +123,18 @@ interface OrganizationRow
   workspaces: OnTarget<WorkspaceGrant>[];
 }
 
-type GrantsRow = Pick<Grants, "versions" | "administrator"> & { organizations: OrganizationRow[] };
+type GrantsRow = Pick<Grants, "versions" | "administrator" | "auditTrailOf"> & {
+  organizations: OrganizationRow[];
+};
 
 const toGrants = (
   principal: Grants["principal"],
-  { versions, administrator, organizations }: GrantsRow,
+  { versions, administrator, auditTrailOf, organizations }: GrantsRow,
 ): Grants => ({
   principal,
   versions,
   administrator,
+  auditTrailOf,
   organizations: new Map(
     organizations.map((row) => [
       row.organizationId,
