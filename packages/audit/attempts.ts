@@ -105,6 +105,9 @@ const move = (condition: string, keepAddresses: boolean): string => `
     'refused', code, attempts, request_id
   from moved`;
 
+/** Moves the attempts of the minutes that have ended to the records. */
+export const moveEndedAttempts = move("minute < date_trunc('minute', clock_timestamp())", true);
+
 const moveOfUser = move("actor_type = 'user' and actor_id = $1", false);
 
 /** Moves the attempts of a user to the records, without their addresses. */

@@ -29,6 +29,7 @@ const verbs: Readonly<Record<string, string>> = {
   removed: "remove",
   renewed: "renew",
   restored: "restore",
+  sealed: "seal",
   set: "set",
   "soft-deleted": "soft-delete",
   unlocked: "unlock",

@@ -9,7 +9,7 @@ export type Outcome = "succeeded" | "refused" | "failed";
 
 /** What the audit trail records. It never contains a secret or a value of a state. */
 export interface AuditRecord {
-  /** The id of the organization; undefined for what belongs to the whole installation. */
+  /** The id of the organization; undefined or empty for what belongs to the whole installation. */
   organization?: string | undefined;
   /** Noun and verb: `workspace.lock`. */
   action: string;
@@ -57,12 +57,12 @@ const bytea = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
 
 /** Returns the row of a record of the current work, in the form that `insertRecords` reads. */
 export const rowOf = (record: AuditRecord, service: string) => {
-  const { organization = INSTALLATION, action, resource, changedAttributes = [] } = record;
+  const { organization, action, resource, changedAttributes = [] } = record;
   const { outcome = "succeeded", code = null } = record;
   const by = circumstance(service);
   return {
     id: newId("ae"),
-    organization,
+    organization: organization || INSTALLATION,
     ...by,
     ...saltedAddress(by.address),
     action,

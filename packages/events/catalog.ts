@@ -135,6 +135,12 @@ const sampleTexts: Readonly<Record<string, string>> = {
   tokenType: "user",
   lineage: "5f0c0d1e-7c1b-4a53-9d55-2f5c5c5d8a10",
   incomparable: "",
+  organization: "org-x2mEp4Tz8QkD7vWn",
+  service: "state",
+  sealedAt: "2026-01-02T03:04:05.678Z",
+  hash: "6f1ed002ab5595859014ebf0951522d9a1f7e0b5f5b1c1a2d3e4f5a6b7c8d9e0",
+  keyId: "1c9f2d3e-4b5a-4c6d-8e7f-0a1b2c3d4e5f",
+  signature: "bGl0dGxlIHNhbXBsZSBvZiBhIHNpZ25hdHVyZQ==",
 };
 
 const lists: Readonly<Record<string, unknown>> = {

@@ -1,6 +1,7 @@
-import { startPartitions } from "@statehouse/audit";
+import { auditTrailService, createTrail, startPartitions, startSealer } from "@statehouse/audit";
 import { type LocalBus, observeDeadLetters, requireReachableHints } from "@statehouse/events";
-import { type Channel, createRpcServer, isRead, type RpcServer } from "@statehouse/rpc";
+import { AuditTrailService } from "@statehouse/proto/statehouse/audit/v1/audit_record";
+import { type Channel, createRpcServer, implement, isRead, type RpcServer } from "@statehouse/rpc";
 import {
   type Check,
   createLogger,
@@ -91,12 +92,25 @@ export async function startService<
   const given = { channels, tls: () => grpcTls, logger, options };
   const opened = await openApp(definition, config, given, starting);
   starting.use(watchSettings(config, { logger, files: [grpcTls] }));
-  const { app, database, callerOf } = opened;
+  const { app, database, audit, callerOf } = opened;
   const source = `${settings.EVENT_SOURCE}/${name}`;
   const events = { database, service: name, source, logger };
   starting.use(observeDeadLetters(database, name));
   const retentionDays = settings.AUDIT_RETENTION_DAYS;
   starting.use(startPartitions({ database, retentionDays, logger }));
+  const key = settings.ASSERTION_PRIVATE_KEY;
+  starting.use(startSealer({ database, service: name, key, logger }));
+  // A reading calls all services. One of them records it.
+  const recordReading =
+    name === "access"
+      ? (organization: string) =>
+          audit.write({
+            organization,
+            action: "audit-trail.read",
+            resource: { type: "audit-trail" },
+          })
+      : undefined;
+  const auditTrail = auditTrailService(createTrail(database), recordReading);
   const transport = bus
     ? localTransport(bus, events, starting)
     : natsTransport(settings, events, starting);
@@ -119,7 +133,7 @@ export async function startService<
         }),
       }),
       logger,
-      bindings: definition.bindings(app),
+      bindings: [...definition.bindings(app), implement(AuditTrailService, auditTrail)],
     }),
   );
   const checks = {

@@ -30,6 +30,9 @@ create table audit_records (
 create index audit_records_unsealed on audit_records (transaction, recorded_at, id)
   where batch is null;
 
+create index audit_records_by_batch on audit_records (organization, batch, position)
+  where batch is not null;
+
 -- A record for whose month no partition exists is stored here until there is one.
 create table audit_records_default partition of audit_records default;
 
@@ -59,20 +62,15 @@ create table audit_batches (
   first_recorded_at timestamptz not null,
   last_recorded_at timestamptz not null,
   records integer not null,
+  -- The digests of the records in the order of their positions, 32 bytes each, so that an edited or deleted record is
+  -- named.
+  record_digests bytea not null,
   previous_hash bytea not null,
   hash bytea not null,
   signature bytea not null,
   key_id text not null,
   primary key (organization, number)
 );
-
--- One row for each kind of work that one replica does at a time.
-create table audit_leases (
-  name text primary key,
-  holder text,
-  due_at timestamptz not null
-);
-insert into audit_leases (name, due_at) values ('sealer', '-infinity');
 
 -- The user of a running service may not create or drop tables, so the functions run with the rights of their owner.
 

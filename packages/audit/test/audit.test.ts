@@ -76,7 +76,7 @@ test("a record names actor, token, address and request of the work", async () =>
 });
 
 test("work without an actor is recorded as the work of the service", async () => {
-  await audit.write({ action: "run.report", resource: { type: "run" } });
+  await audit.write({ organization: "", action: "run.report", resource: { type: "run" } });
   expect(await records()).toMatchObject([
     { organization: "_", actor_type: "service", actor_id: "audited", address: null },
   ]);
@@ -204,12 +204,12 @@ test("retention drops whole months of sealed records and keeps the anchor of eac
   for (const [index, month] of months.entries()) {
     await insertAt(`${month}-10T00:00Z`, "org-1", index + 1);
     await fresh.query(
-      `insert into audit_batches values ('org-1', $1, $2, $2, $2, 1, '', '', '', '')`,
+      `insert into audit_batches values ('org-1', $1, $2, $2, $2, 1, '', '', '', '', '')`,
       [index + 1, `${month}-10T00:00Z`],
     );
   }
   await fresh.query(
-    `insert into audit_batches select 'org-idle', n, at, at, at, 1, '', '', '', ''
+    `insert into audit_batches select 'org-idle', n, at, at, at, 1, '', '', '', '', ''
      from generate_series(1, 2) n, (select timestamptz '2020-01-05Z' as at)`,
   );
   const batches = async () =>

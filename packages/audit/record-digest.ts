@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+
+/** One record of the audit trail, in the form that the chain covers. */
+export interface ChainedRecord {
+  /** ISO 8601 in UTC with microseconds, because `Date` would lose their last three digits. */
+  recordedAt: string;
+  id: string;
+  /** The organization's id, or `_` for what concerns the whole installation. */
+  organization: string;
+  actorType: string;
+  actorId: string | null;
+  tokenId: string | null;
+  /** The salted digest of the actor's address. The address itself is not covered, so that it can be removed. */
+  addressDigest: Uint8Array | null;
+  action: string;
+  resourceType: string;
+  resourceId: string | null;
+  changedAttributes: readonly string[];
+  outcome: string;
+  code: string | null;
+  attempts: number;
+  requestId: string | null;
+}
+
+/** The number of the encoding. A change of it would make all existing chains invalid. */
+const ENCODING = 1;
+
+/** Returns the canonical encoding of a record: a JSON array of its members in this order, without spaces. */
+export const encodeRecord = (record: ChainedRecord): string =>
+  JSON.stringify([
+    ENCODING,
+    record.recordedAt,
+    record.id,
+    record.organization,
+    record.actorType,
+    record.actorId,
+    record.tokenId,
+    record.addressDigest && Buffer.from(record.addressDigest).toString("hex"),
+    record.action,
+    record.resourceType,
+    record.resourceId,
+    record.changedAttributes,
+    record.outcome,
+    record.code,
+    record.attempts,
+    record.requestId,
+  ]);
+
+/** Returns the SHA-256 of a record's canonical encoding. */
+export const digestOfRecord = (record: ChainedRecord): Buffer =>
+  createHash("sha256").update(encodeRecord(record)).digest();

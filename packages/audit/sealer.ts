@@ -1,0 +1,220 @@
+import { create } from "@bufbuild/protobuf";
+import { recordEvent } from "@statehouse/events";
+import { afterCommit, type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import { AuditHeadSealedSchema as AccessHead } from "@statehouse/proto/statehouse/access/v1/events";
+import { AuditHeadSealedSchema as StateHead } from "@statehouse/proto/statehouse/state/v1/events";
+import { AuditHeadSealedSchema as WorkspacesHead } from "@statehouse/proto/statehouse/workspaces/v1/events";
+import {
+  type Changing,
+  currentOf,
+  type Logger,
+  scrapedGauge,
+  startLoop,
+} from "@statehouse/runtime";
+import { moveEndedAttempts } from "./attempts.ts";
+import { hashOfBatch, type Key, NO_PREVIOUS, type SignedHead, signHead } from "./chain.ts";
+import { INSTALLATION } from "./record.ts";
+import { type ChainedRecord, digestOfRecord } from "./record-digest.ts";
+import { chainedColumns, unsealedRecords } from "./stored-chain.ts";
+
+/** The largest number of records that one transaction seals, and therefore of a batch. */
+const MAX_RECORDS = 5000;
+/** The interval of the sealer in ms. A head of each organization with new records is published in each of them. */
+const INTERVAL_MS = 60_000;
+/** An arbitrary number for an advisory lock. With any number of replicas, only one seals at a time. */
+const LOCK = 7031406127;
+
+/** The event that publishes the heads of each service. */
+const headEvents = { access: AccessHead, workspaces: WorkspacesHead, state: StateHead } as const;
+
+export interface SealerOptions {
+  database: Database;
+  service: keyof typeof headEvents;
+  /** The service's own key, which also signs its assertions. */
+  key: Changing<Key>;
+  logger: Logger;
+  /** The largest number of records that one transaction seals. */
+  maxRecords?: number | undefined;
+}
+
+type Unsealed = ChainedRecord & { month: string };
+
+/**
+ * Selects records whose transactions precede all that are still open: no further record can be committed among them. A
+ * record with a transaction of the future comes from a database that was restored from a dump.
+ */
+const unsealed = `
+  -- index: audit_records_unsealed
+  select ${chainedColumns}, to_char(recorded_at at time zone 'UTC', 'YYYY-MM') as month
+  from audit_records
+  where batch is null and (transaction < pg_snapshot_xmin(pg_current_snapshot())
+    or transaction >= pg_snapshot_xmax(pg_current_snapshot()))
+  order by transaction, recorded_at, id limit $1`;
+
+const latestBatches = `
+  -- index: audit_batches_pkey
+  select o.organization, b.number, b.hash
+  from unnest($1::text[]) as o (organization)
+  cross join lateral (
+    select number, hash from audit_batches
+    where organization = o.organization order by number desc limit 1
+  ) b`;
+
+const insertBatch = `
+  insert into audit_batches (organization, number, sealed_at, first_recorded_at, last_recorded_at,
+    records, previous_hash, record_digests, hash, signature, key_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+
+const assign = `
+  -- index: audit_records_pkey
+  update audit_records r set batch = $3, position = sealed.position - 1
+  from unnest($1::timestamptz[], $2::text[]) with ordinality as sealed (recorded_at, id, position)
+  where r.organization = $6 and r.recorded_at = sealed.recorded_at and r.id = sealed.id
+    and r.batch is null and r.recorded_at between $4 and $5
+  returning r.id`;
+
+/**
+ * Seals records into batches, one for each organization and month, and publishes their heads. Returns whether more
+ * records may be ready. Does nothing while another replica seals.
+ */
+export async function sealRecords(options: SealerOptions): Promise<boolean> {
+  const { database, service, logger, maxRecords = MAX_RECORDS } = options;
+  const key = currentOf(options.key)();
+  return await database.transaction(async (em) => {
+    const [lock] = await queryIn<{ held: boolean }>(
+      em,
+      "select pg_try_advisory_xact_lock($1) as held",
+      [LOCK],
+    );
+    if (!lock?.held) return false;
+    // Their records are sealed by a later turn, because this transaction is still open.
+    await queryIn(em, moveEndedAttempts);
+    const records = await queryIn<Unsealed>(em, unsealed, [maxRecords]);
+    const organizations = [...new Set(records.map(({ organization }) => organization))];
+    const latest = await latestOf(em, organizations);
+    // A batch does not span two months, so that a deleted month contains whole batches.
+    const batches = Map.groupBy(records, ({ organization, month }) => `${organization} ${month}`);
+    for (const batch of batches.values()) {
+      const [{ organization } = { organization: INSTALLATION }] = batch;
+      const { number, hash: previousHash } = latest.get(organization) ?? {
+        number: 0,
+        hash: NO_PREVIOUS,
+      };
+      const place = { service, organization, number: number + 1, previousHash };
+      const { head, hash } = await seal(em, batch, place, key);
+      latest.set(organization, { number: head.number, hash });
+      await publish(em, service, head);
+      afterCommit(em, () => logger.info({ audit_head: head }, "audit records sealed"));
+    }
+    return records.length === maxRecords;
+  });
+}
+
+async function latestOf(em: EntityManager, organizations: readonly string[]) {
+  const rows = await queryIn<{ organization: string; number: number; hash: Buffer }>(
+    em,
+    latestBatches,
+    [organizations],
+  );
+  return new Map<string, { number: number; hash: Uint8Array }>(
+    rows.map(({ organization, ...batch }) => [organization, batch]),
+  );
+}
+
+interface Place {
+  service: string;
+  organization: string;
+  number: number;
+  previousHash: Uint8Array;
+}
+
+async function seal(
+  em: EntityManager,
+  records: readonly Unsealed[],
+  place: Place,
+  key: Key,
+): Promise<{ head: SignedHead; hash: Uint8Array }> {
+  const { previousHash, ...placed } = place;
+  const digests = Buffer.concat(records.map(digestOfRecord));
+  const hash = hashOfBatch(place, digests);
+  const sealedAt = new Date().toISOString();
+  const head = signHead(
+    { ...placed, records: records.length, sealedAt, hash: hash.toString("hex") },
+    key,
+  );
+  const times = records.map(({ recordedAt }) => recordedAt);
+  const [first] = times.toSorted();
+  const last = times.toSorted().at(-1);
+  await queryIn(em, insertBatch, [
+    head.organization,
+    head.number,
+    sealedAt,
+    first,
+    last,
+    head.records,
+    previousHash,
+    digests,
+    hash,
+    Buffer.from(head.signature, "base64"),
+    head.keyId,
+  ]);
+  const ids = records.map(({ id }) => id);
+  const assigned = await queryIn(em, assign, [
+    times,
+    ids,
+    head.number,
+    first,
+    last,
+    head.organization,
+  ]);
+  if (assigned.length !== records.length) throw new Error("records changed while they were sealed");
+  return { head, hash };
+}
+
+async function publish(
+  em: EntityManager,
+  service: keyof typeof headEvents,
+  head: SignedHead,
+): Promise<void> {
+  const schema = headEvents[service];
+  const { organization, number, records, sealedAt, hash, keyId, signature } = head;
+  const message = create(schema, {
+    organization,
+    organizationId: organization === INSTALLATION ? "" : organization,
+    service,
+    revision: BigInt(number),
+    records,
+    sealedAt,
+    hash,
+    keyId,
+    signature,
+  });
+  await recordEvent(em, { schema, message, subject: organization, revision: number });
+}
+
+/** Seals records while the service runs, and exposes the age of the oldest unsealed record to Prometheus. */
+export function startSealer(options: SealerOptions): AsyncDisposable {
+  const { database, service, logger } = options;
+  const loop = startLoop({
+    name: "seal audit records",
+    intervalMs: INTERVAL_MS,
+    logger,
+    work: () => sealRecords(options),
+  });
+  const gauge = scrapedGauge("statehouse/audit", {
+    name: "statehouse_audit_unsealed_seconds",
+    description: "Age of the oldest audit record that is not sealed yet; 0 if all are sealed",
+    attributes: { service },
+    maxAgeMs: INTERVAL_MS / 2,
+    async read() {
+      const { oldest } = await unsealedRecords(database);
+      return oldest ? Math.max(0, Date.now() - oldest.getTime()) / 1000 : 0;
+    },
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await gauge[Symbol.asyncDispose]();
+      await loop[Symbol.asyncDispose]();
+    },
+  };
+}

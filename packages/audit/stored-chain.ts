@@ -1,0 +1,87 @@
+import type { Database } from "@statehouse/postgres";
+import {
+  createChainCheck,
+  type StoredBatch,
+  type StoredRecord,
+  type Verified,
+  type VerifyOptions,
+} from "./verify.ts";
+
+/** SQL: the columns of a record that the chain covers. */
+export const chainedColumns = `
+    to_char(recorded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "recordedAt", id,
+    organization, actor_type as "actorType", actor_id as "actorId", token_id as "tokenId",
+    address_digest as "addressDigest", action, resource_type as "resourceType",
+    resource_id as "resourceId", changed_attributes as "changedAttributes", outcome, code, attempts,
+    request_id as "requestId"`;
+
+const PAGE = 100;
+
+const organizations = `
+  -- index: audit_batches_pkey
+  select distinct organization from audit_batches order by organization`;
+
+const batches = `
+  -- index: audit_batches_pkey
+  select organization, number, to_char(sealed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "sealedAt",
+    records, previous_hash as "previousHash", record_digests as "recordDigests",
+    encode(hash, 'hex') as hash, encode(signature, 'base64') as signature, key_id as "keyId",
+    last_recorded_at as "lastRecordedAt"
+  from audit_batches where organization = $1 and number > $2 order by number limit $3`;
+
+const recordsOfBatch = `
+  -- index: audit_records_by_batch
+  select ${chainedColumns}, position, address, address_salt as "addressSalt"
+  from audit_records where organization = $1 and batch = $2 order by position`;
+
+const orphans = `
+  -- index: audit_records_by_batch
+  select id, organization, batch from audit_records r
+  where batch is not null and not exists (
+    select from audit_batches b where b.organization = r.organization and b.number = r.batch
+  ) order by id limit 100`;
+
+const oldestUnsealed = `
+  -- index: audit_records_unsealed
+  select count(*)::int as records, min(recorded_at) as oldest from audit_records where batch is null`;
+
+/** Verifies the chains of one service's database. The keys of the heads include the service. */
+export async function verifyChains(
+  { query }: Pick<Database, "query">,
+  options: VerifyOptions,
+  report: (finding: string) => void,
+): Promise<Verified[]> {
+  const { service, heads } = options;
+  const stored = await query<{ organization: string }>(organizations);
+  const outside = [...heads.keys()]
+    .map((key) => key.split(" "))
+    .flatMap(([of, organization]) => (of === service && organization ? [organization] : []));
+  const all = new Set([...stored.map(({ organization }) => organization), ...outside]);
+  const verified: Verified[] = [];
+  for (const organization of all) {
+    const check = createChainCheck(organization, options, report);
+    for (let after = 0, more = true; more; ) {
+      const page = await query<Omit<StoredBatch, "service">>(batches, [organization, after, PAGE]);
+      for (const batch of page) {
+        const { number } = batch;
+        const records = await query<StoredRecord>(recordsOfBatch, [organization, number]);
+        check.add({ ...batch, service }, records);
+        after = number;
+      }
+      more = page.length === PAGE;
+    }
+    verified.push(check.end());
+  }
+  for (const { id, organization, batch } of await query<Record<string, string>>(orphans)) {
+    report(`Record ${id} names batch ${batch} of ${organization}, which does not exist.`);
+  }
+  return verified;
+}
+
+/** Returns the number of records that are not sealed yet, and the time of the oldest one. */
+export async function unsealedRecords({
+  query,
+}: Pick<Database, "query">): Promise<{ records: number; oldest: Date | null }> {
+  const [row] = await query<{ records: number; oldest: Date | null }>(oldestUnsealed);
+  return row ?? { records: 0, oldest: null };
+}

@@ -1,0 +1,102 @@
+import type { Database } from "@statehouse/postgres";
+import type { Micros } from "./time.ts";
+
+/** A part of the audit trail of one organization. */
+export interface Span {
+  /** The organization's id, or `_`. */
+  organization: string;
+  /** From this time on, and before `until`. */
+  since: Micros;
+  until: Micros;
+}
+
+/** A record as readers see it. */
+export interface TrailRecord {
+  recordedAt: Micros;
+  id: string;
+  organization: string;
+  actorType: string;
+  actorId: string | null;
+  tokenId: string | null;
+  address: string | null;
+  action: string;
+  resourceType: string;
+  resourceId: string | null;
+  changedAttributes: string[];
+  outcome: string;
+  code: string | null;
+  attempts: number;
+  requestId: string | null;
+}
+
+/** The largest page of records that one statement reads. */
+export const MAX_PAGE = 1000;
+
+/** SQL expression for a timestamp in microseconds since 1970. */
+const micros = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint`;
+/** SQL expression for the timestamp of a parameter in microseconds. */
+const timestamp = (parameter: string) =>
+  `(to_timestamp(0) + ${parameter}::bigint * interval '1 microsecond')`;
+
+const within = `organization = $1 and recorded_at >= ${timestamp("$2")} and recorded_at < ${timestamp("$3")}`;
+
+/**
+ * Selects the time before which no record will be added. A record has a time after the start of its transaction, so
+ * that is the start of the oldest transaction that has changed something or can still change something: the ceiling of
+ * transactions is a minute.
+ */
+const completeUntil = `
+  select ${micros("least(clock_timestamp(), min(xact_start))")} as until
+  from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid()
+    and (backend_xid is not null or xact_start > clock_timestamp() - interval '2 minutes')`;
+
+/** Selects the number of records of each interval of $4 seconds that has any. */
+const counts = `
+  -- index: audit_records_pkey
+  select (floor(extract(epoch from recorded_at) / $4) * $4)::bigint as start, count(*)::int as count
+  from audit_records where ${within} group by 1 order by 1`;
+
+/** Selects a page of records. Ids are compared by bytes, as the merge of several services does. */
+const list = `
+  -- index: audit_records_pkey
+  select ${micros("recorded_at")} as "recordedAt", id, organization, actor_type as "actorType",
+    actor_id as "actorId", token_id as "tokenId", address, action,
+    resource_type as "resourceType", resource_id as "resourceId",
+    changed_attributes as "changedAttributes", outcome, code, attempts, request_id as "requestId"
+  from audit_records where ${within}
+  order by recorded_at, id collate "C" limit $4 offset $5`;
+
+/** Reads the audit records of one service. */
+export const createTrail = ({ query }: Pick<Database, "query">) => ({
+  /** Returns the time before which no record will be added. */
+  async completeUntil(): Promise<Micros> {
+    const [row] = await query<{ until: Micros }>(completeUntil);
+    return row?.until ?? 0;
+  },
+
+  /** Returns the number of records by the start of their interval, in seconds since 1970. */
+  counts: ({ organization, since, until }: Span, intervalSeconds: number) =>
+    query<{ start: number; count: number }>(counts, [organization, since, until, intervalSeconds]),
+
+  /** Returns records in the order of their times and ids. */
+  list: ({ organization, since, until }: Span, { limit = MAX_PAGE, offset = 0 } = {}) =>
+    query<TrailRecord>(list, [organization, since, until, Math.min(limit, MAX_PAGE), offset]),
+});
+
+export type Trail = ReturnType<typeof createTrail>;
+
+/** Yields the records of a span in their order. Holds one page at a time. */
+export async function* trailRecords(trail: Trail, span: Span): AsyncGenerator<TrailRecord> {
+  let { since } = span;
+  let offset = 0;
+  for (;;) {
+    const page = await trail.list({ ...span, since }, { offset });
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < MAX_PAGE) return;
+    const atLast = page.filter(({ recordedAt }) => recordedAt === last.recordedAt).length;
+    offset = last.recordedAt === since ? offset + page.length : atLast;
+    since = last.recordedAt;
+  }
+}

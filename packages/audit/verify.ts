@@ -1,0 +1,173 @@
+import { timingSafeEqual } from "node:crypto";
+import {
+  checkSignature,
+  DIGEST_BYTES,
+  hashOfBatch,
+  type PublicKeys,
+  type SignedHead,
+} from "./chain.ts";
+import { addressDigest } from "./record.ts";
+import { type ChainedRecord, digestOfRecord } from "./record-digest.ts";
+
+/** A batch as the database contains it. */
+export interface StoredBatch extends SignedHead {
+  previousHash: Uint8Array;
+  /** The digests of the batch's records, in order. */
+  recordDigests: Uint8Array;
+  /** The time of the batch's latest record. */
+  lastRecordedAt: Date;
+}
+
+/** A record as the database contains it. */
+export interface StoredRecord extends ChainedRecord {
+  position: number;
+  /** Null if the address was removed, or if there was none. */
+  address: string | null;
+  addressSalt: Buffer | null;
+}
+
+export interface VerifyOptions {
+  service: string;
+  keys: PublicKeys;
+  /** Heads that were kept outside the database, by organization and number. */
+  heads: ReadonlyMap<string, Pick<SignedHead, "hash">>;
+  /** Records that are older than this may have been deleted by retention. */
+  keptSince: Date;
+}
+
+/** The key of a head in `VerifyOptions.heads`. */
+export const headKey = (head: Pick<SignedHead, "service" | "organization" | "number">): string =>
+  `${head.service} ${head.organization} ${head.number}`;
+
+/** What was verified of the chain of one organization. */
+export interface Verified {
+  organization: string;
+  batches: number;
+  records: number;
+  /** Batches whose records were deleted by retention. The oldest kept batch that follows them is proved by them. */
+  withoutRecords: number;
+  /** Batches whose signing key was removed since. Later batches cover them. */
+  unknownKeys: number;
+  /** The latest batch; undefined if there is none. */
+  last: number | undefined;
+}
+
+/** A chain that is being verified, batch by batch, in the order of their numbers. */
+export interface ChainCheck {
+  /** Adds the next batch with its records in the order of their positions. */
+  add(batch: StoredBatch, records: readonly StoredRecord[]): void;
+  /** Ends the chain. */
+  end(): Verified;
+}
+
+const same = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && timingSafeEqual(one, other);
+
+/** Verifies the chain of one organization. `report` receives one sentence for each finding. */
+export function createChainCheck(
+  organization: string,
+  { service, keys, heads, keptSince }: VerifyOptions,
+  report: (finding: string) => void,
+): ChainCheck {
+  const verified: Verified = {
+    organization,
+    batches: 0,
+    records: 0,
+    withoutRecords: 0,
+    unknownKeys: 0,
+    last: undefined,
+  };
+  let previous: StoredBatch | undefined;
+  let unknownKey = false;
+  const nameOf = ({ number }: StoredBatch) => `batch ${number} of ${organization}`;
+
+  const checkPlace = (batch: StoredBatch): void => {
+    if (!previous) return;
+    if (batch.number !== previous.number + 1) {
+      report(`Batch ${previous.number + 1} of ${organization} is missing.`);
+    } else if (!same(batch.previousHash, Buffer.from(previous.hash, "hex"))) {
+      report(
+        `Batch ${batch.number} of ${organization} does not continue batch ${previous.number}.`,
+      );
+    }
+  };
+
+  const checkHead = (batch: StoredBatch): void => {
+    const hash = hashOfBatch(batch, batch.recordDigests).toString("hex");
+    if (hash !== batch.hash) report(`The hash of ${nameOf(batch)} is not that of its records.`);
+    const signature = checkSignature(batch, keys);
+    unknownKey = signature === "unknown key";
+    if (unknownKey) verified.unknownKeys++;
+    if (signature === "invalid") report(`The signature of ${nameOf(batch)} is invalid.`);
+    const kept = heads.get(headKey({ service, organization, number: batch.number }));
+    if (kept && kept.hash !== batch.hash) {
+      report(
+        `Batch ${batch.number} of ${organization} differs from the head that was kept outside: the chain was recomputed.`,
+      );
+    }
+  };
+
+  const checkRecords = (batch: StoredBatch, records: readonly StoredRecord[]): void => {
+    if (records.length === 0 && batch.records > 0) {
+      if (batch.lastRecordedAt < keptSince) {
+        verified.withoutRecords++;
+        return;
+      }
+      report(`All ${batch.records} records of ${nameOf(batch)} were deleted.`);
+      return;
+    }
+    const byPosition = new Map(records.map((record) => [record.position, record]));
+    for (let position = 0; position < batch.records; position++) {
+      const record = byPosition.get(position);
+      byPosition.delete(position);
+      if (!record) {
+        report(`Record ${position + 1} of ${batch.records} in ${nameOf(batch)} was deleted.`);
+        continue;
+      }
+      verified.records++;
+      const start = position * DIGEST_BYTES;
+      const digest = batch.recordDigests.subarray(start, start + DIGEST_BYTES);
+      if (!same(digest, digestOfRecord(record))) {
+        report(`Record ${record.id} in ${nameOf(batch)} was edited.`);
+      } else if (!addressIsGenuine(record)) {
+        report(`The address of record ${record.id} in ${nameOf(batch)} was edited.`);
+      }
+    }
+    for (const { id } of byPosition.values()) {
+      report(`Record ${id} was added to ${nameOf(batch)} after it was sealed.`);
+    }
+  };
+
+  return {
+    add(batch, records) {
+      checkPlace(batch);
+      checkHead(batch);
+      checkRecords(batch, records);
+      verified.batches++;
+      verified.last = batch.number;
+      previous = batch;
+    },
+    end() {
+      if (unknownKey && previous) {
+        report(
+          `The latest, ${nameOf(previous)}, is signed with a key that ASSERTION_PUBLIC_KEYS does not contain.`,
+        );
+      }
+      for (const key of heads.keys()) {
+        const [of, organizationOfHead, number] = key.split(" ");
+        const isLater = Number(number) > (verified.last ?? 0);
+        if (of === service && organizationOfHead === organization && isLater) {
+          report(`Batch ${number} of ${organization} was sealed, but is missing.`);
+        }
+      }
+      return verified;
+    },
+  };
+}
+
+/** Returns whether the address is the one that was recorded. A removed address is genuine. */
+function addressIsGenuine(record: StoredRecord): boolean {
+  if (record.address === null) return true;
+  if (record.addressSalt === null || record.addressDigest === null) return false;
+  return same(addressDigest(record.addressSalt, record.address), record.addressDigest);
+}
