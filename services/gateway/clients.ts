@@ -8,25 +8,32 @@ export interface Channels {
   state: Channel;
 }
 
-/** Returns the client of a gRPC service, for example `client(SshKeyService)`. */
-export type Clients = <Service extends DescService>(service: Service) => Client<Service>;
-
 /**
- * Creates each client once. The second part of its proto package names the channel: `statehouse.workspaces.v1` uses
- * `workspaces`.
+ * Returns the client of a gRPC service, for example `client(SshKeyService)`. The second part of its proto package names
+ * the channel: `statehouse.workspaces.v1` uses `workspaces`. A service that several services implement needs the name
+ * of one of them.
  */
+export type Clients = <Service extends DescService>(
+  service: Service,
+  of?: keyof Channels,
+) => Client<Service>;
+
+/** Creates each client once. */
 export function createClients(channels: Channels): Clients {
   const byName: ReadonlyMap<string, Channel> = new Map(Object.entries(channels));
-  const clients = new Map<DescService, object>();
-  return <Service extends DescService>(service: Service) => {
-    const known = clients.get(service);
+  const clients = new Map<string, object>();
+  return <Service extends DescService>(
+    service: Service,
+    of: string = service.file.proto.package.split(".")[1] ?? "",
+  ) => {
+    const key = `${of} ${service.typeName}`;
+    const known = clients.get(key);
     // Safe cast: `client` below stored the client that it created for this service.
     if (known) return known as Client<Service>;
-    const name = service.file.proto.package.split(".")[1] ?? "";
-    const channel = byName.get(name);
+    const channel = byName.get(of);
     if (!channel) throw new Error(`there is no channel to ${service.typeName}`);
     const client = createClient(service, channel);
-    clients.set(service, client);
+    clients.set(key, client);
     return client;
   };
 }

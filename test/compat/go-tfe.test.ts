@@ -50,6 +50,7 @@ needs("go")("the published Go client", () => {
       "team tokens",
       "user tokens",
       "organization token",
+      "audit trail",
       "memberships",
       "ssh keys",
       "agent pools",

@@ -2,6 +2,7 @@ import type { Route } from "../http/route.ts";
 import { accountRoutes } from "./account.ts";
 import { adminRoutes } from "./admin.ts";
 import { agentPoolRoutes } from "./agent-pools.ts";
+import { auditTrailRoutes } from "./audit-trail.ts";
 import { authenticationTokenRoutes } from "./authentication-tokens.ts";
 import { avatarRoutes } from "./avatars.ts";
 import { backingDataRoutes } from "./backing-data.ts";
@@ -52,6 +53,7 @@ export const routes: readonly Route[] = [
   ...organizationMembershipRoutes,
   ...organizationTokenRoutes,
   ...tokenTtlPolicyRoutes,
+  ...auditTrailRoutes,
   ...teamRoutes,
   ...teamTokenRoutes,
   ...teamProjectRoutes,

@@ -57,6 +57,7 @@ func walk(ctx context.Context) error {
 		{"team tokens", w.teamTokens},
 		{"user tokens", w.userTokens},
 		{"organization token", w.organizationToken},
+		{"audit trail", w.auditTrail},
 		{"memberships", w.memberships},
 		{"ssh keys", w.sshKeys},
 		{"agent pools", w.agentPools},
@@ -473,6 +474,64 @@ func (w *walker) organizationToken() error {
 		return err
 	}
 	return w.client.OrganizationTokens.Delete(w.ctx, w.name)
+}
+
+// auditTrail reads the trail with an audit trails token, in pages, and continues after the last record.
+func (w *walker) auditTrail() error {
+	tokenType := tfe.AuditTrailToken
+	token, err := w.client.OrganizationTokens.CreateWithOptions(w.ctx, w.name, tfe.OrganizationTokenCreateOptions{
+		TokenType: &tokenType,
+	})
+	if err != nil {
+		return err
+	}
+	config := tfe.DefaultConfig()
+	config.Token = token.Token
+	auditor, err := tfe.NewClient(config)
+	if err != nil {
+		return err
+	}
+	var all []*tfe.AuditTrail
+	for number := 1; number != 0; {
+		page, err := auditor.AuditTrails.List(w.ctx, &tfe.AuditTrailListOptions{
+			ListOptions: &tfe.ListOptions{PageNumber: number, PageSize: 5},
+		})
+		if err != nil {
+			return err
+		}
+		if err := expect("current page", page.CurrentPage, number); err != nil {
+			return err
+		}
+		all = append(all, page.Items...)
+		if number = page.NextPage; len(page.Items) > 5 {
+			return fmt.Errorf("the page has %d entries", len(page.Items))
+		}
+	}
+	found := false
+	for index, entry := range all {
+		if index > 0 && entry.Timestamp.Before(all[index-1].Timestamp) {
+			return errors.New("the entries are not in the order of their times")
+		}
+		if entry.Resource.Type == "workspace" && entry.Resource.ID == w.workspaceID && entry.Resource.Action == "lock" {
+			found = true
+			if err := expect("type", entry.Auth.Type, "Client"); err != nil {
+				return err
+			}
+		}
+	}
+	if !found {
+		return fmt.Errorf("none of %d entries is the lock of the workspace", len(all))
+	}
+	later, err := auditor.AuditTrails.List(w.ctx, &tfe.AuditTrailListOptions{Since: all[len(all)-1].Timestamp})
+	if err != nil {
+		return err
+	}
+	for _, entry := range later.Items {
+		if err := expect("later entry", entry.Resource.Type, "audit-trail"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *walker) memberships() error {

@@ -116,7 +116,7 @@ export const roles: readonly Role[] = [
       type: "organization",
       token,
       api,
-      grants: () => gone("organization"),
+      grants: () => ({ ...gone("organization"), auditTrailOf: fixture.organizationId }),
       give: nothing,
     };
   }),

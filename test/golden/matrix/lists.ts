@@ -207,6 +207,7 @@ export const wholeLists: ReadonlySet<string> = new Set([
   "GET /api/v2/admin/users",
   "GET /api/v2/users/:userId/authentication-tokens",
   "GET /api/v2/organization-memberships",
+  "GET /api/v2/organization/audit-trail",
   "GET /api/v2/organizations/:organizationName/token-ttl-policies",
   "GET /api/v2/teams/:teamId/relationships/organization-memberships",
   "GET /api/v2/projects/:projectId/tag-bindings",

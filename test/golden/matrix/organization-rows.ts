@@ -75,6 +75,10 @@ export const organizationRows: readonly Row[] = [
   row("DELETE /api/v2/ssh-keys/:sshKeyId", "organization:manage-ssh-keys", { spends: "sshKey" }),
   row(`GET ${organization}/token-ttl-policies`, "organization:update"),
   row(`PATCH ${organization}/token-ttl-policies`, "organization:update"),
+  row("GET /api/v2/organization/audit-trail", "organization:read-audit-trail", {
+    query: ({ caller, fixture }) =>
+      caller.type === "user" ? `filter[organization][name]=${fixture.organization}` : "",
+  }),
   row(`GET ${organization}/tags`, "organization:read"),
   row(`DELETE ${organization}/tags`, "organization:manage-workspaces", {
     body: ({ objects }) => ({ data: [{ type: "tags", id: objects.tagId }] }),

@@ -1,0 +1,158 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import {
+  type AuditRecord,
+  AuditTrailService,
+} from "@statehouse/proto/statehouse/audit/v1/audit_record";
+import type { Channels, Clients } from "./clients.ts";
+import type { Caller } from "./http/authentication.ts";
+import type { Page } from "./jsonapi/pagination.ts";
+
+const services: readonly (keyof Channels)[] = ["access", "workspaces", "state"];
+
+const MICROS = 1_000_000;
+const HOUR = 3600;
+/** The largest page that a service returns. */
+const MAX_PAGE = 1000;
+
+const timestampOf = (micros: number) => ({
+  seconds: BigInt(Math.floor(micros / MICROS)),
+  nanos: (micros % MICROS) * 1000,
+});
+
+/** Returns a time in microseconds since 1970. */
+export const microsOf = ({ seconds, nanos }: Timestamp): number =>
+  Number(seconds) * MICROS + Math.floor(nanos / 1000);
+
+const timeOf = ({ recordedAt }: AuditRecord): number => (recordedAt ? microsOf(recordedAt) : 0);
+
+/** Orders records by time and then by the bytes of their ids, as the services do. */
+const inOrder = (one: AuditRecord, other: AuditRecord): number =>
+  timeOf(one) - timeOf(other) || (one.id < other.id ? -1 : 1);
+
+interface Span {
+  organizationId: string;
+  /** In microseconds since 1970: from this time on, and before `until`. */
+  since: number;
+  until: number;
+}
+
+interface Interval {
+  /** In microseconds since 1970. */
+  start: number;
+  count: number;
+}
+
+export interface AuditTrailRequest {
+  client: Clients;
+  caller: Caller;
+  /** Empty for the organization that the token belongs to. */
+  organizationId: string;
+  /** In microseconds since 1970; only later records are read. */
+  after: number;
+  page: Page;
+}
+
+export interface AuditTrailPage {
+  records: AuditRecord[];
+  totalCount: number;
+}
+
+/**
+ * Reads a page of an organization's audit trail: the records of all services in the order of their times. It ends at
+ * the time up to which the records of all services are complete. So records that are added meanwhile follow the last
+ * page and move no other page.
+ */
+export async function readAuditTrail({
+  client,
+  caller,
+  organizationId: requested,
+  after,
+  page,
+}: AuditTrailRequest): Promise<AuditTrailPage> {
+  const begun = await Promise.all(
+    services.map((name) =>
+      client(AuditTrailService, name).beginReading({ organizationId: requested }, caller),
+    ),
+  );
+  const organizationId = begun[0]?.organizationId ?? "";
+  const until = Math.min(
+    ...begun.map(({ completeUntil }) => (completeUntil ? microsOf(completeUntil) : 0)),
+  );
+  const span = { organizationId, since: after + 1, until };
+  const read = { client, caller };
+  const hours = await countedIntervals(read, span, HOUR);
+  const totalCount = hours.reduce((sum, { count }) => sum + count, 0);
+  const offset = (page.number - 1) * page.size;
+  if (offset >= totalCount) return { records: [], totalCount };
+  const hour = placeOf(hours, offset);
+  const rest = { ...span, since: Math.max(span.since, hour.start) };
+  const seconds = await countedIntervals(
+    read,
+    { ...rest, until: Math.min(until, hour.start + HOUR * MICROS) },
+    1,
+  );
+  const second = placeOf(seconds, hour.offset);
+  const from = { ...rest, since: Math.max(span.since, second.start) };
+  const wanted = second.offset + page.size;
+  const lists = await Promise.all(services.map((name) => firstRecords(read, name, from, wanted)));
+  return { records: lists.flat().toSorted(inOrder).slice(second.offset, wanted), totalCount };
+}
+
+/** Returns the interval that contains the record with this offset, and the record's offset within it. */
+function placeOf(
+  intervals: readonly Interval[],
+  offset: number,
+): { start: number; offset: number } {
+  let before = 0;
+  for (const { start, count } of intervals) {
+    if (offset < before + count) return { start, offset: offset - before };
+    before += count;
+  }
+  return { start: Number.MAX_SAFE_INTEGER, offset: 0 };
+}
+
+type Reader = Pick<AuditTrailRequest, "client" | "caller">;
+
+const requestOf = ({ organizationId, since, until }: Span) => ({
+  organizationId,
+  since: timestampOf(since),
+  until: timestampOf(until),
+});
+
+/** Returns the numbers of records of all services in intervals of this length, in the order of their times. */
+async function countedIntervals(
+  { client, caller }: Reader,
+  span: Span,
+  intervalSeconds: number,
+): Promise<Interval[]> {
+  const request = { ...requestOf(span), intervalSeconds };
+  const counts = new Map<number, number>();
+  const answers = await Promise.all(
+    services.map((name) => client(AuditTrailService, name).countAuditRecords(request, caller)),
+  );
+  for (const { start, count } of answers.flatMap(({ intervals }) => intervals)) {
+    const at = start ? microsOf(start) : 0;
+    counts.set(at, count + (counts.get(at) ?? 0));
+  }
+  return [...counts]
+    .map(([start, count]) => ({ start, count }))
+    .toSorted((one, other) => one.start - other.start);
+}
+
+/** Returns the first records of a span of one service. */
+async function firstRecords(
+  { client, caller }: Reader,
+  name: keyof Channels,
+  span: Span,
+  wanted: number,
+): Promise<AuditRecord[]> {
+  const found: AuditRecord[] = [];
+  for (let more = true; more && found.length < wanted; ) {
+    const limit = Math.min(wanted - found.length, MAX_PAGE);
+    const request = { ...requestOf(span), limit, offset: found.length };
+    const { records } = await client(AuditTrailService, name).listAuditRecords(request, caller);
+    found.push(...records);
+    more = records.length === limit;
+  }
+  return found;
+}
