@@ -289,6 +289,29 @@ export const commands: Readonly<Record<string, Command>> = {
       },
     },
   ),
+  audit: printing({
+    args: "<action> …",
+    summary: "verifies and exports the audit trail",
+    what: "The audit",
+    details: async () => (await import("./commands/audit.ts")).auditActions,
+    settings: async () => (await import("./commands/audit.ts")).auditSettings,
+    work: async (args, print) => (await import("./commands/audit.ts")).runAudit(args, print),
+  }),
+  "access-report": printing({
+    args: "<organization> [--json]",
+    summary: "prints who may do what in an organization today, and since when",
+    what: "The report",
+    details: [
+      "The organization is given by its name or id.",
+      "",
+      "  --json  prints JSON instead of tables",
+      "",
+      "Names of projects and workspaces require WORKSPACES_DATABASE_URL. Without any address it works on DATA_DIR of npm start.",
+    ],
+    settings: async () => (await import("./commands/service-databases.ts")).databasesSettings,
+    work: async (args, print) =>
+      (await import("./commands/access-report.ts")).runAccessReport(args, print),
+  }),
   user: printing({
     args: "<action> <username> [e-mail]",
     summary: "creates, promotes and suspends users, and creates their tokens",

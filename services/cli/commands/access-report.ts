@@ -1,0 +1,167 @@
+import { parseArgs } from "node:util";
+import { type AccessReport, readAccess } from "@statehouse/access/commands/access-report";
+import type { Database } from "@statehouse/postgres";
+import { StartError } from "@statehouse/runtime";
+import { openServiceDatabases, organizationIdOf } from "./service-databases.ts";
+
+const usage = "usage: statehouse access-report <organization> [--json]";
+
+/** Prints who may do what in an organization today, and since when. */
+export async function runAccessReport(
+  args: readonly string[],
+  print: (line: string) => void,
+): Promise<void> {
+  const { organization, json } = parsed(args);
+  await using stack = new AsyncDisposableStack();
+  const { databases } = await openServiceDatabases(stack);
+  const access = databases.get("access");
+  if (!access) throw new StartError("ACCESS_DATABASE_URL: is required but not set");
+  const report = await readAccess(access, await organizationIdOf(databases, organization));
+  if (!report) throw new StartError(`There is no organization ${organization}.`);
+  const names = await namesOf(databases.get("workspaces"), report);
+  if (json) print(JSON.stringify(withNames(report, names), undefined, 2));
+  else for (const line of tables(report, names)) print(line);
+}
+
+function parsed(args: readonly string[]): { organization: string; json: boolean } {
+  try {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { json: { type: "boolean", default: false } },
+    });
+    const [organization, ...more] = positionals;
+    if (organization !== undefined && more.length === 0) {
+      return { organization, json: values.json };
+    }
+  } catch (error) {
+    throw new StartError(`${error instanceof Error ? error.message : error}\n\n${usage}`);
+  }
+  throw new StartError(usage);
+}
+
+type Names = ReadonlyMap<string, string>;
+
+/** Returns the names of the projects and workspaces of the report, if the database that has them is configured. */
+async function namesOf(workspaces: Database | undefined, report: AccessReport): Promise<Names> {
+  const ids = [
+    ...report.teams.flatMap(({ grants }) => grants.map(({ targetId }) => targetId)),
+    ...report.runs.map(({ workspaceId }) => workspaceId),
+  ];
+  const rows = await workspaces?.query<{ id: string; name: string }>(
+    // index: projects_pkey, workspaces_pkey
+    `select id, name from projects where id = any($1)
+     union all select id, name from workspaces where id = any($1)`,
+    [ids],
+  );
+  return new Map((rows ?? []).map(({ id, name }) => [id, name]));
+}
+
+const withNames = (report: AccessReport, names: Names) => ({
+  ...report,
+  teams: report.teams.map((team) => ({
+    ...team,
+    grants: team.grants.map((grant) => ({
+      ...grant,
+      targetName: names.get(grant.targetId) ?? null,
+    })),
+  })),
+});
+
+const day = (time: Date | null): string => time?.toISOString().slice(0, 10) ?? "never";
+
+type Cells = readonly string[];
+
+/** Returns the lines of a table with aligned columns; one line if it has no rows. */
+function table(title: string, columns: Cells, rows: readonly Cells[]): string[] {
+  if (rows.length === 0) return [`${title}: none`, ""];
+  const all = [columns, ...rows];
+  const widths = columns.map((_, index) => Math.max(...all.map((row) => row[index]?.length ?? 0)));
+  const lines = all.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return [`${title}:`, ...lines.map((line) => `  ${line}`), ""];
+}
+
+function permissionsOf(access: string, permissions: Readonly<Record<string, unknown>>): string {
+  const custom = Object.entries(permissions).map(([name, value]) => `${name}=${value}`);
+  return [access, ...custom].join(" ");
+}
+
+/**
+ * Returns what each team may do, one row for each of its permissions: members of the owners team may do everything, all
+ * others what the rows of their teams say.
+ */
+function rights({ teams }: AccessReport, names: Names): Cells[] {
+  return teams.flatMap((team) => [
+    ...(team.owners ? [[team.name, "organization", "everything", day(team.since)]] : []),
+    ...team.organizationAccess.map((access) => [
+      team.name,
+      "organization",
+      access,
+      `${day(team.since)} (team)`,
+    ]),
+    ...team.grants.map(({ targetType, targetId, access, permissions, since }) => [
+      team.name,
+      `${targetType} ${names.get(targetId) ?? targetId}`,
+      permissionsOf(access, permissions),
+      day(since),
+    ]),
+  ]);
+}
+
+function tables(report: AccessReport, names: Names): string[] {
+  const { organization, members, teams, tokens, runs } = report;
+  return [
+    `Access to ${organization.id} on ${new Date().toISOString()}`,
+    ...(organization.userTokens ? [] : ["Tokens of users are refused."]),
+    "",
+    ...table(
+      "Members",
+      ["user", "e-mail", "status", "member since", "teams"],
+      members.map(({ username, email, status, suspended, since, teams: of }) => [
+        username,
+        email,
+        suspended ? "suspended" : status,
+        day(since),
+        of.join(", "),
+      ]),
+    ),
+    ...table(
+      "Members of teams",
+      ["team", "user", "since"],
+      teams.flatMap(({ name, members: of }) =>
+        of.map(({ username, since }) => [name, username, day(since)]),
+      ),
+    ),
+    ...table("Permissions of teams", ["team", "on", "may", "since"], rights(report, names)),
+    ...table(
+      "Tokens",
+      ["type", "owner", "id", "description", "created", "by", "last used", "expires"],
+      tokens.map((token) => [
+        token.type,
+        token.owner ?? "",
+        token.id,
+        token.description,
+        day(token.since),
+        token.createdById ?? "",
+        day(token.lastUsedAt),
+        day(token.expiresAt),
+      ]),
+    ),
+    ...table(
+      "Runs with tokens",
+      ["run", "workspace", "runner", "tokens", "expire"],
+      runs.map(({ id, workspaceId, runner, tokens: count, expiresAt }) => [
+        id,
+        names.get(workspaceId) ?? workspaceId,
+        runner,
+        String(count),
+        expiresAt.toISOString(),
+      ]),
+    ),
+  ];
+}
