@@ -139,6 +139,7 @@ describe("a reader", () => {
     "teamId",
     "membershipId",
     "userId",
+    "id",
   ];
   /**
    * Returns whether the route concerns one of these: grants of a team to which the reader does not belong, tokens, or

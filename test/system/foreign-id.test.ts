@@ -228,7 +228,7 @@ describe("the same holds for", () => {
       "sshKeyId",
       "tagId",
     ]);
-    const visible = new Set(["teamId", "membershipId", "userId", ...shared]);
+    const visible = new Set(["teamId", "membershipId", "userId", "id", ...shared]);
     for (const route of addressed) {
       const names = parametersOf(route);
       const hidden = names.filter((name) => !visible.has(name));

@@ -63,6 +63,7 @@ const shared: ReadonlySet<string> = new Set([
   "teamId",
   "teamName",
   "userId",
+  "id",
   "username",
 ]);
 

@@ -83,6 +83,8 @@ export async function createObjects(
     stateVersionId: body.data.id,
     stateVersionOutputId: listed.body.data[0].id,
     userId: owner.id,
+    // Of avatars.
+    id: owner.id,
     tokenId: made.body.data.id,
     downloadUrl: body.data.attributes["hosted-state-download-url"],
   };

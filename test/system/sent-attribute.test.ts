@@ -168,10 +168,6 @@ const token: Case = {
   type: "authentication-tokens",
   bodies: () => [{ description: unusedName("sent"), "expired-at": later }],
 };
-const defaultToken: Case = {
-  ...token,
-  elsewhere: { description: "the default token is the one without a description" },
-};
 const retention: Case = {
   type: "data-retention-policy-delete-olders",
   bodies: () => [{ "delete-older-than-n-days": 5 }],
@@ -273,7 +269,7 @@ const cases: Readonly<Record<string, Case>> = {
     type: "organization-memberships",
     bodies: () => [{ email: `${unusedName("sent")}@example.com` }],
   },
-  [`POST ${ofOrganization}/authentication-token`]: defaultToken,
+  [`POST ${ofOrganization}/authentication-token`]: token,
   [`PATCH ${ofOrganization}/token-ttl-policies`]: {
     type: "organization-token-ttl-policies",
     bodies: () => [
@@ -283,7 +279,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   [`POST ${ofOrganization}/teams`]: team,
   [`PATCH ${self}/teams/:teamId`]: team,
-  [`POST ${self}/teams/:teamId/authentication-token`]: defaultToken,
+  [`POST ${self}/teams/:teamId/authentication-token`]: token,
   [`POST ${self}/teams/:teamId/authentication-tokens`]: token,
   [`POST ${self}/team-projects`]: { ...teamProject, relationships: access("project") },
   [`PATCH ${self}/team-projects/:teamProjectId`]: teamProject,

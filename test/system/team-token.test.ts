@@ -4,7 +4,7 @@ import { document, download } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
-import { newTeam, newUser, newWorkspace, recordedApi, useFixture } from "./fixture.ts";
+import { newTeam, newUser, newWorkspace, problems, recordedApi, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 const token = (attributes: Record<string, unknown> = {}) =>
@@ -52,6 +52,30 @@ describe("a team's default token", () => {
     expect((await asToken(second).get("/organizations")).status).toBe(401);
   });
 });
+
+test.each([
+  ["team", async () => `/teams/${(await newTeam(fixture())).id}`],
+  ["organization", async () => `/organizations/${await newOrganization(fixture().owner.api)}`],
+])(
+  "the default token of a %s keeps its description, and remains the only one",
+  async (_, newOwner) => {
+    const { owner } = fixture();
+    const path = `${await newOwner()}/authentication-token`;
+    const first = await owner.api.post(path, token({ description: "deployment" }));
+    expect(first.body.data.attributes.description).toBe("deployment");
+    expect((await owner.api.get(path)).body.data).toMatchObject({
+      id: first.body.data.id,
+      attributes: { description: "deployment" },
+    });
+    const same = await owner.api.post(path, token({ description: "deployment" }));
+    expect(same.status).toBe(201);
+    expect((await asToken(first).get("/organizations")).status).toBe(401);
+    await owner.api.post(path);
+    expect((await owner.api.get(path)).body.data.attributes.description).toBeNull();
+    const wrong = await owner.api.post(path, token({ description: "x".repeat(1001) }));
+    expect(Object.keys(problems(wrong))).toEqual(["/data/attributes/description"]);
+  },
+);
 
 describe("described tokens", () => {
   test("can be many, each with its own description", async () => {
@@ -277,14 +301,14 @@ describe("the tokens of an organization's teams", () => {
 
   test("are searched by team name and sorted by team-name, created-by, expired-at and last-used-at, nulls last", async () => {
     const { owner, stack } = fixture();
-    const { ids, list } = await newTokens([inDays(20), inDays(10), inDays(30)]);
+    const { ids, path, list } = await newTokens([inDays(20), inDays(10), inDays(30)]);
     expect(await list("q=EVEN")).toEqual([0, 2]);
     expect(await list("sort=team-name")).toEqual([0, 1, 2]);
     expect(await list("sort=-team-name")).toEqual([2, 1, 0]);
     expect(await list("sort=expired-at")).toEqual([1, 0, 2]);
     expect(await list("sort=-expired-at")).toEqual([2, 0, 1]);
     expect(await list("sort=-expired-at&page[size]=2&page[number]=2")).toEqual([1]);
-    expect(await list("sort=unknown")).toEqual([0, 1, 2]);
+    expect((await owner.api.get(`${path}?sort=unknown`)).status).toBe(400);
     const use = (index: number, at: string | null) =>
       stack.rows("access", "update tokens set last_used_at = $2 where id = $1", [ids[index], at]);
     await use(0, "2026-02-01T00:00:00Z");
@@ -302,8 +326,8 @@ describe("the tokens of an organization's teams", () => {
   });
 
   test("are found by filter[expiry_status]", async () => {
-    const { stack } = fixture();
-    const { ids, list } = await newTokens([inDays(3), inDays(20), inDays(200), inDays(5)]);
+    const { owner, stack } = fixture();
+    const { ids, path, list } = await newTokens([inDays(3), inDays(20), inDays(200), inDays(5)]);
     const past = "update tokens set expired_at = now() - interval '1 day' where id = $1";
     await stack.rows("access", past, [ids[3]]);
     expect(await list("filter[expiry_status]=active")).toEqual([0, 1, 2]);
@@ -312,7 +336,15 @@ describe("the tokens of an organization's teams", () => {
     expect(await list("filter[expiry_status]=expired")).toEqual([3]);
     expect(await list("filter[expiry_status]=expired,expiring_in_7_days")).toEqual([0, 3]);
     expect(await list("filter[expiry_status]=no_expiration")).toEqual([]);
-    expect(await list("filter[expiry_status]=unknown")).toEqual([0, 1, 2, 3]);
+    for (const status of ["unknown", "active,unknown"]) {
+      const refused = await owner.api.get(`${path}?filter[expiry_status]=${status}`);
+      expect(refused.status).toBe(400);
+      expect(refused.body.errors[0]).toMatchObject({
+        code: "filter",
+        detail:
+          "filter[expiry_status] must be one of active, expiring_in_7_days, expiring_in_30_days, expired, no_expiration.",
+      });
+    }
   });
 
   test("DELETE revokes the given tokens, all of them or none", async () => {

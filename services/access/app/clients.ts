@@ -10,6 +10,8 @@ export interface Placement {
 /** The calls that the access service makes to the workspaces service. No call is made while a transaction is open. */
 export interface WorkspacesClient {
   /** Throws `notFound`. */
+  nameOfOrganization(id: OrganizationId): Promise<string>;
+  /** Throws `notFound`. */
   organizationOfProject(projectId: ProjectId): Promise<OrganizationId>;
   /** Throws `notFound`. */
   placementOfWorkspace(workspaceId: WorkspaceId): Promise<Placement>;

@@ -37,7 +37,7 @@ import {
   teamViewerIn,
 } from "./caller.ts";
 import { claimInvitations } from "./invitation.ts";
-import { authorizeTeam, refuseWithoutOwner } from "./team.ts";
+import { authorizeTeam, getTeam, refuseWithoutOwner } from "./team.ts";
 
 /** A membership, with its address and teams as far as the caller may see them. */
 export interface VisibleMembership {
@@ -126,16 +126,32 @@ export async function getOrganizationMembership(
 }
 
 /**
- * Returns a page of an organization's memberships. Throws `notFound` if the caller does not belong to the organization.
+ * Returns a page of the memberships of an organization or of a team's members. Throws `notFound` if the caller does not
+ * belong to the organization or does not see the team.
  */
 export async function listOrganizationMemberships(
   app: App,
   caller: Caller,
-  search: Omit<OrganizationMembershipSearch, "seesEmails">,
+  {
+    of,
+    ...search
+  }: Omit<OrganizationMembershipSearch, "seesEmails" | "organizationId" | "teamId"> & {
+    of: { organizationId: OrganizationId } | { teamId: TeamId };
+  },
 ): Promise<{ memberships: VisibleMembership[]; total: number }> {
-  grantsIn(caller, search.organizationId);
-  const seesEmails = managesMemberships(caller, search.organizationId);
-  const { rows, total } = await app.reads.memberships.list({ ...search, seesEmails });
+  const teamId = "teamId" in of ? of.teamId : undefined;
+  const organizationId =
+    "teamId" in of
+      ? (await getTeam(app, caller, of.teamId)).team.organizationId
+      : of.organizationId;
+  grantsIn(caller, organizationId);
+  const seesEmails = managesMemberships(caller, organizationId);
+  const { rows, total } = await app.reads.memberships.list({
+    ...search,
+    organizationId,
+    teamId,
+    seesEmails,
+  });
   return { memberships: rows.map(visibleTo(caller)), total };
 }
 
@@ -183,7 +199,7 @@ export async function acceptOrganizationMembership(
   app: App,
   caller: Caller,
   invitation: { id: OrganizationMembershipId; secret: string | undefined },
-): Promise<VisibleMembership> {
+): Promise<VisibleMembership & { organizationName: string }> {
   const { secret } = invitation;
   const id =
     secret === undefined
@@ -204,7 +220,10 @@ export async function acceptOrganizationMembership(
     await tx.memberships.save(membership);
     await tx.record(organizationMembershipActivated(membership, revision));
   });
-  return visibleTo(caller)(await app.reads.memberships.get(id));
+  const accepted = await app.reads.memberships.get(id);
+  const { organizationId } = accepted.membership;
+  const organizationName = await app.workspaces.nameOfOrganization(organizationId);
+  return { ...visibleTo(caller)(accepted), organizationName };
 }
 
 /**

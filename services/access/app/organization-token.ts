@@ -3,7 +3,13 @@ import { tokenNotFound, unknownTokenSlot } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { organizationSlots, type Slot, type Token } from "../domain/token.ts";
 import type { App } from "./app.ts";
-import { createToken, type NewToken, removeToken, type TokenOwner } from "./token.ts";
+import {
+  createToken,
+  type NewToken,
+  removeToken,
+  type TokenInput,
+  type TokenOwner,
+} from "./token.ts";
 
 const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner => ({
   type: "organization",
@@ -23,18 +29,17 @@ export const createOrganizationToken = (
   {
     organizationId,
     slot,
-    expiredAt,
-  }: {
+    ...input
+  }: TokenInput & {
     organizationId: OrganizationId;
     slot: string;
-    expiredAt: Date | undefined;
   },
 ): Promise<NewToken> =>
   app.transaction(async (tx) => {
     await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:update", { organizationId });
     const owner = ofOrganization(organizationId, slotOf(slot));
-    return createToken(app, tx, caller, owner, { description: "", expiredAt });
+    return createToken(app, tx, caller, owner, input);
   });
 
 /** Returns the token of a slot. Throws `notFound` (also if the slot has no token) or `forbidden`. */

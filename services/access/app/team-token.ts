@@ -24,9 +24,9 @@ const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): Tok
 });
 
 /**
- * Creates a token that authenticates a team. Without a description, it is the team's default token and replaces the
- * previous one. With a description, it is an additional token. Throws `notFound`, `forbidden`, or `invalid`, for
- * example if another token has the same description.
+ * Creates a token that authenticates a team. With `defaultToken`, or without a description, it is the team's default
+ * token and replaces the previous one; otherwise it is an additional token. Throws `notFound`, `forbidden`, or
+ * `invalid`, for example if another additional token has the same description.
  */
 export const createTeamToken = (
   app: App,
@@ -35,16 +35,18 @@ export const createTeamToken = (
     teamId,
     description,
     expiredAt,
+    defaultToken,
   }: {
     teamId: TeamId;
     description: string | undefined;
     expiredAt: Date | undefined;
+    defaultToken: boolean;
   },
 ): Promise<NewToken> =>
   app.transaction(async (tx) => {
     const { organization, team } = await getTeamForUpdate(tx, teamId);
     authorizeTeam(caller, "manage-token", team);
-    const slot = description === undefined ? "plain" : "described";
+    const slot = defaultToken || description === undefined ? "plain" : "described";
     const owner = ofTeam(teamId, organization.id, slot);
     const input = { description: description ?? "", expiredAt };
     return createToken(app, tx, caller, owner, input);

@@ -1,4 +1,5 @@
 import { isId } from "@statehouse/postgres/ids";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
@@ -9,10 +10,14 @@ import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 
 /** Creates the client for the workspaces service. */
 export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {
+  const organizations = createClient(OrganizationService, channel, identity);
   const projects = createClient(ProjectService, channel, identity);
   const runs = createClient(RunService, channel, identity);
   const locks = createClient(WorkspaceLockService, channel, identity);
   return {
+    async nameOfOrganization(id) {
+      return (await organizations.getOrganizationName({ organizationId: id })).name;
+    },
     async organizationOfProject(id) {
       const placement = await projects.getProjectPlacement({ projectId: id });
       return organizationId(placement.organizationId);

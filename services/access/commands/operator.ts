@@ -35,6 +35,7 @@ export async function openOperatorApp(
       settings: { maxTokenDays, runTokenLifetimeMs: 0 },
       tokenUsage: createTokenUsage(),
       workspaces: {
+        nameOfOrganization: notCalled,
         organizationOfProject: notCalled,
         placementOfWorkspace: notCalled,
         placeRun: notCalled,

@@ -56,3 +56,15 @@ export type OrganizationMembershipEvent = ReturnType<
   | typeof organizationMembershipActivated
   | typeof organizationMembershipDeleted
 >;
+
+/** The order of a list of memberships. */
+export interface OrganizationMembershipSort {
+  key: "status";
+  descending: boolean;
+}
+
+/** Parses the order of a list; a leading `-` means descending. Returns undefined for an unknown order. */
+export const organizationMembershipSortOf = (
+  text: string,
+): OrganizationMembershipSort | undefined =>
+  /^-?status$/.test(text) ? { key: "status", descending: text.startsWith("-") } : undefined;

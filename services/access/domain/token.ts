@@ -6,7 +6,7 @@ import type { LimitedTokenType } from "./token-ttl-policy.ts";
  * The slots of an owner's tokens:
  * - `plain`: the default token of a team or organization.
  * - `audit-trails`: a token of an organization that only authorizes reading audit trails.
- * - `described`: tokens with a description.
+ * - `described`: additional tokens, distinguished by their descriptions.
  * The slot `described` can have many tokens, the others have at most one.
  */
 export const organizationSlots = ["plain", "audit-trails"] as const;

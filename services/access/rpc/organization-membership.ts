@@ -17,6 +17,7 @@ import {
   listOwnOrganizationMemberships,
   type VisibleMembership,
 } from "../app/organization-membership.ts";
+import { organizationMembershipSortOf } from "../domain/organization-membership.ts";
 import type { Context } from "./context.ts";
 import {
   organizationId,
@@ -46,10 +47,14 @@ export const organizationMembershipService = (
 
   listOrganizationMemberships: async ({ query, emails, status, ...request }, { caller }) => {
     const { memberships, total } = await listOrganizationMemberships(app, caller, {
-      organizationId: organizationId(request.organizationId),
+      of:
+        request.teamId === ""
+          ? { organizationId: organizationId(request.organizationId) }
+          : { teamId: teamId(request.teamId) },
       query,
       emails,
       status,
+      sort: organizationMembershipSortOf(request.sort),
       page: pageOf(request),
     });
     return { organizationMemberships: memberships.map(membershipToProto), totalCount: total };
@@ -70,14 +75,13 @@ export const organizationMembershipService = (
     return { organizationMemberships: memberships.map(membershipToProto) };
   },
 
-  acceptOrganizationMembership: async ({ id, secret }, { caller }) => ({
-    organizationMembership: membershipToProto(
-      await acceptOrganizationMembership(app, caller, {
-        id: organizationMembershipId(id),
-        secret: secret || undefined,
-      }),
-    ),
-  }),
+  acceptOrganizationMembership: async ({ id, secret }, { caller }) => {
+    const { organizationName, ...membership } = await acceptOrganizationMembership(app, caller, {
+      id: organizationMembershipId(id),
+      secret: secret || undefined,
+    });
+    return { organizationMembership: membershipToProto(membership), organizationName };
+  },
 
   deleteOrganizationMembership: async ({ id }, { caller }) => {
     await deleteOrganizationMembership(app, caller, organizationMembershipId(id));

@@ -40,11 +40,12 @@ export const tokenService = (app: App): ServiceImpl<typeof TokenService, Context
     return { tokens: rows.map(tokenToProto), totalCount: total };
   },
 
-  createTeamToken: async ({ description, expiredAt, ...request }, { caller }) =>
+  createTeamToken: async ({ description, expiredAt, defaultToken, ...request }, { caller }) =>
     newTokenToProto(
       await createTeamToken(app, caller, {
         teamId: teamId(request.teamId),
         description,
+        defaultToken,
         expiredAt: dateOf(expiredAt),
       }),
     ),
@@ -77,11 +78,12 @@ export const tokenService = (app: App): ServiceImpl<typeof TokenService, Context
     return {};
   },
 
-  createOrganizationToken: async ({ slot, expiredAt, ...request }, { caller }) =>
+  createOrganizationToken: async ({ slot, description, expiredAt, ...request }, { caller }) =>
     newTokenToProto(
       await createOrganizationToken(app, caller, {
         organizationId: organizationId(request.organizationId),
         slot,
+        description,
         expiredAt: dateOf(expiredAt),
       }),
     ),
@@ -127,6 +129,9 @@ const tokenToProto = (token: Token): MessageInitShape<typeof TokenSchema> => ({
   expiredAt: timestampFromDate(token.expiredAt),
   createdByType: token.createdByType ?? "",
   createdById: token.createdById ?? "",
-  ...(token.slot === "described" ? { description: token.description } : {}),
+  // Tokens in slots for one token need no description.
+  ...(token.slot === "described" || token.description !== ""
+    ? { description: token.description }
+    : {}),
   ...(token.lastUsedAt ? { lastUsedAt: timestampFromDate(token.lastUsedAt) } : {}),
 });

@@ -22,6 +22,7 @@ import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from ".
 import {
   OrganizationMembership,
   type OrganizationMembershipEvent,
+  type OrganizationMembershipSort,
 } from "../domain/organization-membership.ts";
 
 const columns = {
@@ -65,6 +66,8 @@ const toView = ({ email, teams, ...membership }: MembershipRow): OrganizationMem
 
 export interface OrganizationMembershipSearch {
   organizationId: OrganizationId;
+  /** Only memberships of the members of this team; undefined matches all. */
+  teamId: TeamId | undefined;
   /** Part of the user's name or, with `seesEmails`, of the user's address; empty matches all. */
   query: string;
   seesEmails: boolean;
@@ -72,6 +75,7 @@ export interface OrganizationMembershipSearch {
   emails: readonly string[];
   /** The status of the memberships; empty matches all. */
   status: string;
+  sort: OrganizationMembershipSort | undefined;
   page: PageInput;
 }
 
@@ -79,17 +83,22 @@ const matches = `ou.organization_id = $1
   and ($2 = '' or (ou.status = 'active' and strpos(lower(u.username), lower($2)) > 0)
     or ($3 and strpos(lower(u.email), lower($2)) > 0))
   and (cardinality($4::text[]) = 0 or ($3 and lower(u.email) = any($4)))
-  and ($5 = '' or ou.status = $5)`;
+  and ($5 = '' or ou.status = $5)
+  and ($8 = '' or exists (
+    select from team_members m where m.team_id = $8 and m.user_id = ou.user_id))`;
 
-/** Selects a page of an organization's memberships, oldest first. */
-export const listOfMemberships = `
-  -- index: organization_memberships_by_organization, users_pkey, for both
+/** Selects a page of an organization's memberships, oldest first unless they are sorted by status. */
+export function listOfMemberships(sort?: OrganizationMembershipSort): string {
+  const direction = sort?.descending ? "desc" : "asc";
+  const by = (table: string) => (sort ? `${table}.status ${direction}, ` : "");
+  return `-- index: organization_memberships_by_organization, users_pkey, team_members_pkey, for both
   ${withTotal({
     count: `select count(*)::int as total ${from} where ${matches}`,
     select: `select ${select} ${from} where ${matches}
-      order by ou.created_at, ou.id limit $6 offset $7`,
-    order: `listed."createdAt", listed.id`,
+      order by ${by("ou")}ou.created_at, ou.id limit $6 offset $7`,
+    order: `${by("listed")}listed."createdAt", listed.id`,
   })}`;
+}
 
 /** Selects a page of the accepted memberships of user $1, without those in the organizations $2, oldest first. */
 export const listOfOwnMemberships = `
@@ -138,7 +147,7 @@ const reads = (database: Database) => ({
 
   async list(search: OrganizationMembershipSearch): Promise<Page<OrganizationMembershipView>> {
     const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<MembershipRow>>(listOfMemberships, [
+      await database.query<RowWithTotal<MembershipRow>>(listOfMemberships(search.sort), [
         search.organizationId,
         search.query,
         search.seesEmails,
@@ -146,6 +155,7 @@ const reads = (database: Database) => ({
         search.status,
         search.page.size,
         offsetOf(search.page),
+        search.teamId ?? "",
       ]),
     );
     return { rows: rows.map(toView), total };

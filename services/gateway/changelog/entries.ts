@@ -14,6 +14,7 @@ export interface ChangelogEntry {
 /** Every change of the public API, newest first. New entries are added at the top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
+  { date: "2026-11-22", text: "Default tokens of teams and the token of an organization keep and show their `description`. Unknown values of `sort` and `filter[expiry_status]` of team tokens, and of `sort` of a team's memberships, get 400." },
   { date: "2026-11-22", text: "Administrators can delete users and any organization, limit its workspaces with `workspace-limit`, and set `plan-timeout` and `apply-timeout` of runs in the general settings." },
   { date: "2026-11-22", text: "Two state versions of a workspace can be compared: GET /state-versions/:state_version_id/changes?filter[since]= names the resources and outputs that were added, changed and removed, without values. Versions that cannot be compared return 409 with the reason." },
   { date: "2026-11-22", text: "Projects accept and show `auto-destroy-activity-duration`: workspaces with `inherits-project-auto-destroy` show it, and their `auto-destroy-at` follows from it." },
@@ -24,7 +25,8 @@ export const changelogEntries: readonly ChangelogEntry[] = [
   { date: "2026-11-22", text: "State versions show `next-state-version`, `previous-state-version` and `permissions`; workspaces `effective-state-version-retention-desc`; organizations `parent-data-retention-policy-info`; retention policies `links` and `target`." },
   { date: "2026-11-22", text: "`avatar-url` of users is an image of this installation. The user that a membership includes has an `email` for callers who may see it, and an empty `username` until the invitation is accepted; the response of POST organization-memberships includes the user." },
   { date: "2026-11-22", text: "`hosted-json-state-download-url` is null for states of an engine below 1.3." },
-  { date: "2026-11-22", editions: ["hosted"], text: "Workspaces and organizations have no relationship `data-retention-policy`. `assessments-enabled` becomes false when a workspace stops being `remote`." },
+  { date: "2026-11-22", editions: ["hosted"], text: "Workspaces and organizations have no relationship `data-retention-policy`." },
+  { date: "2026-11-22", editions: ["hosted"], text: "`assessments-enabled` becomes false when a workspace stops being `remote`." },
   { date: "2026-11-22", text: "Entitlement sets show `private-vcs` and `private-policy-agents`." },
   { date: "2026-11-22", text: "Those who manage access to a workspace can read what a user or team may do to it, and which grants allow it: GET /workspaces/:workspace_id/effective-permissions." },
   { date: "2026-11-22", text: "Workspaces can be listed by `filter[locked]`, show `locked-since`, and those who may force-unlock see in `locked-stale` that the holder lost its rights." },

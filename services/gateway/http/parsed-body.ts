@@ -13,16 +13,20 @@ export interface ParsedBody {
  * The maximum number of values in a body. It exceeds the number in the largest documents that routes accept, and the
  * parser thread has enough memory for it.
  */
-export const MAX_VALUES = 2_000_000;
+const MAX_VALUES = 2_000_000;
+
+/** Throws `badRequest` if a body has more values than any route accepts. */
+export function refuseTooManyValues(bytes: Uint8Array): void {
+  if (countValues(bytes, MAX_VALUES) > MAX_VALUES) {
+    throw badRequest("json", `The request body may have at most ${MAX_VALUES} values.`);
+  }
+}
 
 /** Parses the body of a route; without a schema the body is ignored. Throws `badRequest` or `invalid`. */
 export function parseRouteBody(
   { body: schema, validatesOnly }: Route,
   bytes: Uint8Array,
 ): ParsedBody {
-  if (countValues(bytes, MAX_VALUES) > MAX_VALUES) {
-    throw badRequest("json", `The request body may have at most ${MAX_VALUES} values.`);
-  }
   const json = parseJson(bytes);
   if (!schema) return { body: undefined, problems: [] };
   return validatesOnly

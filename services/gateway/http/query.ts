@@ -42,12 +42,8 @@ const namesOf = (names: string | readonly string[]) =>
   typeof names === "string" ? [names] : names;
 
 /** Declares a text parameter, which may have any of several names. It is empty if all are absent. */
-export const text = (
-  names: string | readonly string[],
-  description: string,
-  schema: z.ZodType = z.string(),
-) => ({
-  parameters: namesOf(names).map((name) => ({ name, description, schema })),
+export const text = (names: string | readonly string[], description: string) => ({
+  parameters: namesOf(names).map((name) => ({ name, description, schema: z.string() })),
   read: (query: URLSearchParams): string =>
     namesOf(names)
       .map((name) => parameter(query, name))
@@ -86,7 +82,7 @@ export const texts = (names: string | readonly string[], description: string) =>
  */
 export const choice = (
   name: string,
-  values: readonly [string, ...string[]],
+  values: readonly string[],
   description: string,
   reason = name,
 ) => ({
@@ -99,6 +95,28 @@ export const choice = (
     return value;
   },
 });
+
+/**
+ * Declares a parameter with values of a fixed set, separated by commas. Reading throws `badRequest` for any other value.
+ */
+export const choices = (
+  name: string,
+  values: readonly string[],
+  description: string,
+  reason = name,
+) => {
+  const { parameters, read } = texts(name, `${description} Any of ${values.join(", ")}.`);
+  return {
+    parameters,
+    read(query: URLSearchParams): string[] {
+      const wanted = read(query);
+      if (wanted.some((value) => !values.includes(value))) {
+        throw badRequest(reason, `${name} must be one of ${values.join(", ")}.`);
+      }
+      return wanted;
+    },
+  };
+};
 
 /** Declares a boolean parameter; it is undefined unless its value is `true` or `false`. */
 export const flag = (name: string, description: string) => ({

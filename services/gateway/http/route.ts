@@ -32,8 +32,6 @@ export interface RequestContext {
   caller: Caller;
   edition: Edition;
   settings: Settings;
-  /** Authenticates the request's token again, after the request has changed the caller's own permissions. */
-  callerNow: () => Promise<Caller>;
 }
 
 /** The values that rendering needs in addition to the handler's result. */

@@ -6,7 +6,7 @@ import {
   type AuthenticationToken,
   authenticationTokenResource,
 } from "../resources/authentication-tokens.ts";
-import { expiryOf, tokenBody } from "./token-body.ts";
+import { tokenBody, tokenFields } from "./token-body.ts";
 
 const ofUser = "/users/:userId/authentication-tokens";
 const byId = "/authentication-tokens/:tokenId";
@@ -40,9 +40,8 @@ export const authenticationTokenRoutes: readonly Route[] = [
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
-      const { description = "" } = body.data.attributes;
       const { token, secret } = await client(TokenService).createUserToken(
-        { userId: params.userId, description, ...expiryOf(body) },
+        { userId: params.userId, ...tokenFields(body) },
         caller,
       );
       return token && { token, secret };

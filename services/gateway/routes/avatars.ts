@@ -6,19 +6,19 @@ import { avatarOf } from "../resources/avatars.ts";
 /** The form of ids of users, teams and runs, and of names of organizations. */
 const ID = /^[\w-]{1,100}$/;
 
-/** The images to which `avatar-url` of users refers. */
+/** The images to which `avatar-url` refers. */
 export const avatarRoutes: readonly Route[] = [
   route({
     method: "GET",
-    path: "/avatars/:userId",
+    path: "/avatars/:id",
     under: "root",
     summary: "Show the image that is computed from an id",
     success: [200, svg],
     failures: [404],
     credentials: "none",
     handle: ({ params }) => {
-      if (!ID.test(params.userId)) throw notFound("image");
-      return avatarOf(params.userId);
+      if (!ID.test(params.id)) throw notFound("image");
+      return avatarOf(params.id);
     },
   }),
 ];

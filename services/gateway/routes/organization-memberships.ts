@@ -163,11 +163,11 @@ export const organizationMembershipRoutes: readonly Route[] = [
     failures: [404, 422],
     credentials: longLivedCredentials,
     body: acceptBody,
-    handle: async ({ client, params, caller, callerNow, body: { secret } }) => {
-      const { organizationMembership } = await client(
+    handle: async ({ client, params, caller, body: { secret } }) => {
+      const { organizationMembership, organizationName } = await client(
         OrganizationMembershipService,
       ).acceptOrganizationMembership({ id: params.membershipId, secret }, caller);
-      return withOrganizationName({ client, caller: await callerNow() }, organizationMembership);
+      return organizationMembership && { ...organizationMembership, organizationName };
     },
   }),
 ];

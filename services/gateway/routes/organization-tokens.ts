@@ -8,7 +8,7 @@ import {
   authenticationTokenResource,
 } from "../resources/authentication-tokens.ts";
 import { organizationIdOf } from "./organization-name.ts";
-import { expiryOf, tokenBody } from "./token-body.ts";
+import { tokenBody, tokenFields } from "./token-body.ts";
 
 const path = "/organizations/:organizationName/authentication-token";
 
@@ -31,7 +31,7 @@ export const organizationTokenRoutes: readonly Route[] = [
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
           slot: input.query.slot,
-          ...expiryOf(input.body),
+          ...tokenFields(input.body),
         },
         input.caller,
       );

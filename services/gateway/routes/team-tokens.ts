@@ -2,17 +2,16 @@ import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
-import { text, texts } from "../http/query.ts";
+import { choice, choices, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { listBody, typeOf } from "../jsonapi/body.ts";
-import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import {
   type AuthenticationToken,
   authenticationTokenResource,
 } from "../resources/authentication-tokens.ts";
 import { organizationIdOf } from "./organization-name.ts";
-import { expiryOf, tokenBody } from "./token-body.ts";
+import { tokenBody, tokenFields } from "./token-body.ts";
 
 /** The values of `filter[expiry_status]`. Every token of this product expires. */
 const expiryStatuses = [
@@ -36,7 +35,7 @@ export const teamTokenRoutes: readonly Route[] = [
     credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
       const { token, secret } = await client(TokenService).createTeamToken(
-        { teamId: params.teamId, ...expiryOf(body) },
+        { teamId: params.teamId, ...tokenFields(body), defaultToken: true },
         caller,
       );
       return token && { token, secret };
@@ -74,9 +73,8 @@ export const teamTokenRoutes: readonly Route[] = [
     credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
       // Without a description it is the team's default token; an empty description makes an additional token.
-      const { description } = body.data.attributes;
       const { token, secret } = await client(TokenService).createTeamToken(
-        { teamId: params.teamId, ...omitUndefined({ description }), ...expiryOf(body) },
+        { teamId: params.teamId, ...tokenFields(body) },
         caller,
       );
       return token && { token, secret };
@@ -89,32 +87,32 @@ export const teamTokenRoutes: readonly Route[] = [
     query: {
       page,
       q: text("q", "Part of the team's name."),
-      sort: text(
+      sort: choice(
         "sort",
+        ["team-name", "created-by", "expired-at", "last-used-at"].flatMap((key) => [
+          key,
+          `-${key}`,
+        ]),
         "The order of the list; tokens without a value are last.",
-        z.enum(
-          ["team-name", "created-by", "expired-at", "last-used-at"].flatMap((key) => [
-            key,
-            `-${key}`,
-          ]),
-        ),
       ),
-      expiryStatuses: texts(
+      expiryStatuses: choices(
         "filter[expiry_status]",
-        `Only tokens with one of these: ${expiryStatuses.join(", ")}.`,
+        expiryStatuses,
+        "Only tokens with one of these statuses.",
+        "filter",
       ),
     },
     success: [200, list(authenticationTokenResource)],
     failures: [400, 404],
     credentials: longLivedCredentials,
     handle: async (input) => {
-      const { page, q, sort, expiryStatuses: wanted } = input.query;
+      const { page, q, sort, expiryStatuses } = input.query;
       const { tokens, totalCount } = await input.client(TokenService).listTeamTokens(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
           query: q,
           sort,
-          expiryStatuses: wanted.filter((status) => expiryStatuses.includes(status)),
+          expiryStatuses,
           pageNumber: page.number,
           pageSize: page.size,
         },

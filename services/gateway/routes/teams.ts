@@ -3,7 +3,7 @@ import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { z } from "zod";
 import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
-import { text, texts } from "../http/query.ts";
+import { choice, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { documentBody, listBody, mapOf, optional, section, typeOf } from "../jsonapi/body.ts";
@@ -53,8 +53,6 @@ const membershipsBody = listBody(
   z.object({ type: z.literal("organization-memberships"), id: z.string() }),
 );
 const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const memberFailures = [404, 409, 422] as const;
 
@@ -180,7 +178,7 @@ export const teamRoutes: readonly Route[] = [
     query: {
       page,
       status: text("filter[status]", "Only memberships with this status: invited or active."),
-      sort: text("sort", "The order of the list.", z.enum(["status", "-status"])),
+      sort: choice("sort", ["status", "-status"], "The order of the list."),
     },
     success: [200, list(organizationMembershipResource)],
     failures: [400, 404],
@@ -188,25 +186,14 @@ export const teamRoutes: readonly Route[] = [
     handle: async (input) => {
       const { params, query, client, caller } = input;
       const { page, status, sort } = query;
-      const { team } = await client(TeamService).getTeam({ id: params.teamId }, caller);
-      const named = await withOrganizationName(input, team);
-      const { organizationMemberships } = await client(
-        OrganizationMembershipService,
-      ).batchGetOrganizationMemberships(
-        { ids: named?.members.map(({ organizationMembershipId: id }) => id) ?? [] },
+      const found = await client(OrganizationMembershipService).listOrganizationMemberships(
+        { teamId: params.teamId, status, sort, pageNumber: page.number, pageSize: page.size },
         caller,
       );
-      const direction = sort === "-status" ? -1 : 1;
-      const found = organizationMemberships
-        .filter((membership) => status === "" || membership.status === status)
-        .toSorted((a, b) =>
-          sort === "" || a.status === b.status
-            ? compareTexts(a.id, b.id)
-            : direction * compareTexts(a.status, b.status),
-        )
-        .map((membership) => ({ ...membership, organizationName: named?.organizationName }));
-      const start = (page.number - 1) * page.size;
-      return { items: found.slice(start, start + page.size), page, totalCount: found.length };
+      const [first] = found.organizationMemberships;
+      const organizationName = (await withOrganizationName(input, first))?.organizationName;
+      const items = found.organizationMemberships.map((one) => ({ ...one, organizationName }));
+      return { items, page, totalCount: found.totalCount };
     },
   }),
   route({

@@ -1,6 +1,7 @@
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { z } from "zod";
 import { documentBody, optional, section } from "../jsonapi/body.ts";
+import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 
 /** The body that creates a token. Clients send an empty type; for a token without options they send no body. */
 export const tokenBody = documentBody(
@@ -15,8 +16,13 @@ export const tokenBody = documentBody(
   }),
 );
 
-/** Converts the expiry time of a body to the field of the access service's request. */
-export const expiryOf = ({ data }: z.infer<typeof tokenBody>): { expiredAt?: Timestamp } => {
-  const expiredAt = data.attributes["expired-at"];
-  return expiredAt ? { expiredAt: timestampFromDate(new Date(expiredAt)) } : {};
+/** Converts the attributes of a body to the fields of the access service's requests. */
+export const tokenFields = ({
+  data,
+}: z.infer<typeof tokenBody>): { description?: string; expiredAt?: Timestamp } => {
+  const { description, "expired-at": expiredAt } = data.attributes;
+  return omitUndefined({
+    description,
+    expiredAt: expiredAt ? timestampFromDate(new Date(expiredAt)) : undefined,
+  });
 };

@@ -1,7 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WorkspaceRefSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
-import { z } from "zod";
 import { page } from "../http/paging.ts";
 import { choice, flag, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -148,7 +147,7 @@ export const workspaceRoutes: readonly Route[] = [
         "Only workspaces that are locked, or not.",
         "filter",
       ),
-      sort: text("sort", "The order of the list.", z.enum(sorts)),
+      sort: choice("sort", sorts, "The order of the list."),
       projectId: text("filter[project][id]", "Only workspaces of this project."),
     },
     success: [200, list(workspaceResource)],

@@ -206,6 +206,13 @@ function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
   return { ...caller, grants: { ...caller.grants, organizations } };
 }
 
+/** Called by the access service: returns the name of an organization. Throws `notFound`. */
+export async function getOrganizationName(app: App, id: OrganizationId): Promise<string> {
+  const [organization] = await app.reads.organizations.batch([id]);
+  if (!organization) throw organizationNotFound();
+  return organization.name;
+}
+
 /** Called by the state service: returns whether each of the existing organizations is billed by usage. */
 export const batchGetBilling = (app: App, ids: readonly string[]): Promise<OrganizationBilling[]> =>
   app.reads.organizations.batchBilling(ids);

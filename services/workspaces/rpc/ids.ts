@@ -2,6 +2,7 @@ import type { AppError } from "@statehouse/errors";
 import { isId } from "@statehouse/postgres/ids";
 import { agentPoolNotFound } from "../domain/agent-pool.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
+import { organizationNotFound } from "../domain/organization.ts";
 import { projectNotFound } from "../domain/project.ts";
 import { runNotFound } from "../domain/run.ts";
 import { workspaceNotFound } from "../domain/workspace.ts";
@@ -18,6 +19,7 @@ export const idParser =
   };
 
 export const agentPoolId = idParser("apool", agentPoolNotFound);
+export const organizationId = idParser("org", organizationNotFound);
 export const projectId = idParser("prj", projectNotFound);
 export const runId = idParser("run", runNotFound);
 export const workspaceId = idParser("ws", workspaceNotFound);

@@ -14,13 +14,14 @@ import {
   batchGetOrganizations,
   createOrganization,
   getOrganization,
+  getOrganizationName,
   listOrganizations,
   updateOrganization,
 } from "../app/organization.ts";
 import { deleteOrganization } from "../app/organization-deletion.ts";
 import type { OrganizationSettings, OrganizationView } from "../domain/organization.ts";
 import { dataRetentionPolicyToProto } from "./data-retention-policy.ts";
-import { idsIn, optionalAgentPoolId } from "./ids.ts";
+import { idsIn, optionalAgentPoolId, organizationId } from "./ids.ts";
 
 export const organizationService = (app: App): ServiceImpl<typeof OrganizationService> => ({
   createOrganization: async ({ name, email, settings, validateOnly }, { caller }) => {
@@ -58,6 +59,9 @@ export const organizationService = (app: App): ServiceImpl<typeof OrganizationSe
     const organizations = await batchGetOrganizations(app, caller, idsIn("org", ids));
     return { organizations: organizations.map(organizationToProto) };
   },
+  getOrganizationName: async ({ organizationId: id }) => ({
+    name: await getOrganizationName(app, organizationId(id)),
+  }),
   batchGetBilling: async ({ organizationIds }) => ({
     billings: await batchGetBilling(app, idsIn("org", organizationIds)),
   }),

@@ -19,7 +19,7 @@ export const installationRows: readonly Row[] = [
   row("GET /changelog.atom", "anybody"),
   row("GET /openapi/stable.json", "anybody"),
   row("GET /app/settings/tokens", "anybody"),
-  row("GET /avatars/:userId", "anybody"),
+  row("GET /avatars/:id", "anybody"),
   row("GET /docs", "anybody"),
   row("GET /docs/init.js", "anybody"),
   row("GET /docs/swagger-ui.css", "anybody"),

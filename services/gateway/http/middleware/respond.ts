@@ -7,10 +7,9 @@ import { loaderOf } from "../loader.ts";
 import { readQueries } from "../query.ts";
 import type { Route, Settings } from "../route.ts";
 import { refuse, withPointers } from "../validation.ts";
-import type { AuthenticateOptions } from "./authenticate.ts";
 import type { Middleware } from "./state.ts";
 
-export interface RespondOptions extends Pick<AuthenticateOptions, "authenticate" | "proxies"> {
+export interface RespondOptions {
   client: Clients;
   objects: ObjectUpload;
   edition: Edition;
@@ -25,7 +24,7 @@ const noQuery = new URLSearchParams();
 export const respond =
   (route: Route, options: RespondOptions): Middleware =>
   async (ctx) => {
-    const { authenticate, proxies, client, objects, edition, settings } = options;
+    const { client, objects, edition, settings } = options;
     const { caller, body, problems } = ctx.state;
     const query = ctx.querystring ? new URLSearchParams(ctx.querystring) : noQuery;
     const includes = readIncludes(route, query);
@@ -33,8 +32,7 @@ export const respond =
     const runs = loaderOf(
       async (ids) => (await client(RunService).batchGetRuns({ ids }, caller)).runs,
     );
-    const callerNow = () => authenticate(ctx.req.headers.authorization, proxies.clientOf(ctx.req));
-    const context = { client, objects, runs, caller, edition, settings, callerNow };
+    const context = { client, objects, runs, caller, edition, settings };
     const values = readQueries(route.query, query);
     const input = { ...context, params: ctx.params, query: values, body, validateOnly };
     const url = () => `${settings.publicUrl}${ctx.url}`;
