@@ -1,4 +1,6 @@
 import { newId } from "@statehouse/postgres/ids";
+import { moment } from "@statehouse/rpc/testing";
+import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterEach, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
@@ -148,4 +150,75 @@ test("administrators delete any organization, as its owner could", async () => {
     expect((await owner.api.get(gone)).status).toBe(404);
   }
   expect((await api.get(path)).status).toBe(404);
+});
+
+test("administrators list the workspaces of all organizations by name, by the status of the current run and in an order", async () => {
+  const { owner, stranger, stack } = fixture();
+  const administrator = await newUser(stack, { administrator: true });
+  const organization = await newOrganization(owner.api);
+  // Part of the names, because other tests share the installation.
+  const part = unusedName("listed");
+  const ids: string[] = [];
+  const { reports: runner } = await stack.runnerCalls("runner");
+  const runs = [
+    [owner, organization, "planning", 20],
+    [stranger, stranger.organization, "applied", 10],
+  ] as const;
+  for (const [index, [user, home, status, seconds]] of runs.entries()) {
+    const made = await newWorkspace(
+      { organization: home, owner: user },
+      {
+        name: `${part}-${index}`,
+        ...(index === 0
+          ? { "vcs-repo": { identifier: "acme/network", "oauth-token-id": "ot-1" } }
+          : {}),
+      },
+    );
+    ids.push(made.id);
+    await runner.run({ workspaceId: made.id, status, createdAt: moment(seconds) });
+  }
+  ids.push((await newWorkspace({ organization, owner }, { name: `${part}-2` })).id);
+  await owner.api.post(`/workspaces/${ids[2]}/actions/lock`);
+
+  const path = "/admin/workspaces";
+  const list = async (query: string) => {
+    const answer = await administrator.api.get(`${path}?q=${part.toUpperCase()}${query}`);
+    expect([answer.status, answer.body.errors]).toEqual([200, undefined]);
+    return answer.body;
+  };
+  const found = async (query: string) =>
+    (await list(query)).data.map(({ id }: { id: string }) => ids.indexOf(id));
+  await waitFor(async () => {
+    expect(await found("&filter[current_run][status]=planning,applied")).toEqual([0, 1]);
+    return true;
+  });
+  expect(await found("")).toEqual([0, 1, 2]);
+  expect(await found("&sort=-name")).toEqual([2, 1, 0]);
+  expect(await found("&sort=current-run.created-at")).toEqual([2, 1, 0]);
+  expect(await found("&sort=-current-run.created-at")).toEqual([0, 1, 2]);
+  expect(await found("&filter[current_run][status]=applied")).toEqual([1]);
+  const second = await list("&page[size]=2&page[number]=2");
+  expect(second.data).toHaveLength(1);
+  expect(second.meta.pagination).toMatchObject({ "total-count": 3, "total-pages": 2 });
+
+  const { data, included } = await list("&include=organization,current_run");
+  expect(data[0]).toMatchObject({
+    type: "workspaces",
+    attributes: { name: `${part}-0`, locked: false, "vcs-repo": { identifier: "acme/network" } },
+    relationships: {
+      organization: { data: { type: "organizations", id: organization } },
+      "current-run": { data: { type: "runs" } },
+    },
+  });
+  expect(data[2]).toMatchObject({
+    attributes: { locked: true, "vcs-repo": null },
+    relationships: { "current-run": { data: null } },
+  });
+  const types = included.map(({ type }: { type: string }) => type).toSorted();
+  expect(types).toEqual(["organizations", "organizations", "runs", "runs"]);
+  expect((await list("")).included).toBeUndefined();
+
+  expect((await administrator.api.get(`${path}?sort=latest-change-at`)).status).toBe(400);
+  expect((await administrator.api.get(`${path}?include=outputs`)).status).toBe(400);
+  for (const { api } of [owner, stranger]) expect((await api.get(path)).status).toBe(404);
 });

@@ -9,6 +9,8 @@ const OLDER = "data-retention-policy-delete-olders";
 const NEVER = "data-retention-policy-dont-deletes";
 const older = (days?: unknown) => document(OLDER, { "delete-older-than-n-days": days });
 const never = document(NEVER, {});
+const ofStates = (days: number | null) =>
+  document(OLDER, { "state-versions-delete-after-n-days": days });
 const SITE = "/admin/general-settings/relationships/data-retention-policy";
 
 async function objects() {
@@ -44,7 +46,10 @@ test.each(["workspace", "organization"] as const)(
     expect(set.body.data).toEqual({
       id: expect.stringMatching(/^drp-[A-Za-z0-9]{16}$/),
       type: OLDER,
-      attributes: { "delete-older-than-n-days": 30 },
+      attributes: {
+        "delete-older-than-n-days": 30,
+        "state-versions-delete-after-n-days": null,
+      },
       relationships: {
         target: {
           data: { type: `${kind}s`, id: own[kind].split("/")[2] },
@@ -178,9 +183,33 @@ test("effective-state-version-retention-desc and parent-data-retention-policy-in
   expect(inherited.body.data.links.self).toBe(`/api/v2${organization}`);
   await api.post(workspace, older(1));
   expect(await shown()).toEqual(["1 day", parent]);
+  await api.patch(workspace, ofStates(2));
+  expect(await shown()).toEqual(["2 days", parent]);
+  await administrator.api.patch(SITE, ofStates(100));
+  expect(await shown()).toEqual(["2 days", "State versions are deleted after 100 days."]);
+  await administrator.api.patch(SITE, ofStates(null));
   await api.post(workspace, never);
   expect(await shown()).toEqual([null, parent]);
   await administrator.api.post(SITE, never);
   expect(await shown()).toEqual([null, "State versions are kept."]);
   await administrator.api.delete(SITE);
+});
+
+test("state-versions-delete-after-n-days applies to state versions instead of delete-older-than-n-days", async () => {
+  const { api, workspace } = await objects();
+  const shown = async () => (await api.get(workspace)).body.data.attributes;
+  const days = (older: number | null, states: number | null) => ({
+    "delete-older-than-n-days": older,
+    "state-versions-delete-after-n-days": states,
+  });
+  expect((await api.post(workspace, ofStates(7))).status).toBe(200);
+  expect(await shown()).toEqual(days(null, 7));
+  await api.patch(workspace, older(30));
+  expect(await shown()).toEqual(days(30, 7));
+  await api.patch(workspace, ofStates(null));
+  expect(await shown()).toEqual(days(30, null));
+  expect(problems(await api.patch(workspace, ofStates(0)))).toEqual({
+    "/data/attributes/state-versions-delete-after-n-days":
+      "State versions delete after n days must be above 0",
+  });
 });

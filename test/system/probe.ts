@@ -34,6 +34,7 @@ export const parameters: Record<string, readonly string[]> = {
   "filter[allowed_projects][name]": ["projectName"],
   "filter[allowed_workspaces][name]": ["name"],
   "filter[current-run][status]": [],
+  "filter[current_run][status]": [],
   "filter[edition]": [],
   "filter[email]": ["email"],
   "filter[exclude][taggable][id]": ["workspaceId"],

@@ -170,7 +170,10 @@ const token: Case = {
 };
 const retention: Case = {
   type: "data-retention-policy-delete-olders",
-  bodies: () => [{ "delete-older-than-n-days": 5 }],
+  bodies: () => [
+    { "delete-older-than-n-days": 5, "state-versions-delete-after-n-days": 3 },
+    { "delete-older-than-n-days": 5, "state-versions-delete-after-n-days": null },
+  ],
 };
 const agentPool: Case = {
   type: "agent-pools",

@@ -14,6 +14,8 @@ export interface ChangelogEntry {
 /** Every change of the public API, newest first. New entries are added at the top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
+  { date: "2026-11-22", editions: ["self-hosted"], text: "Retention policies accept and show `state-versions-delete-after-n-days`, which applies to state versions instead of `delete-older-than-n-days`." },
+  { date: "2026-11-22", text: "Administrators list the workspaces of all organizations: GET /admin/workspaces with `q`, `filter[current_run][status]`, `sort` and `include`." },
   { date: "2026-11-22", text: "Default tokens of teams and the token of an organization keep and show their `description`. Unknown values of `sort` and `filter[expiry_status]` of team tokens, and of `sort` of a team's memberships, get 400." },
   { date: "2026-11-22", text: "Administrators can delete users and any organization, limit its workspaces with `workspace-limit`, and set `plan-timeout` and `apply-timeout` of runs in the general settings." },
   { date: "2026-11-22", text: "Two state versions of a workspace can be compared: GET /state-versions/:state_version_id/changes?filter[since]= names the resources and outputs that were added, changed and removed, without values. Versions that cannot be compared return 409 with the reason." },

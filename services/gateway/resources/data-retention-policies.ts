@@ -54,14 +54,31 @@ const targetOf = ({ workspaceId, organizationName }: DataRetentionPolicy) =>
       ? { type: "organizations", id: organizationName }
       : undefined;
 
+/** Returns the number of days after which a policy deletes state versions; undefined if it keeps them. */
+export const stateVersionDaysOf = ({
+  deleteOlderThanNDays,
+  stateVersionsDeleteAfterNDays,
+}: DataRetentionPolicy): number | undefined =>
+  stateVersionsDeleteAfterNDays ?? deleteOlderThanNDays;
+
 /** Describes in words how long state versions are kept; null if they are not deleted. */
 export const retentionInWords = (days: number | undefined): string | null =>
   days === undefined ? null : `${days} ${days === 1 ? "day" : "days"}`;
 
 const deleteOlder = typed(
   "delete-older",
-  { "delete-older-than-n-days": z.int().min(0).nullable() },
-  ({ deleteOlderThanNDays }) => ({ "delete-older-than-n-days": deleteOlderThanNDays ?? null }),
+  {
+    "delete-older-than-n-days": z.int().min(0).nullable(),
+    "state-versions-delete-after-n-days": z
+      .int()
+      .min(0)
+      .nullable()
+      .describe("Applies to state versions instead of `delete-older-than-n-days`."),
+  },
+  ({ deleteOlderThanNDays, stateVersionsDeleteAfterNDays }) => ({
+    "delete-older-than-n-days": deleteOlderThanNDays ?? null,
+    "state-versions-delete-after-n-days": stateVersionsDeleteAfterNDays ?? null,
+  }),
 );
 const dontDelete = typed("dont-delete", {}, () => ({}));
 

@@ -11,7 +11,11 @@ import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun
 import { related, target, toOne } from "../jsonapi/relationship.ts";
 import { groupOf, resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
-import { ownDataRetentionPolicy, retentionInWords } from "./data-retention-policies.ts";
+import {
+  ownDataRetentionPolicy,
+  retentionInWords,
+  stateVersionDaysOf,
+} from "./data-retention-policies.ts";
 import { entitlementSetResource, entitlementsOf } from "./entitlement-sets.ts";
 import { permissionShape, permissionsFrom } from "./permissions.ts";
 import { projectResource } from "./projects.ts";
@@ -112,7 +116,7 @@ const sentAttributes = attributesOf(organizationNoun);
 /** A text about the installation's policy, which applies to the organization unless it has its own. */
 function parentPolicy({ siteDataRetentionPolicy: policy }: Organization, context: RequestContext) {
   if (!context.edition.has("data-retention-policies")) return {};
-  const days = policy && retentionInWords(policy.deleteOlderThanNDays);
+  const days = policy && retentionInWords(stateVersionDaysOf(policy));
   const text = days ? `State versions are deleted after ${days}.` : "State versions are kept.";
   return { "parent-data-retention-policy-info": policy ? text : null };
 }

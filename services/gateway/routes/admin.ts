@@ -1,11 +1,12 @@
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { z } from "zod";
 import { page } from "../http/paging.ts";
-import { text } from "../http/query.ts";
+import { choice, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { omitUndefined } from "../jsonapi/omit-undefined.ts";
+import { administeredWorkspaceResource } from "../resources/administered-workspaces.ts";
 import { generalSettingsResource } from "../resources/general-settings.ts";
 import { administeredOrganizationResource } from "../resources/organizations.ts";
 
@@ -69,6 +70,35 @@ export const adminRoutes: readonly Route[] = [
         caller,
       );
       return { items: organizations, page, totalCount };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/admin/workspaces",
+    summary: "List the workspaces of all organizations",
+    includes: ["organization", "current_run"],
+    query: {
+      page,
+      q: text("q", "Part of the workspace's name."),
+      currentRunStatuses: texts(
+        "filter[current_run][status]",
+        "Only workspaces whose current run has one of these statuses.",
+      ),
+      sort: choice(
+        "sort",
+        ["name", "-name", "current-run.created-at", "-current-run.created-at"],
+        "The order of the list.",
+      ),
+    },
+    success: [200, list(administeredWorkspaceResource)],
+    failures: [400, 404],
+    handle: async ({ client, query, caller }) => {
+      const { page, q, currentRunStatuses, sort } = query;
+      const { workspaces, totalCount } = await client(AdminService).listAllWorkspaces(
+        { query: q, currentRunStatuses, sort, pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      return { items: workspaces, page, totalCount };
     },
   }),
   route({

@@ -22,6 +22,11 @@ const kinds = {
   [dataRetentionTypes["dont-delete"]]: "dont-delete",
 } as const;
 
+const days = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
+
 /** The JSON:API type of the document determines the kind of policy. */
 const body = documentBody(
   z
@@ -29,18 +34,19 @@ const body = documentBody(
       type: z.enum([dataRetentionTypes["delete-older"], dataRetentionTypes["dont-delete"]]),
       attributes: section(
         z.object({
-          "delete-older-than-n-days": optional(
-            z
-              .int()
-              .min(0)
-              .max(2 ** 31 - 1),
-          ),
+          "delete-older-than-n-days": optional(days),
+          "state-versions-delete-after-n-days": days.nullish(),
         }),
       ),
     })
     .transform(({ type, attributes }) => ({
       kind: kinds[type],
-      deleteOlderThanNDays: attributes["delete-older-than-n-days"],
+      ...omitUndefined({
+        deleteOlderThanNDays: attributes["delete-older-than-n-days"],
+        stateVersionsDeleteAfterNDays:
+          attributes["state-versions-delete-after-n-days"] ?? undefined,
+      }),
+      withoutStateVersionDays: attributes["state-versions-delete-after-n-days"] === null,
     })),
 );
 
@@ -65,11 +71,7 @@ const routesAt = <Path extends string>(
       failures: [404, 422],
       edition,
       handle: async (input) => {
-        const wanted = {
-          target: targetOf(input.params),
-          kind: input.body.data.kind,
-          ...omitUndefined({ deleteOlderThanNDays: input.body.data.deleteOlderThanNDays }),
-        };
+        const wanted = { target: targetOf(input.params), ...input.body.data };
         return (
           await input
             .client(DataRetentionPolicyService)

@@ -1,5 +1,7 @@
 import { type Caller, requireAdministrator } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
+import type { Page } from "@statehouse/postgres/paging";
+import type { AdministeredWorkspace } from "../domain/administered-workspace.ts";
 import {
   type OrganizationView,
   organizationNotFound,
@@ -7,7 +9,9 @@ import {
 } from "../domain/organization.ts";
 import { isPlan, planUnknown } from "../domain/plan.ts";
 import { touch } from "../domain/revision.ts";
+import type { RunView } from "../domain/run.ts";
 import { checkRunTimeouts } from "../domain/run-timeout.ts";
+import type { AdministeredWorkspaceSearch } from "../store/administered-workspace.ts";
 import type { GeneralSettings } from "../store/general-settings.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
@@ -62,6 +66,36 @@ export async function listAllOrganizations(
   requireAdministrator(caller);
   const { rows, total } = await app.reads.organizations.pageOfAll(search);
   return { organizations: rows.map(withOrganizationActions(caller)), total };
+}
+
+/** A workspace of any organization, with the organization and the current run. */
+export interface AdministeredWorkspaceView extends AdministeredWorkspace {
+  organization: WithAllowedActions<OrganizationView> | undefined;
+  currentRun: RunView | undefined;
+}
+
+/** Returns a page of the workspaces of all organizations. */
+export async function listAllWorkspaces(
+  app: App,
+  caller: Caller,
+  search: AdministeredWorkspaceSearch,
+): Promise<Page<AdministeredWorkspaceView>> {
+  requireAdministrator(caller);
+  const { rows, total } = await app.reads.administeredWorkspaces.page(search);
+  const [organizations, runs] = await Promise.all([
+    app.reads.organizations.batch([...new Set(rows.map(({ organizationId }) => organizationId))]),
+    app.reads.runs.batch(rows.flatMap(({ currentRunId }) => currentRunId ?? [])),
+  ]);
+  const organizationOf = new Map(
+    organizations.map(withOrganizationActions(caller)).map((one) => [one.id, one]),
+  );
+  const runOf = new Map(runs.map((run) => [run.id, run]));
+  const workspaces = rows.map((workspace) => ({
+    ...workspace,
+    organization: organizationOf.get(workspace.organizationId),
+    currentRun: workspace.currentRunId === null ? undefined : runOf.get(workspace.currentRunId),
+  }));
+  return { rows: workspaces, total };
 }
 
 /** Returns an organization. Throws `notFound` if it does not exist. */

@@ -18,11 +18,16 @@ function outcome(...inputs: DataRetentionInput[]): unknown {
     if (error instanceof AppError) return error.fields.map(({ detail }) => detail);
     throw error;
   }
-  return [policy.kind, policy.deleteOlderThanNDays];
+  const { kind, deleteOlderThanNDays: days, stateVersionsDeleteAfterNDays: ofStates } = policy;
+  return ofStates === null ? [kind, days] : [kind, days, ofStates];
 }
 
-const older = (days?: number) => ({ kind: "delete-older", deleteOlderThanNDays: days });
-const never = { kind: "dont-delete", deleteOlderThanNDays: undefined };
+const older = (days?: number, stateVersionsDeleteAfterNDays?: number | null) => ({
+  kind: "delete-older",
+  deleteOlderThanNDays: days,
+  stateVersionsDeleteAfterNDays,
+});
+const never = { ...older(), kind: "dont-delete" };
 
 test.each([
   ["days", [older(30)], ["delete-older", 30]],
@@ -38,7 +43,25 @@ test.each([
     ["Delete older than n days is required"],
   ],
   ["0 days", [older(0)], ["Delete older than n days must be above 0"]],
-  ["no kind", [{ kind: "", deleteOlderThanNDays: 1 }], ["Type is invalid"]],
+  ["no kind", [{ ...older(1), kind: "" }], ["Type is invalid"]],
+  ["days of state versions", [older(30, 7)], ["delete-older", 30, 7]],
+  ["days of state versions only", [older(undefined, 7)], ["delete-older", null, 7]],
+  ["days of state versions as they were", [older(30, 7), older(20)], ["delete-older", 20, 7]],
+  ["days of state versions removed", [older(30, 7), older(20, null)], ["delete-older", 20]],
+  ["another kind than days of state versions", [older(30, 7), never], ["dont-delete", null]],
+  [
+    "the only days removed",
+    [older(undefined, 7), older(undefined, null)],
+    ["Delete older than n days is required"],
+  ],
+  [
+    "0 days of both",
+    [older(0, 0)],
+    [
+      "Delete older than n days must be above 0",
+      "State versions delete after n days must be above 0",
+    ],
+  ],
 ])("%s", (_, inputs, expected) => {
   expect(outcome(...inputs)).toEqual(expected);
 });

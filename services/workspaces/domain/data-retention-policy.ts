@@ -15,8 +15,10 @@ export class DataRetentionPolicy {
   declare organizationId: OrganizationId | null;
   declare workspaceId: WorkspaceId | null;
   declare kind: DataRetentionKind;
-  /** Set if and only if the kind is `delete-older`. */
+  /** Set only if the kind is `delete-older`, which has at least one of the two numbers of days. */
   declare deleteOlderThanNDays: number | null;
+  /** Applies to state versions instead of `deleteOlderThanNDays`. */
+  declare stateVersionsDeleteAfterNDays: number | null;
   declare revision: bigint;
 
   constructor(fields: Fields) {
@@ -29,7 +31,7 @@ type Fields = { [Name in keyof DataRetentionPolicy]: DataRetentionPolicy[Name] }
 /** The values of a policy's document. */
 export type DataRetentionPolicyView = Pick<
   DataRetentionPolicy,
-  "id" | "kind" | "deleteOlderThanNDays"
+  "id" | "kind" | "deleteOlderThanNDays" | "stateVersionsDeleteAfterNDays"
 >;
 
 /** A policy with its owner: a workspace, an organization or, if both are null, the installation. */
@@ -55,7 +57,10 @@ export interface WorkspaceRetention {
 
 export interface DataRetentionInput {
   kind: string;
+  /** Undefined: the number does not change. */
   deleteOlderThanNDays: number | undefined;
+  /** Null removes the number; undefined: it does not change. */
+  stateVersionsDeleteAfterNDays: number | null | undefined;
 }
 
 /** Creates a policy; the caller must set its kind. */
@@ -70,15 +75,17 @@ export const newDataRetentionPolicy = (
     workspaceId: owner !== "site" && "workspaceId" in owner ? owner.workspaceId : null,
     kind: "dont-delete",
     deleteOlderThanNDays: null,
+    stateVersionsDeleteAfterNDays: null,
     revision: nextVersion(0n, now),
   });
 
 const DAYS = "deleteOlderThanNDays";
+const STATE_VERSION_DAYS = "stateVersionsDeleteAfterNDays";
 
-/** Sets the policy's kind and number of days, and adds violated rules to `problems`. */
+/** Sets the policy's kind and numbers of days, and adds violated rules to `problems`. */
 export function applyDataRetention(
   policy: DataRetentionPolicy,
-  { kind, deleteOlderThanNDays: days }: DataRetentionInput,
+  { kind, ...input }: DataRetentionInput,
   { problems, now }: { problems: Problems; now: Date },
 ): void {
   const known = dataRetentionKinds.find((one) => one === kind);
@@ -86,14 +93,23 @@ export function applyDataRetention(
     problems.add("kind", "Type is invalid");
     return;
   }
-  const kept = policy.kind === "delete-older" ? policy.deleteOlderThanNDays : null;
-  const wanted = days ?? kept;
+  const days = input.deleteOlderThanNDays ?? policy.deleteOlderThanNDays;
+  const stateVersionDays =
+    input.stateVersionsDeleteAfterNDays === undefined
+      ? policy.stateVersionsDeleteAfterNDays
+      : input.stateVersionsDeleteAfterNDays;
   if (known === "delete-older") {
-    if (wanted === null) problems.add(DAYS, "Delete older than n days is required");
-    else if (wanted < 1) problems.add(DAYS, "Delete older than n days must be above 0");
+    if (days === null && stateVersionDays === null) {
+      problems.add(DAYS, "Delete older than n days is required");
+    }
+    if (days !== null && days < 1) problems.add(DAYS, "Delete older than n days must be above 0");
+    if (stateVersionDays !== null && stateVersionDays < 1) {
+      problems.add(STATE_VERSION_DAYS, "State versions delete after n days must be above 0");
+    }
   }
   policy.kind = known;
-  policy.deleteOlderThanNDays = known === "delete-older" ? wanted : null;
+  policy.deleteOlderThanNDays = known === "delete-older" ? days : null;
+  policy.stateVersionsDeleteAfterNDays = known === "delete-older" ? stateVersionDays : null;
   policy.revision = nextVersion(policy.revision, now);
 }
 

@@ -1,16 +1,28 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { pageOf } from "@statehouse/postgres";
-import type { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
+import type {
+  AdministeredWorkspaceSchema,
+  AdminService,
+} from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import type { ServiceImpl } from "@statehouse/rpc";
 import {
+  type AdministeredWorkspaceView,
   deleteAnyOrganization,
   getAnyOrganization,
   getGeneralSettings,
   listAllOrganizations,
+  listAllWorkspaces,
   updateAnyOrganization,
   updateGeneralSettings,
 } from "../app/admin.ts";
 import type { App } from "../app/app.ts";
+import {
+  administeredWorkspaceSortKeys,
+  administeredWorkspaceSortOf,
+} from "../domain/administered-workspace.ts";
+import { sortUnknown } from "../domain/workspace.ts";
 import { organizationToProto } from "./organization.ts";
+import { runToProto } from "./run.ts";
 
 export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
   getGeneralSettings: async (_, { caller }) => ({
@@ -32,6 +44,13 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
     });
     return { organizations: organizations.map(organizationToProto), totalCount: total };
   },
+  listAllWorkspaces: async ({ query, currentRunStatuses, sort, ...page }, { caller }) => {
+    const wanted = administeredWorkspaceSortOf(sort);
+    if (!wanted) throw sortUnknown(administeredWorkspaceSortKeys);
+    const search = { query, currentRunStatuses, sort: wanted, page: pageOf(page) };
+    const { rows, total } = await listAllWorkspaces(app, caller, search);
+    return { workspaces: rows.map(administeredWorkspaceToProto), totalCount: total };
+  },
   getAnyOrganization: async ({ name }, { caller }) => ({
     organization: organizationToProto(await getAnyOrganization(app, caller, name)),
   }),
@@ -40,4 +59,20 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
     const wanted = { name, plan, workspaceLimit };
     return { organization: organizationToProto(await updateAnyOrganization(app, caller, wanted)) };
   },
+});
+
+const administeredWorkspaceToProto = ({
+  id,
+  name,
+  locked,
+  vcsRepoIdentifier,
+  organization,
+  currentRun,
+}: AdministeredWorkspaceView): MessageInitShape<typeof AdministeredWorkspaceSchema> => ({
+  id,
+  name,
+  locked,
+  ...(vcsRepoIdentifier === null ? {} : { vcsRepoIdentifier }),
+  ...(organization && { organization: organizationToProto(organization) }),
+  ...(currentRun && { currentRun: runToProto(currentRun) }),
 });

@@ -31,6 +31,9 @@ export const dataRetentionPolicyService = (
       await setDataRetentionPolicy(app, caller, targetIn(target), {
         kind: wanted.kind,
         deleteOlderThanNDays: wanted.deleteOlderThanNDays,
+        stateVersionsDeleteAfterNDays: wanted.withoutStateVersionDays
+          ? null
+          : wanted.stateVersionsDeleteAfterNDays,
       }),
     ),
   }),
@@ -70,9 +73,11 @@ const ownedToProto = (policy: OwnedDataRetentionPolicy) => ({
 export const dataRetentionPolicyToProto = ({
   id,
   kind,
-  deleteOlderThanNDays: days,
+  deleteOlderThanNDays,
+  stateVersionsDeleteAfterNDays,
 }: DataRetentionPolicyView): MessageInitShape<typeof DataRetentionPolicySchema> => ({
   id,
   kind,
-  ...(days === null ? {} : { deleteOlderThanNDays: days }),
+  ...(deleteOlderThanNDays === null ? {} : { deleteOlderThanNDays }),
+  ...(stateVersionsDeleteAfterNDays === null ? {} : { stateVersionsDeleteAfterNDays }),
 });

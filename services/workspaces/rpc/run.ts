@@ -1,4 +1,4 @@
-import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { fromJson, type JsonValue, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { quoted } from "@statehouse/errors";
 import { isId } from "@statehouse/postgres/ids";
@@ -6,26 +6,18 @@ import {
   type RunReport as RunMessage,
   RunReportSchema,
 } from "@statehouse/proto/statehouse/runs/v1/run_report";
-import type { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import type { RunSchema, RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { batchGetRuns, getRunPlacement, listEndedRuns } from "../app/run.ts";
 import { reportInvalid } from "../domain/errors.ts";
-import { isRunStatus, type Run, runStatuses } from "../domain/run.ts";
+import { isRunStatus, type Run, type RunView, runStatuses } from "../domain/run.ts";
 import { idsIn, runId, workspaceId } from "./ids.ts";
 
 export const runService = (app: App): ServiceImpl<typeof RunService> => ({
   batchGetRuns: async ({ ids }, { caller }) => {
     const runs = await batchGetRuns(app, caller, idsIn("run", ids));
-    return {
-      runs: runs.map((run) => ({
-        id: run.id,
-        workspaceId: run.workspaceId,
-        report: fromJson(RunReportSchema, run.report as JsonValue, { ignoreUnknownFields: true }),
-        commitSha: run.commitSha ?? "",
-        commitUrl: run.commitUrl ?? "",
-      })),
-    };
+    return { runs: runs.map(runToProto) };
   },
   getRunPlacement: async ({ runId: run, workspaceId: id }) => {
     const of = { runId: runId(run), workspaceId: workspaceId(id) };
@@ -33,6 +25,14 @@ export const runService = (app: App): ServiceImpl<typeof RunService> => ({
     return { organizationId, runner: runner ?? "" };
   },
   listEndedRuns: async ({ runIds }) => ({ runIds: await listEndedRuns(app, idsIn("run", runIds)) }),
+});
+
+export const runToProto = (run: RunView): MessageInitShape<typeof RunSchema> => ({
+  id: run.id,
+  workspaceId: run.workspaceId,
+  report: fromJson(RunReportSchema, run.report as JsonValue, { ignoreUnknownFields: true }),
+  commitSha: run.commitSha ?? "",
+  commitUrl: run.commitUrl ?? "",
 });
 
 /** Creates a run from a runner's report. Throws `invalid` if the report is invalid. */

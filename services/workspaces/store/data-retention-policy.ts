@@ -25,15 +25,24 @@ const entity = new EntitySchema({
     kind: text,
     // The ORM's naming strategy would not put an underscore before a single letter ("n").
     deleteOlderThanNDays: { ...optional(integer), fieldName: "delete_older_than_n_days" },
+    stateVersionsDeleteAfterNDays: {
+      ...optional(integer),
+      fieldName: "state_versions_delete_after_n_days",
+    },
     revision: bigint,
   },
 });
+
+/** Returns the SQL for the days after which the policy `policy` deletes state versions; null if it keeps them. */
+const stateVersionDays = (policy: string): string =>
+  `coalesce(${policy}.state_versions_delete_after_n_days, ${policy}.delete_older_than_n_days)`;
 
 const ofSite = "r.organization_id is null and r.workspace_id is null";
 
 const policyWhere = (condition: string): string =>
   `(select json_build_object('id', r.id, 'kind', r.kind,
-      'deleteOlderThanNDays', r.delete_older_than_n_days)
+      'deleteOlderThanNDays', r.delete_older_than_n_days,
+      'stateVersionsDeleteAfterNDays', r.state_versions_delete_after_n_days)
     from data_retention_policies r where ${condition})`;
 
 /** Selects the policy for which `condition` holds, as one JSON column; null if there is none. */
@@ -48,13 +57,14 @@ export const siteDataRetentionPolicy = `${policyWhere(ofSite)} as "siteDataReten
  * null if there is no policy, or if the policy deletes nothing.
  */
 export const effectiveRetentionDays = (workspace: string): string =>
-  `(select r.delete_older_than_n_days from data_retention_policies r
+  `(select ${stateVersionDays("r")} from data_retention_policies r
     where r.workspace_id = ${workspace}.id or r.organization_id = ${workspace}.organization_id
       or (${ofSite})
     order by r.workspace_id nulls last, r.organization_id nulls last limit 1
   ) as "effectiveRetentionDays"`;
 
-const columns = `r.id, r.kind, r.delete_older_than_n_days as "deleteOlderThanNDays"`;
+const columns = `r.id, r.kind, r.delete_older_than_n_days as "deleteOlderThanNDays",
+  r.state_versions_delete_after_n_days as "stateVersionsDeleteAfterNDays"`;
 
 const reads = (database: Database) => ({
   /**
@@ -84,9 +94,9 @@ const reads = (database: Database) => ({
       // index: workspaces_pkey, data_retention_policies_workspace, _organization, _site
       `select g.retention_version as version, w.id as "workspaceId", w.organization_id as "organizationId", o.plan,
          case
-           when own.id is not null then own.delete_older_than_n_days
-           when shared.id is not null then shared.delete_older_than_n_days
-           else site.delete_older_than_n_days
+           when own.id is not null then ${stateVersionDays("own")}
+           when shared.id is not null then ${stateVersionDays("shared")}
+           else ${stateVersionDays("site")}
          end as "deleteOlderThanNDays"
        from workspaces w
        cross join general_settings g
@@ -157,13 +167,13 @@ export const dataRetentionPolicies = {
   deletedWithOrganization: "data_retention_policies",
   published: {
     dataRetentionPolicySet: ({ policy }) => {
-      const { id, kind, deleteOlderThanNDays: days } = policy;
-      const fields = { ...targetOf(policy), kind };
-      return published(
-        DataRetentionPolicySetSchema,
-        id,
-        days === null ? fields : { ...fields, deleteOlderThanNDays: days },
-      );
+      const { id, kind, deleteOlderThanNDays, stateVersionsDeleteAfterNDays } = policy;
+      return published(DataRetentionPolicySetSchema, id, {
+        ...targetOf(policy),
+        kind,
+        ...(deleteOlderThanNDays === null ? {} : { deleteOlderThanNDays }),
+        ...(stateVersionsDeleteAfterNDays === null ? {} : { stateVersionsDeleteAfterNDays }),
+      });
     },
     dataRetentionPolicyDeleted: ({ policy }) =>
       published(DataRetentionPolicyDeletedSchema, policy.id, targetOf(policy)),

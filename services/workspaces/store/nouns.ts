@@ -9,6 +9,7 @@ import {
   type TxOf,
   tablesOfOrganization,
 } from "@statehouse/postgres";
+import { administeredWorkspaces } from "./administered-workspace.ts";
 import { agentPools } from "./agent-pool.ts";
 import { configurationVersions } from "./configuration-version.ts";
 import { dataRetentionPolicies } from "./data-retention-policy.ts";
@@ -53,6 +54,7 @@ const nouns = {
   agentPools,
   workspaces,
   workspaceLists,
+  administeredWorkspaces,
   workspaceDeletions,
   runs,
   remoteStateConsumers,

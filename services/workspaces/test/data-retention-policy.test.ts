@@ -54,6 +54,13 @@ test("state receives the retention of each workspace of a batch, and other calle
     [inherits]: [organizationId, "premium", 30],
     [elsewhere]: [otherId, "free", 90],
   });
+  const ofStates = { kind: "delete-older", stateVersionsDeleteAfterNDays: 12 };
+  await running.retention.setDataRetentionPolicy({ target: organization, ...ofStates }, owner);
+  const again = await running.retention.batchGetRetention(
+    { workspaceIds: [inherits] },
+    running.identities.state,
+  );
+  expect(again.retentions.map((one) => one.deleteOlderThanNDays)).toEqual([12]);
   for (const identity of [owner, running.identities.access]) {
     const asked = running.retention.batchGetRetention({ workspaceIds }, identity);
     expect(await failureOf(asked)).toMatchObject({ kind: "forbidden" });

@@ -205,6 +205,7 @@ export const wholeLists: ReadonlySet<string> = new Set([
   "GET /api/v2/changelog",
   "GET /api/v2/admin/organizations",
   "GET /api/v2/admin/users",
+  "GET /api/v2/admin/workspaces",
   "GET /api/v2/users/:userId/authentication-tokens",
   "GET /api/v2/organization-memberships",
   "GET /api/v2/organization/audit-trail",

@@ -229,10 +229,16 @@ beforeAll(async () => {
     await tx.organizationDeletions.hasWorkspaces("org-3");
     await tx.organizationDeletions.finish("org-none");
   });
-  // The empty string marks the end of the checked statements. The statements after it read all rows: the total counts
-  // all organizations, and an index of locks would have to be updated for every lock.
+  // The empty string marks the end of the checked statements. The statements after it read all rows: the totals count
+  // all organizations and workspaces, and an index of locks would have to be updated for every lock.
   statements.push("");
   await reads.workspaces.oldestLock();
+  await reads.administeredWorkspaces.page({
+    query: "n",
+    currentRunStatuses: ["applied"],
+    sort: { key: "name", descending: false },
+    page,
+  });
   await reads.organizations.pageOfAll({ query: "n", page });
 });
 afterAll(() => seeded[Symbol.asyncDispose]());
