@@ -70,7 +70,7 @@ const upgrade = process.env.STATEHOUSE_TEST_UPGRADE === "true" ? ["test/upgrade/
 const release: ProjectOptions = {
   ...onLocalServices,
   name: "release",
-  include: ["test/{chart,image,release}/**/*.test.ts", ...upgrade],
+  include: ["test/{chart,clients,image,release}/**/*.test.ts", ...upgrade],
 };
 
 /**

@@ -5,11 +5,14 @@ import process from "node:process";
 import { fromBinary } from "@bufbuild/protobuf";
 import { type DescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { asyncApi, type CommentOf, eventMessages, payloadSchema, sampleEvent } from "./catalog.ts";
+import { goMessages, pythonMessages, samples } from "./client-files.ts";
 import { eventType } from "./event.ts";
 
-// Writes the catalog of events from proto/ to docs/events: `npm run catalog:renew`.
+// Writes the catalog of events from proto/ to docs/events, and the types of events to the packages of other languages:
+// `npm run catalog:renew`.
 
 const root = path.resolve(import.meta.dirname, "../..");
+const clients = path.join(root, "clients");
 /** The folder of the catalog. */
 export const catalogFolder = path.join(root, "docs/events");
 
@@ -77,6 +80,18 @@ export function catalogFiles(): Map<string, string> {
   return files;
 }
 
+/** Returns the generated files of the packages of other languages by their path. */
+export function clientFiles(): Map<string, string> {
+  const commentOf = readComments();
+  const python = path.join(clients, "python/statehouse_events");
+  return new Map([
+    [path.join(clients, "go/messages.go"), goMessages(commentOf)],
+    [path.join(clients, "go/samples.json"), samples()],
+    [path.join(python, "messages.py"), pythonMessages(commentOf)],
+    [path.join(python, "samples.json"), samples()],
+  ]);
+}
+
 if (import.meta.main) {
   // Before the folder is deleted: it remains if a field has no sample value.
   const files = catalogFiles();
@@ -85,4 +100,5 @@ if (import.meta.main) {
   for (const [name, content] of files) {
     writeFileSync(path.join(catalogFolder, name), content);
   }
+  for (const [file, content] of clientFiles()) writeFileSync(file, content);
 }

@@ -58,11 +58,9 @@ function nameOf({ id, type, subject, revision, json }: IdentifiedEvent): string 
  * subscription. Replicas can share it.
  */
 export function deadLetterFiles(folder: string): DeadLetterFiles {
-  const fileOf = (event: IdentifiedEvent) => path.join(folder, `${nameOf(event)}${EXTENSION}`);
-
-  const write = async (stored: StoredEvent): Promise<void> => {
+  const write = async (name: string, stored: StoredEvent): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const file = fileOf(stored.event);
+    const file = path.join(folder, name);
     const draft = `${file}.${process.pid}.draft`;
     // The event is acknowledged when `store` resolves, so it must be on the disk by then.
     const handle = await open(draft, "w", 0o600);
@@ -86,7 +84,7 @@ export function deadLetterFiles(folder: string): DeadLetterFiles {
 
   return {
     store: ({ event, error, ...failed }) =>
-      write({
+      write(`${nameOf(event)}${EXTENSION}`, {
         event: { ...event, time: event.time.toISOString() },
         ...failed,
         error: describe(error),
@@ -96,22 +94,24 @@ export function deadLetterFiles(folder: string): DeadLetterFiles {
       const found = await names();
       const read = await Promise.allSettled(
         found.map(
-          async (name): Promise<StoredEvent> =>
-            JSON.parse(await readFile(path.join(folder, name), "utf8")),
+          async (name): Promise<{ name: string; one: StoredEvent }> => ({
+            name,
+            one: JSON.parse(await readFile(path.join(folder, name), "utf8")),
+          }),
         ),
       );
-      const stored = read.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      const stored = read.flatMap((file) => (file.status === "fulfilled" ? [file.value] : []));
       // A file that cannot be read does not prevent the replay of the others.
       let failed = found.length - stored.length;
-      for (const one of stored.toSorted(byAge)) {
+      for (const { name, one } of stored.toSorted((a, b) => byAge(a.one, b.one))) {
         try {
           const handle = handlers[one.event.type] ?? otherwise;
           if (!handle) throw new Error(`There is no handler for ${one.event.type}.`);
           await handle({ ...one.event, time: new Date(one.event.time) });
-          await rm(fileOf(one.event), { force: true });
+          await rm(path.join(folder, name), { force: true });
         } catch (error) {
           failed += 1;
-          await write({ ...one, failures: one.failures + 1, error: describe(error) });
+          await write(name, { ...one, failures: one.failures + 1, error: describe(error) });
         }
       }
       return { replayed: found.length - failed, failed };

@@ -153,8 +153,8 @@ function timeFrom(text: string, fallback: Date): Date {
 
 /** Returns the revision in a header; 0 if the header contains no revision that Statehouse can have assigned. */
 function revisionFrom(text: string): number {
-  const revision = Number(text);
-  return Number.isSafeInteger(revision) && revision >= 0 ? revision : 0;
+  const revision = /^\d+$/.test(text) ? Number(text) : 0;
+  return Number.isSafeInteger(revision) ? revision : 0;
 }
 
 /**

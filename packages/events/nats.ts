@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { loginOptions, type NatsLogin, type NatsTls } from "./nats-login.ts";
+import { pauseUnless } from "./pause.ts";
 
 export interface NatsOptions {
   /** One address, or several separated by commas: `nats://127.0.0.1:4222`. */
@@ -81,7 +81,7 @@ export function connectNats(options: NatsOptions): Nats {
         failure = "the connection was closed";
       } catch (error) {
         failure = error instanceof Error ? error.message : String(error);
-        await Promise.race([stop.promise, sleep(RETRY_MS, undefined, { ref: false })]);
+        await pauseUnless(stop.promise, RETRY_MS);
       }
     }
   };

@@ -3,6 +3,7 @@ import { type ConsumerMessages, type JsMsg, jetstream } from "@nats-io/jetstream
 import { metrics } from "@opentelemetry/api";
 import { type Event, reaches } from "./event.ts";
 import type { Nats } from "./nats.ts";
+import { pauseUnless } from "./pause.ts";
 import { ensureConsumer, MAIL_STREAM, streamOf } from "./stream.ts";
 
 type Log = (about: Record<string, unknown>, message: string) => void;
@@ -42,6 +43,7 @@ export function requireReachable(filter: string, types: readonly string[]): void
 }
 
 const STILL_WORKING_MS = 5000;
+const CONNECTED_AFTER_MS = 3000;
 const RETRY_MS = 500;
 
 /**
@@ -103,7 +105,7 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
     while (!stopped) {
       try {
         messages = await open(options, stop.promise);
-        if (failing) logger.info({ consumer: durable }, "event subscription resumed");
+        if (failing && messages) logger.info({ consumer: durable }, "event subscription resumed");
         failing = false;
         // Disposal may have happened while the subscription was being opened.
         if (stopped) messages?.stop();
@@ -114,7 +116,7 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
         if (!failing) logger.warn({ err: error, consumer: durable }, "event subscription lost");
         failing = true;
       }
-      if (!stopped) await Promise.race([stop.promise, sleep(RETRY_MS, undefined, { ref: false })]);
+      if (!stopped) await pauseUnless(stop.promise, RETRY_MS);
     }
   };
   const running = run();
@@ -130,17 +132,30 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
 }
 
 async function open(
-  { nats, durable, filter, from = "beginning", batch, prepare }: ReceiveOptions,
+  options: ReceiveOptions,
   stop: Promise<void>,
 ): Promise<ConsumerMessages | undefined> {
-  const connection = await Promise.race([nats.connection(), stop]);
+  const { nats, durable, filter, from = "beginning", batch, prepare } = options;
+  const late = sleep(CONNECTED_AFTER_MS, "late" as const, { ref: false });
+  const connection = await Promise.race([nats.connection(), stop, late]);
   if (!connection) return undefined;
+  if (connection === "late") {
+    // Throws why there is no connection, for example that the login is refused.
+    await nats.ready();
+    return open(options, stop);
+  }
   await prepare?.();
   const { domain } = nats;
   // A subscriber with its own account cannot create consumers: the services create the one that its account imports.
   if (domain === undefined) await ensureConsumer(connection, { durable, filter, from });
   const client = jetstream(connection, domain === undefined ? {} : { domain });
-  const consumer = await client.consumers.get(streamOf(filter), durable);
+  const consumer = await client.consumers.get(streamOf(filter), durable).catch((error: unknown) => {
+    // The library does not export the class.
+    if (!(error instanceof Error && error.name === "JetStreamNotEnabled")) throw error;
+    throw new Error(
+      `The consumer ${durable} cannot be reached: this login does not import it, or NATS has no JetStream.`,
+    );
+  });
   const { config } = await consumer.info(true);
   if (config.filter_subject !== filter) {
     throw new Error(`The consumer ${durable} has the filter ${config.filter_subject}.`);

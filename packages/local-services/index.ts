@@ -7,5 +7,5 @@ export { claimAlone, liveOwner } from "./owner.ts";
 export { freePort } from "./port.ts";
 export { type Postgres, startPostgres } from "./postgres.ts";
 export { canBuildPrograms, findCommandLine, findProgram, missingProgram } from "./programs.mjs";
+export { findPythonProgram, missingPythonEnvironment } from "./python-environments.mjs";
 export { missingReleaseTools } from "./release-tools.mjs";
-export { findSchemathesis, missingSchemathesis } from "./schemathesis.mjs";

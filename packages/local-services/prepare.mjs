@@ -16,8 +16,8 @@ import {
   provideProgram,
   releasePrograms,
 } from "./programs.mjs";
+import { providePythonEnvironment } from "./python-environments.mjs";
 import { provideReleaseTools } from "./release-tools.mjs";
-import { provideSchemathesis } from "./schemathesis.mjs";
 
 const forRelease = process.argv.includes("--release");
 const forTests = forRelease || process.argv.includes("--tests");
@@ -44,7 +44,10 @@ await orOneSentence(async () => {
   }
   if (forRelease) for (const name of releasePrograms) await unlessOnCi(() => provideProgram(name));
   if (forRelease) await unlessOnCi(provideReleaseTools);
-  if (forRelease) await unlessOnCi(provideSchemathesis);
+  if (forRelease) {
+    await unlessOnCi(() => providePythonEnvironment("schemathesis"));
+    await unlessOnCi(() => providePythonEnvironment("python-client"));
+  }
 });
 
 /**

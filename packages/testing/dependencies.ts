@@ -23,6 +23,7 @@ export type Dependency =
   | "go"
   | "minio"
   | "nats-server"
+  | "python client"
   | "release tools"
   | "schemathesis"
   | "terraform";

@@ -5,11 +5,11 @@ import {
   canBuildPrograms,
   findCommandLine,
   findProgram,
-  findSchemathesis,
+  findPythonProgram,
   type Minio,
   missingProgram,
+  missingPythonEnvironment,
   missingReleaseTools,
-  missingSchemathesis,
   type Postgres,
   startMinio,
   startNats,
@@ -78,7 +78,12 @@ export function missingDependencies(): Partial<Record<Dependency, string>> {
   const releaseTools = missingReleaseTools();
   return {
     ...(releaseTools === undefined ? {} : { "release tools": releaseTools }),
-    ...(findSchemathesis() ? {} : { schemathesis: missingSchemathesis }),
+    ...(findPythonProgram("schemathesis", "python")
+      ? {}
+      : { schemathesis: missingPythonEnvironment("schemathesis") }),
+    ...(findPythonProgram("python-client", "python")
+      ? {}
+      : { "python client": missingPythonEnvironment("python-client") }),
     ...(findProgram("nats-server") ? {} : { "nats-server": missingProgram("nats-server") }),
     ...(findProgram("minio") ? {} : { minio: missingProgram("minio") }),
     ...(findCommandLine()

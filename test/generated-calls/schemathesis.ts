@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { findSchemathesis, missingSchemathesis } from "@statehouse/local-services";
+import { findPythonProgram, missingPythonEnvironment } from "@statehouse/local-services";
 import type { Pools } from "./fixture.ts";
 
 const run = promisify(execFile);
@@ -65,8 +65,8 @@ export interface Report {
  * status, header, media type or body that the document does not describe.
  */
 export async function generatedCalls(url: string, calls: Calls): Promise<Report> {
-  const program = findSchemathesis();
-  if (!program) throw new Error(missingSchemathesis);
+  const program = findPythonProgram("schemathesis", "schemathesis");
+  if (!program) throw new Error(missingPythonEnvironment("schemathesis"));
   const folder = mkdtempSync(path.join(tmpdir(), "schemathesis-"));
   const report = {
     failures: "",

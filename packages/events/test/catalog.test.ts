@@ -5,7 +5,7 @@ import { fromJson } from "@bufbuild/protobuf";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
 import { asyncApi, eventMessages, headersSchema, payloadSchema, sampleEvent } from "../catalog.ts";
-import { catalogFiles, catalogFolder } from "../catalog-files.ts";
+import { catalogFiles, catalogFolder, clientFiles } from "../catalog-files.ts";
 import { eventType } from "../event.ts";
 
 const ajv = () => new Ajv({ strict: false, validateFormats: false });
@@ -20,6 +20,12 @@ test("docs/events is generated from proto/", () => {
     expect(committed, `${name}: run npm run catalog:renew`).toBe(content);
   }
   expect(files.get("README.md")).not.toContain("|  |");
+});
+
+test("the messages of the packages of other languages are generated from proto/", () => {
+  for (const [file, content] of clientFiles()) {
+    expect(readFileSync(file, "utf8"), `${file}: run npm run catalog:renew`).toBe(content);
+  }
 });
 
 test("the document is valid AsyncAPI 3", () => {

@@ -1,0 +1,236 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DeadLetterFiles stores each dead letter of one subscription in a file. The packages of all languages use the same
+// form. Replicas can share a folder.
+type DeadLetterFiles struct{ folder string }
+
+// NewDeadLetterFiles stores dead letters in a folder, which is created when the first one is stored.
+func NewDeadLetterFiles(folder string) *DeadLetterFiles { return &DeadLetterFiles{folder} }
+
+// storedEvent is the content of a file.
+type storedEvent struct {
+	Event    storedChange `json:"event"`
+	Consumer string       `json:"consumer"`
+	Failures int          `json:"failures"`
+	Error    string       `json:"error"`
+
+	name string
+}
+
+type storedChange struct {
+	ID             string       `json:"id"`
+	Type           string       `json:"type"`
+	OrganizationID string       `json:"organizationId,omitempty"`
+	Source         string       `json:"source"`
+	Subject        string       `json:"subject"`
+	Revision       uint64       `json:"revision"`
+	Time           timeInFile   `json:"time"`
+	Traceparent    string       `json:"traceparent,omitempty"`
+	Auth           *AuthContext `json:"auth,omitempty"`
+	JSON           string       `json:"json"`
+}
+
+// timeInFile is written with milliseconds, as the packages of all languages do.
+type timeInFile struct{ time.Time }
+
+func (of timeInFile) MarshalJSON() ([]byte, error) {
+	return of.AppendFormat(nil, `"2006-01-02T15:04:05.000Z07:00"`), nil
+}
+
+const (
+	extension      = ".json"
+	maxErrorLength = 1000
+	// maxNameLength is the longest name without its extension. File systems allow 255 bytes; the draft has a longer name.
+	maxNameLength = 200
+)
+
+// Store is the value of Subscription.DeadLetter. An event that is stored again replaces its file.
+func (files *DeadLetterFiles) Store(_ context.Context, failed FailedEvent) error {
+	event := failed.Event
+	return files.write(nameOf(event), storedEvent{
+		Event: storedChange{
+			event.ID, event.Type, event.OrganizationID, event.Source, event.Subject, event.Revision,
+			timeInFile{event.Time.UTC()}, event.Traceparent, event.Auth, string(event.JSON),
+		},
+		Consumer: failed.Consumer,
+		Failures: failed.Failures,
+		Error:    describe(failed.Err),
+	})
+}
+
+// Count returns the number of stored events, for an alert.
+func (files *DeadLetterFiles) Count() (int, error) {
+	names, err := files.names()
+	return len(names), err
+}
+
+// Replay calls the handlers with the stored events, oldest first, and deletes those that succeed. An event that fails
+// again stays, with the new error, and so does a file that cannot be read, which counts as failed. otherwise processes events of types without a handler; it can be nil.
+func (files *DeadLetterFiles) Replay(
+	ctx context.Context,
+	handlers []Handler,
+	otherwise func(ctx context.Context, event Event) error,
+) (replayed, failed int, err error) {
+	known, err := byType(handlers)
+	if err != nil {
+		return 0, 0, err
+	}
+	all, failed, err := files.read()
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, stored := range all {
+		handle := otherwise
+		if handler, found := known[stored.Event.Type]; found {
+			handle = handler.Handle
+		}
+		failure := fmt.Errorf("there is no handler for %s", stored.Event.Type)
+		if handle != nil {
+			failure = call(ctx, handle, stored.event())
+		}
+		if failure == nil {
+			replayed++
+			if err := os.Remove(filepath.Join(files.folder, stored.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return replayed, failed, err
+			}
+			continue
+		}
+		failed++
+		stored.Failures++
+		stored.Error = describe(failure)
+		if err := files.write(stored.name, stored); err != nil {
+			return replayed, failed, err
+		}
+	}
+	return replayed, failed, nil
+}
+
+func (stored storedEvent) event() Event {
+	of := stored.Event
+	return Event{
+		of.ID, of.Type, of.OrganizationID, of.Source, of.Subject, of.Revision, of.Time.Time, of.Traceparent, of.Auth,
+		[]byte(of.JSON),
+	}
+}
+
+// read returns the stored events, those of one object by revision and those of different objects by time, and the number
+// of files that cannot be read.
+func (files *DeadLetterFiles) read() (all []storedEvent, unreadable int, err error) {
+	names, err := files.names()
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, name := range names {
+		stored := storedEvent{name: name}
+		content, err := os.ReadFile(filepath.Join(files.folder, name))
+		if err != nil || json.Unmarshal(content, &stored) != nil {
+			unreadable++
+			continue
+		}
+		all = append(all, stored)
+	}
+	slices.SortStableFunc(all, func(one, other storedEvent) int {
+		if one.Event.Subject == other.Event.Subject {
+			return cmp.Compare(one.Event.Revision, other.Event.Revision)
+		}
+		return one.Event.Time.Compare(other.Event.Time.Time)
+	})
+	return all, unreadable, nil
+}
+
+func (files *DeadLetterFiles) names() ([]string, error) {
+	entries, err := os.ReadDir(files.folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), extension) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
+}
+
+// nameOf returns the name of the file of an event: its id, or a digest of the event if the publisher was not Statehouse
+// and the id is empty or too long.
+func nameOf(event Event) string {
+	name := escapeName(event.ID)
+	if name == "" || len(name) > maxNameLength {
+		content := fmt.Sprintf("%q %q %q %d %q", event.ID, event.Type, event.Subject, event.Revision, event.JSON)
+		name = fmt.Sprintf("sha256-%x", sha256.Sum256([]byte(content)))
+	}
+	return name + extension
+}
+
+// write stores an event on the disk before it returns: the event is acknowledged then.
+func (files *DeadLetterFiles) write(name string, stored storedEvent) error {
+	if err := os.MkdirAll(files.folder, 0o700); err != nil {
+		return err
+	}
+	content, err := json.MarshalIndent(stored, "", "  ")
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(files.folder, name)
+	draft := fmt.Sprintf("%s.%d.draft", file, os.Getpid())
+	if err := writeToDisk(draft, append(content, '\n')); err != nil {
+		return err
+	}
+	if err := os.Rename(draft, file); err != nil {
+		return err
+	}
+	return syncFolder(files.folder)
+}
+
+func writeToDisk(file string, content []byte) error {
+	handle, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = handle.Write(content)
+	return errors.Join(err, handle.Sync(), handle.Close())
+}
+
+// syncFolder writes a folder to the disk. Only after that does a renamed file in it survive a power failure.
+func syncFolder(folder string) error {
+	handle, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(handle.Sync(), handle.Close())
+}
+
+// escapeName encodes the characters that a file name may not contain.
+func escapeName(id string) string {
+	const safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()"
+	var result strings.Builder
+	for _, character := range []byte(id) {
+		if strings.IndexByte(safe, character) >= 0 {
+			result.WriteByte(character)
+		} else {
+			fmt.Fprintf(&result, "%%%02X", character)
+		}
+	}
+	return result.String()
+}
+
+func describe(err error) string {
+	characters := []rune(err.Error())
+	return string(characters[:min(len(characters), maxErrorLength)])
+}

@@ -1,0 +1,308 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Subscription says which events to receive, and how to process them.
+type Subscription struct {
+	// Durable is the name of the durable consumer: replicas with the same name share the events. It may contain
+	// letters, digits, "-" and "_".
+	Durable string
+	// Filter is the subjects to receive, with the wildcards of NATS: "statehouse.state.>". With ClientOptions.Domain it
+	// must be the granted filter.
+	Filter string
+	// FromNow makes a new consumer begin at the present instead of the oldest event. It has no effect with
+	// ClientOptions.Domain.
+	FromNow bool
+	// Handlers process events, at most one each type.
+	Handlers []Handler
+	// Otherwise processes events of all other types. If it is nil, they are acknowledged.
+	Otherwise func(ctx context.Context, event Event) error
+	// DeadLetter stores an event that has failed MaxFailures times, so that it does not delay later events. If storing
+	// fails too, the event is retried later. The content of an event for the mail sender is removed: it contains a
+	// secret.
+	DeadLetter func(ctx context.Context, failed FailedEvent) error
+	// IsTransient returns whether an error is temporary and not caused by the event. Such errors never lead to a dead
+	// letter. If it is nil, no error is transient.
+	IsTransient func(err error) bool
+	// MaxFailures is 8 if it is 0.
+	MaxFailures int
+	// Logger is slog.Default() if it is nil.
+	Logger *slog.Logger
+}
+
+// FailedEvent is an event that has failed MaxFailures times.
+type FailedEvent struct {
+	Event    Event
+	Consumer string
+	Failures int
+	Err      error
+}
+
+const (
+	defaultMaxFailures = 8
+	// ackWait is the time after which an event that a killed replica had received is delivered to another replica.
+	ackWait           = 15 * time.Second
+	stillWorkingEvery = 5 * time.Second
+	requestTimeout    = 5 * time.Second
+)
+
+var durableForm = regexp.MustCompile(`^[\w-]+$`)
+
+// Subscribe receives events one at a time until ctx is done, and returns nil then, after the current event. Each event
+// is received at least once, and events of one object in order unless one of them failed. While NATS is unavailable or
+// Statehouse has not created the stream, it waits. It returns an error only if the subscription is invalid.
+//
+// The context of handlers is not done when ctx is: a handler that has begun can finish.
+func (client *Client) Subscribe(ctx context.Context, subscription Subscription) error {
+	run, err := newRun(client, subscription)
+	if err != nil {
+		return err
+	}
+	failing := false
+	for ctx.Err() == nil {
+		err := run.receive(ctx, func() {
+			if failing {
+				run.logger.Info("event subscription resumed")
+			}
+			failing = false
+		})
+		if ctx.Err() != nil {
+			break
+		}
+		if errors.Is(err, errClosed) {
+			return err
+		}
+		if err = client.withRefusal(err); !failing {
+			run.logger.Warn("event subscription lost", "error", err)
+			failing = true
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(retryDelay):
+		}
+	}
+	client.flush()
+	return nil
+}
+
+// run is a subscription that was checked.
+type run struct {
+	Subscription
+	client   *Client
+	handlers map[string]Handler
+	logger   *slog.Logger
+}
+
+func newRun(client *Client, subscription Subscription) (*run, error) {
+	if !durableForm.MatchString(subscription.Durable) {
+		return nil, fmt.Errorf("the durable name %q is invalid; letters, digits, - and _ are allowed", subscription.Durable)
+	}
+	if subscription.Filter == "" {
+		return nil, errors.New("the filter is missing")
+	}
+	if subscription.DeadLetter == nil {
+		return nil, errors.New("the function DeadLetter is missing")
+	}
+	if subscription.MaxFailures == 0 {
+		subscription.MaxFailures = defaultMaxFailures
+	}
+	handlers, err := byType(subscription.Handlers)
+	if err != nil {
+		return nil, err
+	}
+	var excluded []string
+	for eventType := range handlers {
+		if !reaches(subscription.Filter, eventType) {
+			excluded = append(excluded, eventType)
+		}
+	}
+	if len(excluded) > 0 {
+		slices.Sort(excluded)
+		return nil, fmt.Errorf("the filter %s excludes the handled events %s", subscription.Filter, strings.Join(excluded, ", "))
+	}
+	logger := subscription.Logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	return &run{subscription, client, handlers, logger.With("consumer", subscription.Durable)}, nil
+}
+
+func byType(handlers []Handler) (map[string]Handler, error) {
+	result := make(map[string]Handler, len(handlers))
+	for _, handler := range handlers {
+		if _, twice := result[handler.Type]; twice {
+			return nil, fmt.Errorf("%s has two handlers", handler.Type)
+		}
+		result[handler.Type] = handler
+	}
+	return result, nil
+}
+
+// receive processes events until ctx is done or the subscription is lost.
+func (run *run) receive(ctx context.Context, opened func()) error {
+	consumer, err := run.open(ctx)
+	if err != nil {
+		return err
+	}
+	// No prefetch: if a process is killed, only the event that it was processing is delayed.
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(1), jetstream.PullHeartbeat(requestTimeout))
+	if err != nil {
+		return err
+	}
+	defer messages.Stop()
+	opened()
+	for {
+		message, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return message.Nak()
+		}
+		run.process(ctx, message)
+	}
+}
+
+// open returns the durable consumer. Without a domain it creates the consumer or changes its filter.
+func (run *run) open(ctx context.Context) (jetstream.Consumer, error) {
+	js, err := run.client.jetStream()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	stream := streamOf(run.Filter)
+	consumer, err := js.Consumer(ctx, stream, run.Durable)
+	if run.client.options.Domain == "" {
+		consumer, err = run.ensure(ctx, js, stream, consumer, err)
+	}
+	if errors.Is(err, nats.ErrNoResponders) {
+		return nil, fmt.Errorf("the consumer %s cannot be reached: this login does not import it, or NATS has no JetStream: %w", run.Durable, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if filter := consumer.CachedInfo().Config.FilterSubject; filter != run.Filter {
+		return nil, fmt.Errorf("the consumer %s has the filter %s", run.Durable, filter)
+	}
+	return consumer, nil
+}
+
+func (run *run) ensure(ctx context.Context, js jetstream.JetStream, stream string, found jetstream.Consumer, err error) (jetstream.Consumer, error) {
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		from := jetstream.DeliverAllPolicy
+		if run.FromNow {
+			from = jetstream.DeliverNewPolicy
+		}
+		return js.CreateConsumer(ctx, stream, jetstream.ConsumerConfig{
+			Durable:       run.Durable,
+			Description:   "events for " + run.Durable,
+			FilterSubject: run.Filter,
+			AckPolicy:     jetstream.AckExplicitPolicy,
+			AckWait:       ackWait,
+			MaxDeliver:    -1,
+			DeliverPolicy: from,
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	config := found.CachedInfo().Config
+	if config.FilterSubject == run.Filter {
+		return found, nil
+	}
+	config.FilterSubject = run.Filter
+	config.FilterSubjects = nil
+	return js.UpdateConsumer(ctx, stream, config)
+}
+
+// process calls the handler and acknowledges the event or returns it to the stream.
+func (run *run) process(ctx context.Context, message jetstream.Msg) {
+	metadata, err := message.Metadata()
+	if err != nil {
+		run.logger.Error("message is not of a stream", "error", err)
+		return
+	}
+	event := eventFrom(message.Subject(), message.Headers().Get, message.Data(), metadata.Timestamp)
+	handle := run.Otherwise
+	if handler, found := run.handlers[event.Type]; found {
+		handle = handler.Handle
+	}
+	if handle == nil {
+		run.acknowledge(message)
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		ticker := time.NewTicker(stillWorkingEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				_ = message.InProgress()
+			case <-done:
+				return
+			}
+		}
+	}()
+	defer close(done)
+	if err := call(ctx, handle, event); err != nil {
+		run.failed(ctx, message, FailedEvent{event, run.Durable, int(metadata.NumDelivered), err})
+		return
+	}
+	run.acknowledge(message)
+}
+
+// call turns a panic of a handler into an error, so that one event does not end the process again and again.
+func call(ctx context.Context, handle func(context.Context, Event) error, event Event) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
+	return handle(ctx, event)
+}
+
+// failed returns an event to the stream with a growing delay, or stores it as a dead letter.
+func (run *run) failed(ctx context.Context, message jetstream.Msg, failed FailedEvent) {
+	logger := run.logger.With("event", failed.Event.ID, "type", failed.Event.Type, "failures", failed.Failures)
+	transient := run.IsTransient != nil && run.IsTransient(failed.Err)
+	if failed.Failures < run.MaxFailures || transient {
+		logger.Warn("event processing failed; it is delivered again", "error", failed.Err)
+	} else {
+		stored := failed
+		if strings.HasPrefix(failed.Event.Type, mailSubjects) {
+			stored.Event.JSON = []byte("{}")
+		}
+		err := run.DeadLetter(ctx, stored)
+		if err == nil {
+			logger.Error("event stored as dead letter", "error", failed.Err)
+			run.acknowledge(message)
+			return
+		}
+		logger.Warn("dead letter not stored", "error", err)
+	}
+	delay := min(30*time.Second, 100*time.Millisecond<<min(failed.Failures, 10))
+	if err := message.NakWithDelay(delay); err != nil {
+		logger.Warn("event not returned to the stream; it is delivered again later", "error", err)
+	}
+}
+
+func (run *run) acknowledge(message jetstream.Msg) {
+	if err := message.Ack(); err != nil {
+		run.logger.Warn("event not acknowledged; it is delivered again", "error", err)
+	}
+}

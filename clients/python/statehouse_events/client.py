@@ -1,0 +1,220 @@
+"""The connection to NATS."""
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import nats.errors
+from nats.aio.client import Client as NatsClient
+from nats.js import JetStreamContext
+
+Renewable = str | Callable[[], str]
+"""A value, or a function that returns the current one: it is called for every connection."""
+
+
+@dataclass(frozen=True)
+class UserPassword:
+    """Authenticates with a user and a password."""
+
+    user: str
+    password: Renewable
+
+
+@dataclass(frozen=True)
+class Token:
+    """Authenticates with a token."""
+
+    token: Renewable
+
+
+@dataclass(frozen=True)
+class NkeySeed:
+    """Authenticates with the seed of an nkey, ``SU…``."""
+
+    seed: Renewable
+
+
+@dataclass(frozen=True)
+class CredentialsFile:
+    """Authenticates with a file that contains a JWT and a seed, as nsc writes it."""
+
+    file: str | Path
+
+
+Login = UserPassword | Token | NkeySeed | CredentialsFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tls:
+    """Encrypts the connection. A server without TLS is then refused.
+
+    The files are PEM and are read for each connection. Without ``ca_file`` the authorities of the
+    machine apply.
+    """
+
+    ca_file: str | Path | None = None
+    cert_file: str | Path | None = None
+    key_file: str | Path | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """Read the files."""
+        context = ssl.create_default_context(cafile=self.ca_file)
+        if self.cert_file:
+            context.load_cert_chain(self.cert_file, self.key_file)
+        return context
+
+
+def _current(value: Renewable) -> str:
+    return (value if isinstance(value, str) else value()).strip()
+
+
+class _Nats(NatsClient):
+    """The client of NATS that reads credentials and certificates again for each connection."""
+
+    def __init__(self, login: Login | None, tls: Tls | None) -> None:
+        super().__init__()
+        self._login = login
+        self._tls = tls
+
+    @property
+    def ssl_context(self) -> ssl.SSLContext:
+        return (self._tls or Tls()).context()
+
+    def login_options(self) -> dict[str, Any]:
+        login = self._login
+        if isinstance(login, UserPassword):
+            return {"user": login.user, "password": _current(login.password)}
+        if isinstance(login, Token):
+            return {"token": _current(login.token)}
+        if isinstance(login, NkeySeed):
+            return {"nkeys_seed_str": _current(login.seed)}
+        if isinstance(login, CredentialsFile):
+            return {"user_credentials": str(login.file)}
+        return {}
+
+    def _connect_command(self) -> bytes:
+        # Before anything is sent: the client of NATS continues without TLS if the server has none.
+        if self._tls and not self._server_info.get("tls_required"):
+            raise nats.errors.SecureConnWantedError
+        for name, value in self.login_options().items():
+            if name == "nkeys_seed_str":
+                self._nkeys_seed_str = value
+            else:
+                self.options[name] = value
+        if isinstance(self._login, NkeySeed | CredentialsFile):
+            self._setup_nkeys_connect()
+        command: bytes = super()._connect_command()
+        return command
+
+
+CONNECT_TIMEOUT = 2
+RETRY_DELAY = 0.5
+
+
+class Client:
+    """Connects to NATS when it is used, and again when the connection is lost.
+
+    ``url`` is one address, or several separated by commas: ``nats://127.0.0.1:4222``. ``name`` is
+    shown to operators. ``tls`` must be set, even to ``Tls()``, if the connection must be encrypted.
+    ``domain`` is the JetStream domain under which the account of this login imports its durable
+    consumer: ``statehouse`` for an account that ``statehouse keys`` created; without it the streams
+    are in the account itself. ``inbox_prefix`` is the first part of the subjects on which the
+    client receives responses and events.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        login: Login | None = None,
+        tls: Tls | None = None,
+        domain: str | None = None,
+        inbox_prefix: str = "_INBOX",
+    ) -> None:
+        self.domain = domain
+        self._servers = [server.strip() for server in url.split(",")]
+        self._name = name
+        self._login = login
+        self._tls = tls
+        self._inbox_prefix = inbox_prefix
+        self._connection: _Nats | None = None
+        self._refused: Exception | None = None
+        self._failure: Exception | None = None
+
+    async def __aenter__(self) -> Self:
+        """Return the client, which connects when it is used."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the connection."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._connection:
+            await self._connection.close()
+            self._connection = None
+
+    async def connect(self) -> NatsClient:
+        """Return the open connection, or open one.
+
+        A connection that the server closed, because it no longer accepts the login, is replaced by
+        one with the current credentials.
+        """
+        if self._connection and not self._connection.is_closed:
+            return self._connection
+        connection = _Nats(self._login, self._tls)
+        # The client of NATS would try without an end and without an error.
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT * len(self._servers)):
+                await connection.connect(
+                    servers=self._servers,
+                    name=self._name,
+                    error_cb=self._on_error,
+                    connect_timeout=CONNECT_TIMEOUT,
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=1,
+                    ping_interval=20,
+                    inbox_prefix=self._inbox_prefix,
+                    tls=self._tls.context() if self._tls else None,
+                    **connection.login_options(),
+                )
+        except TimeoutError as error:
+            with contextlib.suppress(Exception):
+                await connection.close()
+            raise self._failure or error from None
+        self._connection = connection
+        return connection
+
+    async def jetstream(self) -> JetStreamContext:
+        """Return the API of JetStream in the domain of the client."""
+        options = {"domain": self.domain} if self.domain else {}
+        return (await self.connect()).jetstream(timeout=5, **options)
+
+    async def flush(self) -> None:
+        """Send the last acknowledgements if the server is available."""
+        if self._connection and self._connection.is_connected:
+            with contextlib.suppress(nats.errors.Error):
+                await self._connection.flush(timeout=2)
+
+    def refusal(self) -> Exception | None:
+        """Return the permission that the server refused since the last call, if any."""
+        refused, self._refused = self._refused, None
+        return refused
+
+    async def _on_error(self, error: Exception) -> None:
+        # The server reports a refused permission only here: the request itself gets no response.
+        if "permissions violation" in str(error).lower():
+            self._refused = error
+        self._failure = error

@@ -1,0 +1,181 @@
+"""Dead letters of a subscription as files."""
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cmp_to_key
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from .event import AuthContext, Event, EventFunction, Handler, by_type
+from .message import format_event_time
+from .subscription import FailedEvent
+
+_EXTENSION = ".json"
+_MAX_ERROR_LENGTH = 1000
+_MAX_NAME_LENGTH = 200
+"""Longest name without its extension. File systems allow 255 bytes; the draft has a longer name."""
+
+
+@dataclass(frozen=True)
+class _Stored:
+    event: Event
+    consumer: str
+    failures: int
+    error: str
+
+
+@dataclass(frozen=True)
+class Replay:
+    """How many dead letters succeeded and failed."""
+
+    replayed: int
+    failed: int
+
+
+class DeadLetterFiles:
+    """Stores each dead letter of one subscription in a file of a folder.
+
+    The packages of all languages use the same form. Replicas can share a folder, which is created
+    when the first dead letter is stored.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+
+    async def store(self, failed: FailedEvent) -> None:
+        """Store an event; ``subscribe`` takes this function as ``dead_letter``."""
+        stored = _Stored(failed.event, failed.consumer, failed.failures, _describe(failed.error))
+        self._write(self._folder / _name_of(failed.event), stored)
+
+    def count(self) -> int:
+        """Return the number of stored events, for an alert."""
+        return len(self._files())
+
+    async def replay(
+        self, handlers: Iterable[Handler], otherwise: EventFunction | None = None
+    ) -> Replay:
+        """Call the handlers with the stored events, oldest first, and delete those that succeed.
+
+        An event that fails again stays, with the new error, and so does a file that cannot be read,
+        which counts as failed. ``otherwise`` processes events of types without a handler.
+        """
+        known = by_type(handlers)
+        found = self._files()
+        stored: list[tuple[_Stored, Path]] = []
+        for file in found:
+            with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+                stored.append((_read(file), file))
+        failed = len(found) - len(stored)
+        stored.sort(key=lambda each: _order(each[0]))
+        for each, file in stored:
+            handler = known.get(each.event.type)
+            handle = handler.handle if handler else otherwise
+            try:
+                if handle is None:
+                    raise LookupError(f"there is no handler for {each.event.type}")
+                await handle(each.event)
+            except Exception as error:  # noqa: BLE001 - a handler may raise anything
+                failed += 1
+                failures = each.failures + 1
+                self._write(file, _Stored(each.event, each.consumer, failures, _describe(error)))
+            else:
+                file.unlink(missing_ok=True)
+        return Replay(len(found) - failed, failed)
+
+    def _files(self) -> list[Path]:
+        return sorted(self._folder.glob(f"*{_EXTENSION}"))
+
+    def _write(self, file: Path, stored: _Stored) -> None:
+        """Write an event to the disk before it is acknowledged."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = Path(f"{file}.{os.getpid()}.draft")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+            handle.write(json.dumps(_to_object(stored), ensure_ascii=False, indent=2) + "\n")
+            handle.flush()
+            os.fsync(handle.fileno())
+        draft.rename(file)
+        # Only after that does a renamed file survive a power failure.
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _name_of(event: Event) -> str:
+    """Return the name of the file of an event.
+
+    That is its id, or a digest of the event if the publisher was not Statehouse and the id is empty
+    or too long.
+    """
+    name = quote(event.id, safe="-_.!~*'()")
+    if not name or len(name) > _MAX_NAME_LENGTH:
+        content = repr((event.id, event.type, event.subject, event.revision, event.json))
+        name = f"sha256-{hashlib.sha256(content.encode()).hexdigest()}"
+    return name + _EXTENSION
+
+
+def _to_object(stored: _Stored) -> dict[str, object]:
+    event = stored.event
+    content = {
+        "id": event.id,
+        "type": event.type,
+        "organizationId": event.organization_id,
+        "source": event.source,
+        "subject": event.subject,
+        "revision": event.revision,
+        "time": format_event_time(event.time),
+        "traceparent": event.traceparent,
+        "auth": {"type": event.auth.type, "id": event.auth.id} if event.auth else None,
+        "json": event.json,
+    }
+    return {
+        "event": {name: value for name, value in content.items() if value is not None},
+        "consumer": stored.consumer,
+        "failures": stored.failures,
+        "error": stored.error,
+    }
+
+
+def _read(file: Path) -> _Stored:
+    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    event = content["event"]
+    auth = event.get("auth")
+    return _Stored(
+        Event(
+            id=event["id"],
+            type=event["type"],
+            organization_id=event.get("organizationId"),
+            source=event["source"],
+            subject=event["subject"],
+            revision=event["revision"],
+            time=datetime.fromisoformat(event["time"]),
+            traceparent=event.get("traceparent"),
+            auth=AuthContext(type=auth["type"], id=auth["id"]) if auth else None,
+            json=event["json"],
+        ),
+        content["consumer"],
+        content["failures"],
+        content["error"],
+    )
+
+
+def _compare(one: _Stored, other: _Stored) -> int:
+    """Order the events of one object by revision, and those of different objects by time."""
+    if one.event.subject == other.event.subject:
+        return one.event.revision - other.event.revision
+    return (one.event.time > other.event.time) - (one.event.time < other.event.time)
+
+
+_order = cmp_to_key(_compare)
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_MAX_ERROR_LENGTH]

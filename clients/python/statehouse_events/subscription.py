@@ -1,0 +1,290 @@
+"""Receives events through a durable consumer."""
+
+import asyncio
+import contextlib
+import logging
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import nats.errors
+import nats.js.errors
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+
+from .client import RETRY_DELAY, Client
+from .event import (
+    MAIL_SUBJECTS,
+    Event,
+    EventFunction,
+    Handler,
+    by_type,
+    event_from,
+    reaches,
+    stream_of,
+)
+
+CONSUMER_NOT_FOUND = 10014
+DEFAULT_MAX_FAILURES = 8
+ACK_WAIT = 15
+"""Seconds after which an event that a killed replica had received is delivered to another one."""
+STILL_WORKING_EVERY = 5
+POLL = 5
+"""Seconds that a request for the next event waits on the server."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedEvent:
+    """An event that has failed ``max_failures`` times."""
+
+    event: Event
+    consumer: str
+    failures: int
+    error: Exception
+
+
+DeadLetter = Callable[[FailedEvent], Awaitable[None]]
+
+
+async def subscribe(
+    client: Client,
+    *,
+    durable: str,
+    filter_subject: str,
+    handlers: Iterable[Handler] = (),
+    dead_letter: DeadLetter,
+    otherwise: EventFunction | None = None,
+    is_transient: Callable[[Exception], bool] = lambda _: False,
+    max_failures: int = DEFAULT_MAX_FAILURES,
+    from_now: bool = False,
+    stop: asyncio.Event | None = None,
+    logger: logging.Logger | None = None,
+) -> None:
+    """Receive events one at a time until ``stop`` is set, and return after the current event.
+
+    Each event is received at least once, and events of one object in order unless one of them
+    failed. While NATS is unavailable or Statehouse has not created the stream, it waits. Raises
+    ValueError if the subscription is invalid.
+
+    ``durable`` is the name of the durable consumer: replicas with the same name share the events.
+    ``filter_subject`` is the subjects to receive, with the wildcards of NATS; with a domain it must
+    be the granted filter. ``otherwise`` processes events of types without a handler; without it
+    they are acknowledged. ``dead_letter`` stores an event that has failed ``max_failures`` times;
+    if storing fails too, the event is retried later. Errors for which ``is_transient`` returns true
+    never lead to a dead letter. ``from_now`` makes a new consumer begin at the present; it has no
+    effect with a domain.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", durable):
+        raise ValueError(
+            f"the durable name {durable!r} is invalid; letters, digits, - and _ are allowed"
+        )
+    known = by_type(handlers)
+    excluded = sorted(each for each in known if not reaches(filter_subject, each))
+    if excluded:
+        raise ValueError(
+            f"the filter {filter_subject} excludes the handled events {', '.join(excluded)}"
+        )
+    subscription = _Subscription(
+        client=client,
+        durable=durable,
+        filter_subject=filter_subject,
+        from_now=from_now,
+        handlers=known,
+        otherwise=otherwise,
+        dead_letter=dead_letter,
+        is_transient=is_transient,
+        max_failures=max_failures,
+        stop=stop or asyncio.Event(),
+        logger=logger or logging.getLogger("statehouse_events"),
+    )
+    await subscription.run()
+
+
+@dataclass(kw_only=True)
+class _Subscription:
+    client: Client
+    durable: str
+    filter_subject: str
+    from_now: bool
+    handlers: dict[str, Handler]
+    otherwise: EventFunction | None
+    dead_letter: DeadLetter
+    is_transient: Callable[[Exception], bool]
+    max_failures: int
+    stop: asyncio.Event
+    logger: logging.Logger
+    failing: bool = False
+
+    async def run(self) -> None:
+        stopping = asyncio.create_task(self.stop.wait())
+        try:
+            while not self.stop.is_set():
+                try:
+                    await self._receive(stopping)
+                except Exception as error:  # noqa: BLE001 - every failure is logged and retried
+                    self._lost(error)
+                    await asyncio.wait([stopping], timeout=RETRY_DELAY)
+        finally:
+            stopping.cancel()
+        await self.client.flush()
+
+    def _lost(self, error: Exception) -> None:
+        refused = self.client.refusal()
+        if not self.failing and not self.stop.is_set():
+            text = f"{refused} ({_describe(error)})" if refused else _describe(error)
+            self.logger.warning("event subscription lost: %s", text, extra=self._about())
+            self.failing = True
+
+    async def _receive(self, stopping: "asyncio.Task[bool]") -> None:
+        opened = await _unless(stopping, self._open())
+        if opened is None:
+            return
+        stream, messages = opened
+        try:
+            if self.failing:
+                self.logger.info("event subscription resumed", extra=self._about())
+                self.failing = False
+            while not self.stop.is_set():
+                # No prefetch: if a process is killed, only the event that it was processing is
+                # delayed.
+                try:
+                    fetched = await _unless(stopping, messages.fetch(1, timeout=POLL))
+                except TimeoutError:
+                    # A deleted consumer looks like one without events.
+                    await _unless(stopping, stream.consumer_info(self._stream(), self.durable))
+                    continue
+                for message in fetched or ():
+                    await self._process(message)
+        finally:
+            with contextlib.suppress(nats.errors.Error):
+                await messages.unsubscribe()
+
+    def _stream(self) -> str:
+        return stream_of(self.filter_subject)
+
+    async def _open(self) -> tuple[JetStreamContext, JetStreamContext.PullSubscription]:
+        """Bind to the durable consumer. Without a domain it is created or gets the filter."""
+        stream = await self.client.jetstream()
+        try:
+            info = await stream.consumer_info(self._stream(), self.durable)
+        except nats.js.errors.NotFoundError as error:
+            if self.client.domain or error.err_code != CONSUMER_NOT_FOUND:
+                raise
+            info = await stream.add_consumer(
+                self._stream(),
+                ConsumerConfig(
+                    durable_name=self.durable,
+                    description=f"events for {self.durable}",
+                    filter_subject=self.filter_subject,
+                    ack_policy=AckPolicy.EXPLICIT,
+                    ack_wait=ACK_WAIT,
+                    max_deliver=-1,
+                    deliver_policy=DeliverPolicy.NEW if self.from_now else DeliverPolicy.ALL,
+                ),
+            )
+        except (nats.errors.NoRespondersError, nats.js.errors.ServiceUnavailableError) as error:
+            raise ConnectionError(
+                f"the consumer {self.durable} cannot be reached: this login does not import it, or "
+                "NATS has no JetStream"
+            ) from error
+        if info.config.filter_subject != self.filter_subject and not self.client.domain:
+            config = replace(info.config, filter_subject=self.filter_subject, filter_subjects=None)
+            info = await stream.add_consumer(self._stream(), config)
+        if info.config.filter_subject != self.filter_subject:
+            raise ConnectionError(
+                f"the consumer {self.durable} has the filter {info.config.filter_subject}"
+            )
+        messages = await stream.pull_subscribe_bind(self.durable, self._stream())
+        return stream, messages
+
+    async def _process(self, message: Msg) -> None:
+        metadata = message.metadata
+        event = event_from(message.subject, message.headers or {}, message.data, metadata.timestamp)
+        handler = self.handlers.get(event.type)
+        handle = handler.handle if handler else self.otherwise
+        if handle is None:
+            await message.ack()
+            return
+        async with _still_working(message):
+            try:
+                await handle(event)
+            except Exception as error:  # noqa: BLE001 - a handler may raise anything
+                failed = FailedEvent(
+                    event=event,
+                    consumer=self.durable,
+                    failures=metadata.num_delivered,
+                    error=error,
+                )
+                await self._failed(message, failed)
+            else:
+                await message.ack()
+
+    async def _failed(self, message: Msg, failed: FailedEvent) -> None:
+        """Return an event to the stream with a growing delay, or store it as a dead letter."""
+        error = failed.error
+        about = self._about() | {
+            "event": failed.event.id,
+            "type": failed.event.type,
+            "failures": failed.failures,
+        }
+        if failed.failures < self.max_failures or self.is_transient(error):
+            text = "event processing failed; it is delivered again: %s"
+            self.logger.warning(text, _describe(error), extra=about)
+        else:
+            try:
+                await self.dead_letter(_without_secrets(failed))
+            except Exception as failure:  # noqa: BLE001 - the event is retried
+                text = "dead letter not stored: %s"
+                self.logger.warning(text, _describe(failure), extra=about)
+            else:
+                text = "event stored as dead letter: %s"
+                self.logger.error(text, _describe(error), extra=about)
+                await message.ack()
+                return
+        await message.nak(delay=min(30.0, 0.1 * 2 ** min(failed.failures, 10)))
+
+    def _about(self) -> dict[str, object]:
+        return {"consumer": self.durable}
+
+
+T = TypeVar("T")
+
+
+async def _unless(stopping: "asyncio.Task[bool]", work: Awaitable[T]) -> T | None:
+    """Wait for the work; cancel it and return None if the subscription stops before."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([task, stopping], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+    return None if task.cancelled() else task.result()
+
+
+@contextlib.asynccontextmanager
+async def _still_working(message: Msg) -> AsyncIterator[None]:
+    async def repeat() -> None:
+        while True:
+            await asyncio.sleep(STILL_WORKING_EVERY)
+            with contextlib.suppress(nats.errors.Error):
+                await message.in_progress()
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+def _without_secrets(failed: FailedEvent) -> FailedEvent:
+    """Return an event for the mail sender without its content, which contains a secret."""
+    if not failed.event.type.startswith(MAIL_SUBJECTS):
+        return failed
+    return replace(failed, event=replace(failed.event, json="{}"))
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/**
+ * Waits for the time to pass or for `stop`. The timer keeps the process alive: a subscriber that has no connection yet
+ * has nothing else that does.
+ */
+export async function pauseUnless(stop: Promise<void>, milliseconds: number): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([stop, sleep(milliseconds, undefined, { signal: timer.signal })]);
+  timer.abort();
+}

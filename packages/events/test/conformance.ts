@@ -1,0 +1,134 @@
+// The driver of this package in the conformance suite: reads a scenario as JSON on standard input and prints what it
+// receives as lines of JSON. The suite compares the packages of all languages.
+import process from "node:process";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import { type DescMessage, toJson } from "@bufbuild/protobuf";
+import { UserCreatedSchema } from "@statehouse/proto/statehouse/access/v1/events";
+import { StateVersionProcessedSchema } from "@statehouse/proto/statehouse/state/v1/events";
+import {
+  DataRetentionPolicySetSchema,
+  WorkspaceAutoDestroyDueSchema,
+  WorkspaceCreatedSchema,
+  WorkspaceDeletedSchema,
+  WorkspaceLockedSchema,
+  WorkspaceUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { deadLetterFiles } from "../dead-letter-files.ts";
+import {
+  connectNats,
+  type Event,
+  eventType,
+  type NatsLogin,
+  type NatsTls,
+  on,
+  subscribe,
+} from "../subscribe.ts";
+
+interface Scenario {
+  /** Receives events, unless it is "replay": calls the handlers with the dead letters. */
+  mode?: "replay";
+  url: string;
+  login?: NatsLogin;
+  tls?: NatsTls;
+  domain?: string;
+  inboxPrefix?: string;
+  durable: string;
+  filter: string;
+  /** The types that have a handler. */
+  handled?: readonly string[];
+  /** Whether events of other types are processed. */
+  otherwise?: boolean;
+  maxFailures?: number;
+  /** The folder of dead letters. */
+  deadLetters?: string;
+  /** The number of failures by event id. */
+  fail?: Readonly<Record<string, number>>;
+  /** The ids of events whose failures are transient. */
+  transient?: readonly string[];
+  /** The id of the event whose handler never returns. */
+  hangOn?: string;
+  /** The id of the event whose handler stops the subscription. */
+  stopOn?: string;
+}
+
+const messages: readonly DescMessage[] = [
+  WorkspaceCreatedSchema,
+  WorkspaceUpdatedSchema,
+  WorkspaceLockedSchema,
+  WorkspaceDeletedSchema,
+  WorkspaceAutoDestroyDueSchema,
+  DataRetentionPolicySetSchema,
+  StateVersionProcessedSchema,
+  UserCreatedSchema,
+];
+
+const scenario: Scenario = JSON.parse(await text(process.stdin));
+
+const print = (line: object) => void process.stdout.write(`${JSON.stringify(line)}\n`);
+
+class Transient extends Error {}
+
+const stop = Promise.withResolvers<void>();
+const failures = new Map<string, number>();
+const revisions = new Map<string, number>();
+
+/** Prints the event, and fails as the scenario says. */
+async function handle(event: Event, message: unknown): Promise<void> {
+  const { id, subject, revision, time, json: _, ...rest } = event;
+  const applied = revision > (revisions.get(subject) ?? 0);
+  const failed = (failures.get(id) ?? 0) < (scenario.fail?.[id] ?? 0);
+  print({
+    ...{ handled: id, ...rest, subject, revision: String(revision), time },
+    ...{ applied, failed, message },
+  });
+  if (failed) {
+    failures.set(id, (failures.get(id) ?? 0) + 1);
+    throw scenario.transient?.includes(id) ? new Transient("transient") : new Error("cannot");
+  }
+  if (applied) revisions.set(subject, revision);
+  if (id === scenario.hangOn) await new Promise(() => {});
+  if (id === scenario.stopOn) {
+    stop.resolve();
+    await pause(200);
+    print({ finished: id });
+  }
+}
+
+const handlers = Object.assign(
+  {},
+  ...messages
+    .filter((schema) => scenario.handled?.includes(eventType(schema)))
+    .map((schema) => on(schema, (message, event) => handle(event, toJson(schema, message)))),
+);
+const otherwise = scenario.otherwise && ((event: Event) => handle(event, JSON.parse(event.json)));
+const files = deadLetterFiles(scenario.deadLetters ?? "");
+
+const log = (level: string) => (about: Record<string, unknown>, message: string) =>
+  print({ log: level, message, ...("err" in about && { error: String(about.err) }) });
+
+async function receive(): Promise<void> {
+  const { url, login, tls, domain, inboxPrefix, durable, filter, maxFailures } = scenario;
+  await using nats = connectNats({ url, name: "conformance", login, tls, domain, inboxPrefix });
+  await using _subscription = subscribe({
+    ...{ nats, durable, filter, handlers },
+    ...(otherwise && { otherwise }),
+    ...(maxFailures !== undefined && { maxFailures }),
+    deadLetter: files.store,
+    isTransient: (error) => error instanceof Transient,
+    logger: { info: log("info"), warn: log("warn"), error: log("error") },
+  });
+  await stop.promise;
+}
+
+process.once("SIGTERM", stop.resolve);
+try {
+  if (scenario.mode === "replay") {
+    const result = await files.replay(handlers, otherwise || undefined);
+    print({ ...result, left: await files.count() });
+  } else await receive();
+  print({ ended: true });
+} catch (error) {
+  print({ refused: error instanceof Error ? error.message : String(error) });
+  process.exitCode = 1;
+}
