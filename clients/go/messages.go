@@ -328,12 +328,40 @@ func (TokenTtlPolicyUpdated) EventType() string {
 	return "statehouse.access.token-ttl-policy.updated.v1"
 }
 
+// AuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
+type AuditHeadSealed struct {
+	// The organization's id, or _ for records that concern the whole installation.
+	Organization string `json:"organization,omitempty"`
+	// Empty for records that concern the whole installation.
+	OrganizationID string `json:"organizationId,omitempty"`
+	Service        string `json:"service,omitempty"`
+	// The number of the batch: 1, 2, 3, …
+	Revision uint64 `json:"revision,omitempty,string"`
+	// The number of records of the batch.
+	Records uint32 `json:"records,omitempty"`
+	// ISO 8601 in UTC with milliseconds, exactly as it was signed.
+	SealedAt string `json:"sealedAt,omitempty"`
+	// Hexadecimal SHA-256 over this batch and all earlier ones.
+	Hash string `json:"hash,omitempty"`
+	// The key in ASSERTION_PUBLIC_KEYS that verifies the signature.
+	KeyID string `json:"keyId,omitempty"`
+	// Base64 of the Ed25519 signature.
+	Signature string `json:"signature,omitempty"`
+}
+
+// EventType returns the type of the event.
+func (AuditHeadSealed) EventType() string {
+	return "statehouse.access.audit-head.sealed.v1"
+}
+
 // OrganizationCreated: An organization was created.
 type OrganizationCreated struct {
 	OrganizationID string `json:"organizationId,omitempty"`
 	Name           string `json:"name,omitempty"`
 	CreatorUserID  string `json:"creatorUserId,omitempty"`
 	Revision       uint64 `json:"revision,omitempty,string"`
+	// Whether the organization's plan bills by usage.
+	UsageBasedBilling bool `json:"usageBasedBilling,omitempty"`
 }
 
 // EventType returns the type of the event.
@@ -549,6 +577,8 @@ type DataRetentionPolicySet struct {
 	Kind                 string  `json:"kind,omitempty"`
 	DeleteOlderThanNDays *uint32 `json:"deleteOlderThanNDays,omitempty"`
 	Revision             uint64  `json:"revision,omitempty,string"`
+	// Applies to state versions instead of `delete_older_than_n_days`.
+	StateVersionsDeleteAfterNDays *uint32 `json:"stateVersionsDeleteAfterNDays,omitempty"`
 }
 
 // EventType returns the type of the event.
@@ -669,6 +699,32 @@ type WorkspaceAutoDestroyDue struct {
 // EventType returns the type of the event.
 func (WorkspaceAutoDestroyDue) EventType() string {
 	return "statehouse.workspaces.workspace.auto-destroy-due.v1"
+}
+
+// AuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
+type AuditHeadSealed struct {
+	// The organization's id, or _ for records that concern the whole installation.
+	Organization string `json:"organization,omitempty"`
+	// Empty for records that concern the whole installation.
+	OrganizationID string `json:"organizationId,omitempty"`
+	Service        string `json:"service,omitempty"`
+	// The number of the batch: 1, 2, 3, …
+	Revision uint64 `json:"revision,omitempty,string"`
+	// The number of records of the batch.
+	Records uint32 `json:"records,omitempty"`
+	// ISO 8601 in UTC with milliseconds, exactly as it was signed.
+	SealedAt string `json:"sealedAt,omitempty"`
+	// Hexadecimal SHA-256 over this batch and all earlier ones.
+	Hash string `json:"hash,omitempty"`
+	// The key in ASSERTION_PUBLIC_KEYS that verifies the signature.
+	KeyID string `json:"keyId,omitempty"`
+	// Base64 of the Ed25519 signature.
+	Signature string `json:"signature,omitempty"`
+}
+
+// EventType returns the type of the event.
+func (AuditHeadSealed) EventType() string {
+	return "statehouse.workspaces.audit-head.sealed.v1"
 }
 
 // StateVersionCreated: A state version was created; its state is not uploaded yet.
@@ -815,6 +871,32 @@ type WorkspaceStateChanged struct {
 // EventType returns the type of the event.
 func (WorkspaceStateChanged) EventType() string {
 	return "statehouse.state.workspace-state.changed.v1"
+}
+
+// AuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
+type AuditHeadSealed struct {
+	// The organization's id, or _ for records that concern the whole installation.
+	Organization string `json:"organization,omitempty"`
+	// Empty for records that concern the whole installation.
+	OrganizationID string `json:"organizationId,omitempty"`
+	Service        string `json:"service,omitempty"`
+	// The number of the batch: 1, 2, 3, …
+	Revision uint64 `json:"revision,omitempty,string"`
+	// The number of records of the batch.
+	Records uint32 `json:"records,omitempty"`
+	// ISO 8601 in UTC with milliseconds, exactly as it was signed.
+	SealedAt string `json:"sealedAt,omitempty"`
+	// Hexadecimal SHA-256 over this batch and all earlier ones.
+	Hash string `json:"hash,omitempty"`
+	// The key in ASSERTION_PUBLIC_KEYS that verifies the signature.
+	KeyID string `json:"keyId,omitempty"`
+	// Base64 of the Ed25519 signature.
+	Signature string `json:"signature,omitempty"`
+}
+
+// EventType returns the type of the event.
+func (AuditHeadSealed) EventType() string {
+	return "statehouse.state.audit-head.sealed.v1"
 }
 
 // InvitationCreated: A user was invited. Statehouse itself sends no e-mail; the mail sender sends the id and the secret to the address.

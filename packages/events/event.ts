@@ -66,12 +66,18 @@ function divide(subject: string): Pick<Event, "type" | "organizationId"> {
   return { type, organizationId: organization === INSTALLATION ? undefined : organization };
 }
 
+/** Returns whether some subject of this event type matches `filter`, which can contain the wildcards of NATS. */
+export const reaches = (filter: string, type: string): boolean =>
+  // A wildcard in a subject stands for any organization.
+  matches(filter, `${type}.*`);
+
 /**
- * Returns whether some subject of this event type matches `filter`, which can contain the wildcards of NATS.
+ * Returns whether `filter`, which can contain the wildcards of NATS, selects this subject. A part `*` of the subject
+ * stands for any value.
  */
-export function reaches(filter: string, type: string): boolean {
+export function matches(filter: string, subject: string): boolean {
   const wanted = filter.split(".");
-  const tokens = [...type.split("."), "*"];
+  const tokens = subject.split(".");
   const rest = wanted.at(-1) === ">" ? wanted.length - 1 : undefined;
   if (rest === undefined ? wanted.length !== tokens.length : tokens.length <= rest) return false;
   return wanted
@@ -93,13 +99,12 @@ export const dataSchemaOf = (type: string): string => `urn:statehouse:event-sche
 /** The number of digits of the largest revision. Shorter ones are padded, because a `sequence` is compared as text. */
 const SEQUENCE_DIGITS = 20;
 
-/**
- * Returns the NATS headers of an event in the binary mode of CloudEvents 1.0, with the extensions sequence, auth
- * context and distributed tracing.
- */
-export function headersOf(event: Event): MsgHdrs {
+/** Returns the attributes of CloudEvents 1.0, with the extensions sequence, auth context and distributed tracing. */
+export function attributesOf(
+  event: Omit<Event, "organizationId" | "json">,
+): Record<string, string> {
   const { auth, traceparent } = event;
-  const attributes = {
+  return {
     specversion: "1.0",
     id: event.id,
     source: event.source,
@@ -113,8 +118,14 @@ export function headersOf(event: Event): MsgHdrs {
     ...(auth?.id && { authid: auth.id }),
     ...(traceparent && { traceparent }),
   };
+}
+
+/** Returns the NATS headers of an event in the binary mode of CloudEvents 1.0. */
+export function headersOf(event: Event): MsgHdrs {
   const result = headers();
-  for (const [name, value] of Object.entries(attributes)) result.set(`ce-${name}`, encode(value));
+  for (const [name, value] of Object.entries(attributesOf(event))) {
+    result.set(`ce-${name}`, encode(value));
+  }
   return result;
 }
 

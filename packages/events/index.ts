@@ -6,6 +6,14 @@ export {
 } from "./consumer.ts";
 export { observeDeadLetters } from "./dead-letter.ts";
 export { decode, type Event, eventType } from "./event.ts";
+export {
+  createListing,
+  type Listing,
+  type ListingPage,
+  type ListingRequest,
+  type ListingSource,
+  listed,
+} from "./listing.ts";
 export { createLocalBus, type LocalBus, startLocalRelay } from "./local-bus.ts";
 export { eventMigrations } from "./migrations.ts";
 export { connectNats, type Nats } from "./nats.ts";
@@ -28,4 +36,5 @@ export {
   STREAM,
   type StreamSettings,
 } from "./stream.ts";
+export { type StreamPosition, streamPosition } from "./stream-position.ts";
 export { on, subscribe } from "./subscribe.ts";

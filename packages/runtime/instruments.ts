@@ -88,6 +88,7 @@ export function scrapedGauge(
 
 const failures = {
   token: ["missing", "refused"],
+  nkey: ["missing", "refused"],
   assertion: ["missing", "refused", "foreign_certificate", "caller_not_allowed"],
 } as const;
 
@@ -103,7 +104,7 @@ export function authenticationFailures<Credential extends keyof typeof failures>
     "statehouse/runtime",
     "statehouse_authentication_failures_total",
     {
-      description: "Tokens and assertions that were missing or not accepted",
+      description: "Tokens, assertions and nkeys that were missing or not accepted",
       series: failures[credential].map((reason) => ({ credential, reason })),
     },
   );

@@ -153,7 +153,7 @@ export const natsSettings = {
     .transform((text) => (text ? text.split(",").map(subscriberFrom) : undefined))
     .refine(
       (all) => all?.every((one) => one !== undefined) ?? true,
-      "must be durable names and filters: billing=statehouse.>,search=statehouse.state.>",
+      "must be durable names, filters and public nkeys: billing=statehouse.>;UA…,search=statehouse.state.>",
     )
     .transform((all) => all?.filter((one) => one !== undefined))
     .refine(
@@ -161,14 +161,22 @@ export const natsSettings = {
       "may contain one subscriber of statehouse-mail only, because its stream has one consumer",
     )
     .describe(
-      "Durable names and filters of the subscribers that have accounts of their own in NATS: name=filter,name=filter.",
+      "Durable names, filters and public nkeys of the subscribers that have accounts of their own in NATS: name=filter;key,name=filter;key.",
     ),
 };
 
-function subscriberFrom(text: string): { durable: string; filter: string } | undefined {
-  const [, durable, filter] =
-    /^([\w-]+)=(statehouse(?:-mail)?\.[\w.*>-]+)$/.exec(text.trim()) ?? [];
-  return durable && filter ? { durable, filter } : undefined;
+interface DeclaredSubscriber {
+  durable: string;
+  filter: string;
+  /** The nkeys with which it may list what exists. */
+  publicKeys: readonly string[];
+}
+
+function subscriberFrom(text: string): DeclaredSubscriber | undefined {
+  const [, durable, filter, keys = ""] =
+    /^([\w-]+)=(statehouse(?:-mail)?\.[\w.*>-]+)((?:;U[A-Z2-7]{55})*)$/.exec(text.trim()) ?? [];
+  if (!durable || !filter) return undefined;
+  return { durable, filter, publicKeys: keys.split(";").filter((key) => key !== "") };
 }
 
 const neededForTls = z

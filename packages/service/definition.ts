@@ -1,5 +1,5 @@
 import type { Audit } from "@statehouse/audit";
-import type { Consumer } from "@statehouse/events";
+import type { Consumer, Listing, ListingSource } from "@statehouse/events";
 import type {
   Database,
   openDatabase,
@@ -86,6 +86,8 @@ export interface ServiceDefinition<
    */
   grants?(app: App): GrantsLoader;
   bindings(app: App): ServiceBinding[];
+  /** Creates the listing of the service's objects for subscribers. */
+  listing(source: ListingSource): Listing;
   consumers(app: App): Consumer[];
   /** Opens resources when the service starts. Commands do not open them. */
   resources?(given: { config: z.output<Schema>; logger: Logger }): Promise<Resources>;

@@ -24,6 +24,7 @@ import {
   type Ports,
   serve,
 } from "./listeners.ts";
+import { listingBinding } from "./listing.ts";
 import { openApp } from "./open-app.ts";
 import { localTransport, natsTransport } from "./transport.ts";
 
@@ -133,7 +134,11 @@ export async function startService<
         }),
       }),
       logger,
-      bindings: [...definition.bindings(app), implement(AuditTrailService, auditTrail)],
+      bindings: [
+        ...definition.bindings(app),
+        implement(AuditTrailService, auditTrail),
+        listingBinding(definition.listing({ database, source }), () => transport.stream()),
+      ],
     }),
   );
   const checks = {

@@ -1,10 +1,13 @@
+import { unavailable } from "@statehouse/errors";
 import {
   type Consumer,
   connectNats,
   type LocalBus,
+  type StreamPosition,
   startConsumer,
   startLocalRelay,
   startRelay,
+  streamPosition,
 } from "@statehouse/events";
 import type { Database } from "@statehouse/postgres";
 import type { Logger } from "@statehouse/runtime";
@@ -15,6 +18,8 @@ import { natsOptions, streamSettings } from "./nats-options.ts";
 export interface Transport {
   consume(consumer: Consumer): void;
   ready(): Promise<void>;
+  /** Returns the position of the stream of events. Throws `unavailable`. */
+  stream(): Promise<StreamPosition>;
 }
 
 interface Events {
@@ -37,6 +42,7 @@ export function natsTransport(
   return {
     consume: (consumer) => void stack.use(startConsumer({ ...events, nats, stream, ...consumer })),
     ready: () => nats.ready(),
+    stream: () => streamPosition(nats),
   };
 }
 
@@ -50,6 +56,9 @@ export function localTransport(
     consume: (consumer) => void stack.use(bus.subscribe(consumer, events.logger)),
     ready: async () => {
       throw new Error("no NATS server runs; events wait in the outbox");
+    },
+    stream: async () => {
+      throw unavailable("stream", "No NATS server runs, so that there is no stream of events.");
     },
   };
 }

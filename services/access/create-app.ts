@@ -23,6 +23,7 @@ export const createApp = ({
   tokenUsage: createTokenUsage(),
   workspaces: createWorkspacesClient(channels.workspaces, identity),
   settings: {
+    subscribers: config.EVENT_SUBSCRIBERS ?? [],
     maxTokenDays: config.TOKEN_MAX_DAYS,
     runTokenLifetimeMs: config.RUN_TOKEN_LIFETIME * 1000,
   },

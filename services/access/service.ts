@@ -6,7 +6,7 @@ import { createApp } from "./create-app.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { loadGrants } from "./rpc/grants.ts";
 import { migrations } from "./store/migrations.ts";
-import { entities } from "./store/nouns.ts";
+import { entities, listing } from "./store/nouns.ts";
 import { startTokenUsage } from "./workers/token-usage.ts";
 
 /** Interval at which token uses are written, in ms: `last-used-at` is delayed at most this long. */
@@ -22,6 +22,7 @@ export const service = defineService({
   app: createApp,
   grants: loadGrants,
   bindings,
+  listing,
   consumers,
   workers: ({ app, logger, options }) => [
     startTokenUsage({

@@ -12,7 +12,7 @@ import { createObjectHandler } from "./objects/handler.ts";
 import { examineBlobStore, openBlobStore } from "./objects/open-store.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { migrations } from "./store/migrations.ts";
-import { entities } from "./store/nouns.ts";
+import { entities, listing } from "./store/nouns.ts";
 import { sealedOutputs } from "./store/state-version-output.ts";
 import { startBlobDeletion } from "./workers/blob-deletion.ts";
 import { startCollector } from "./workers/collector.ts";
@@ -31,6 +31,7 @@ export const service = defineService({
   clients: ["access", "workspaces"],
   app: createApp,
   bindings,
+  listing,
   consumers,
   resources: ({ config, logger }) => openBlobStore(config, logger),
   workers({ app, resources: store, logger }) {

@@ -4,7 +4,7 @@ import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { migrations } from "./store/migrations.ts";
-import { entities } from "./store/nouns.ts";
+import { entities, listing } from "./store/nouns.ts";
 import { sealedSshKeys } from "./store/ssh-key.ts";
 import { startAutoDestroys } from "./workers/auto-destroy.ts";
 import { startLockAge } from "./workers/lock-age.ts";
@@ -23,6 +23,7 @@ export const service = defineService({
   clients: ["access", "state"],
   app: createApp,
   bindings,
+  listing,
   consumers,
   workers: ({ app, logger, options }) => [
     startReconciliation({

@@ -12,6 +12,9 @@ __all__ = [
     "AgentPoolCreated",
     "AgentPoolDeleted",
     "AgentPoolUpdated",
+    "AuditHeadSealed",
+    "AuditHeadSealed",
+    "AuditHeadSealed",
     "DataRetentionPolicyDeleted",
     "DataRetentionPolicySet",
     "InvitationCreated",
@@ -350,6 +353,30 @@ class TokenTtlPolicyUpdated(Message):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AuditHeadSealed(Message):
+    """Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md)."""
+
+    TYPE: ClassVar[str] = "statehouse.access.audit-head.sealed.v1"
+    # The organization's id, or _ for records that concern the whole installation.
+    organization: str = ""
+    # Empty for records that concern the whole installation.
+    organization_id: str = ""
+    service: str = ""
+    # The number of the batch: 1, 2, 3, …
+    revision: int = int64()
+    # The number of records of the batch.
+    records: int = 0
+    # ISO 8601 in UTC with milliseconds, exactly as it was signed.
+    sealed_at: str = ""
+    # Hexadecimal SHA-256 over this batch and all earlier ones.
+    hash: str = ""
+    # The key in ASSERTION_PUBLIC_KEYS that verifies the signature.
+    key_id: str = ""
+    # Base64 of the Ed25519 signature.
+    signature: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class OrganizationCreated(Message):
     """An organization was created."""
 
@@ -358,6 +385,8 @@ class OrganizationCreated(Message):
     name: str = ""
     creator_user_id: str = ""
     revision: int = int64()
+    # Whether the organization's plan bills by usage.
+    usage_based_billing: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -541,6 +570,8 @@ class DataRetentionPolicySet(Message):
     kind: str = ""
     delete_older_than_n_days: int | None = None
     revision: int = int64()
+    # Applies to state versions instead of `delete_older_than_n_days`.
+    state_versions_delete_after_n_days: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -640,6 +671,30 @@ class WorkspaceAutoDestroyDue(Message):
     project_id: str = ""
     due_at: datetime | None = None
     revision: int = int64()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditHeadSealed(Message):
+    """Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md)."""
+
+    TYPE: ClassVar[str] = "statehouse.workspaces.audit-head.sealed.v1"
+    # The organization's id, or _ for records that concern the whole installation.
+    organization: str = ""
+    # Empty for records that concern the whole installation.
+    organization_id: str = ""
+    service: str = ""
+    # The number of the batch: 1, 2, 3, …
+    revision: int = int64()
+    # The number of records of the batch.
+    records: int = 0
+    # ISO 8601 in UTC with milliseconds, exactly as it was signed.
+    sealed_at: str = ""
+    # Hexadecimal SHA-256 over this batch and all earlier ones.
+    hash: str = ""
+    # The key in ASSERTION_PUBLIC_KEYS that verifies the signature.
+    key_id: str = ""
+    # Base64 of the Ed25519 signature.
+    signature: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -770,6 +825,30 @@ class WorkspaceStateChanged(Message):
     resource_count: int = 0
     latest_change_at: datetime | None = None
     revision: int = int64()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditHeadSealed(Message):
+    """Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md)."""
+
+    TYPE: ClassVar[str] = "statehouse.state.audit-head.sealed.v1"
+    # The organization's id, or _ for records that concern the whole installation.
+    organization: str = ""
+    # Empty for records that concern the whole installation.
+    organization_id: str = ""
+    service: str = ""
+    # The number of the batch: 1, 2, 3, …
+    revision: int = int64()
+    # The number of records of the batch.
+    records: int = 0
+    # ISO 8601 in UTC with milliseconds, exactly as it was signed.
+    sealed_at: str = ""
+    # Hexadecimal SHA-256 over this batch and all earlier ones.
+    hash: str = ""
+    # The key in ASSERTION_PUBLIC_KEYS that verifies the signature.
+    key_id: str = ""
+    # Base64 of the Ed25519 signature.
+    signature: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

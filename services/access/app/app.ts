@@ -1,3 +1,4 @@
+import type { Subscriber } from "../domain/subscriber.ts";
 import type { Reads, Tx } from "../store/nouns.ts";
 import type { WorkspacesClient } from "./clients.ts";
 import type { TokenUsage } from "./token-usage.ts";
@@ -13,6 +14,8 @@ export interface App {
 }
 
 export interface Settings {
+  /** The subscribers to events. */
+  subscribers: readonly Subscriber[];
   /** The maximum lifetime of new tokens, in days; undefined if it is not limited. */
   maxTokenDays: number | undefined;
   runTokenLifetimeMs: number;

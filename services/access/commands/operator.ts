@@ -32,7 +32,7 @@ export async function openOperatorApp(
     app: {
       transaction: transactions(database),
       reads: createReads(database),
-      settings: { maxTokenDays, runTokenLifetimeMs: 0 },
+      settings: { subscribers: [], maxTokenDays, runTokenLifetimeMs: 0 },
       tokenUsage: createTokenUsage(),
       workspaces: {
         nameOfOrganization: notCalled,

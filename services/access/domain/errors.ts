@@ -74,3 +74,5 @@ export const principalNotFound = () => notFound("principal");
 
 /** The message is the same for every cause, because the response must not reveal which tokens were once valid. */
 export const tokenRefused = () => unauthenticated();
+export const subscriberRefused = () =>
+  unauthenticated("The credential is not one of a known subscriber, or it is no longer valid.");

@@ -1,5 +1,10 @@
 import { type AuditRecord, companionOf, recordChange } from "@statehouse/audit";
-import { createRecorder, type EventOf } from "@statehouse/events";
+import {
+  createListing,
+  createRecorder,
+  type EventOf,
+  type ListingSource,
+} from "@statehouse/events";
 import {
   createTransactions,
   type Database,
@@ -15,6 +20,7 @@ import { organizations } from "./organization.ts";
 import { memberships } from "./organization-membership.ts";
 import { principalNames } from "./principal-name.ts";
 import { runTokens } from "./run-token.ts";
+import { subscriberNonces } from "./subscriber-nonce.ts";
 import { teams } from "./team.ts";
 import { teamAccess } from "./team-access.ts";
 import { teamMembers } from "./team-member.ts";
@@ -28,6 +34,7 @@ import { users } from "./user.ts";
  * - `rows`: its operations inside a transaction (`tx.<noun>`).
  * - `reads`: its queries outside any transaction, which change nothing (`app.reads.<noun>`).
  * - `published`: the messages of its events.
+ * - `listed`: its objects as events, for subscribers.
  * - `deletedWithOrganization`: the table whose rows are deleted with their organization.
  * Tables are deleted in the order of this list: a table must precede the tables that it refers to.
  */
@@ -44,6 +51,7 @@ const nouns = {
   memberships,
   teams,
   runTokens,
+  subscriberNonces,
 };
 
 type Nouns = typeof nouns;
@@ -54,6 +62,8 @@ export type Reads = PartsOf<Nouns, "reads">;
 export const entities = entitiesOf(nouns);
 
 const recorders = { event: createRecorder(nouns, companionOf), change: recordChange };
+
+export const listing = (source: ListingSource) => createListing(nouns, source);
 
 export const createReads = (database: Database): Reads => partsOf(nouns, "reads", database);
 

@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -24,6 +24,7 @@ import {
   type OrganizationMembershipEvent,
   type OrganizationMembershipSort,
 } from "../domain/organization-membership.ts";
+import { versionOf } from "./organization-version.ts";
 
 const columns = {
   id: primaryKey,
@@ -255,7 +256,17 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-const fieldsOf = ({ id, organizationId, userId }: OrganizationMembership) => ({
+type Membership = Pick<OrganizationMembership, "id" | "organizationId" | "userId">;
+type ListedMembership = Membership & { key: string; revision: number; status: string };
+
+/** Selects at most $3 memberships after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedMemberships = `-- index: organization_memberships_pkey, organizations_pkey
+  select m.id as key, m.id, m.organization_id as "organizationId", m.user_id as "userId", m.status,
+    ${versionOf("m.organization_id")} as revision
+  from organization_memberships m
+  where m.id > $1 and ($2::text is null or m.organization_id = $2) order by m.id limit $3`;
+
+const fieldsOf = ({ id, organizationId, userId }: Membership) => ({
   organizationMembershipId: id,
   organizationId,
   userId,
@@ -266,6 +277,19 @@ export const memberships = {
   reads,
   rows,
   deletedWithOrganization: "organization_memberships",
+  listed: listed({
+    schemas: [OrganizationMembershipInvitedSchema, OrganizationMembershipActivatedSchema],
+    select: listedMemberships,
+    events: (membership: ListedMembership) => [
+      published(
+        membership.status === "active"
+          ? OrganizationMembershipActivatedSchema
+          : OrganizationMembershipInvitedSchema,
+        membership.id,
+        fieldsOf(membership),
+      ),
+    ],
+  }),
   published: {
     organizationMembershipInvited: ({ membership }) =>
       published(OrganizationMembershipInvitedSchema, membership.id, fieldsOf(membership)),

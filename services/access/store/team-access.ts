@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -26,6 +26,7 @@ import {
   type TeamAccessEvent,
   type TeamAccessTarget,
 } from "../domain/team-access.ts";
+import { versionOf } from "./organization-version.ts";
 
 const columns = {
   id: primaryKey,
@@ -144,14 +145,28 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-const ofProject = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
+type Granted = Pick<
+  TeamAccess,
+  "id" | "teamId" | "targetType" | "targetId" | "organizationId" | "access"
+>;
+type ListedTeamAccess = Granted & { key: string; revision: number };
+
+/** Selects at most $3 grants of teams after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedTeamAccesses = `-- index: team_accesses_pkey, organizations_pkey
+  select a.id as key, a.id, a.team_id as "teamId", a.target_type as "targetType",
+    a.target_id as "targetId", a.organization_id as "organizationId", a.access,
+    ${versionOf("a.organization_id")} as revision
+  from team_accesses a
+  where a.id > $1 and ($2::text is null or a.organization_id = $2) order by a.id limit $3`;
+
+const ofProject = ({ id, teamId, targetId, organizationId }: Granted) => ({
   teamProjectId: id,
   teamId,
   projectId: targetId,
   organizationId,
 });
 
-const ofWorkspace = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
+const ofWorkspace = ({ id, teamId, targetId, organizationId }: Granted) => ({
   teamWorkspaceId: id,
   teamId,
   workspaceId: targetId,
@@ -164,18 +179,18 @@ const ofWorkspace = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
  */
 const publishedTables = {
   project: {
-    created: (of: TeamAccess) =>
+    created: (of: Granted) =>
       published(TeamProjectCreatedSchema, of.id, { ...ofProject(of), access: of.access }),
-    updated: (of: TeamAccess) =>
+    updated: (of: Granted) =>
       published(TeamProjectUpdatedSchema, of.id, { ...ofProject(of), access: of.access }),
-    deleted: (of: TeamAccess) => published(TeamProjectDeletedSchema, of.id, ofProject(of)),
+    deleted: (of: Granted) => published(TeamProjectDeletedSchema, of.id, ofProject(of)),
   },
   workspace: {
-    created: (of: TeamAccess) =>
+    created: (of: Granted) =>
       published(TeamWorkspaceCreatedSchema, of.id, { ...ofWorkspace(of), access: of.access }),
-    updated: (of: TeamAccess) =>
+    updated: (of: Granted) =>
       published(TeamWorkspaceUpdatedSchema, of.id, { ...ofWorkspace(of), access: of.access }),
-    deleted: (of: TeamAccess) => published(TeamWorkspaceDeletedSchema, of.id, ofWorkspace(of)),
+    deleted: (of: Granted) => published(TeamWorkspaceDeletedSchema, of.id, ofWorkspace(of)),
   },
 } as const satisfies Record<TargetType, object>;
 
@@ -184,6 +199,11 @@ export const teamAccess = {
   reads,
   rows,
   deletedWithOrganization: "team_accesses",
+  listed: listed({
+    schemas: [TeamProjectCreatedSchema, TeamWorkspaceCreatedSchema],
+    select: listedTeamAccesses,
+    events: (of: ListedTeamAccess) => [publishedTables[of.targetType].created(of)],
+  }),
   published: {
     teamAccessCreated: ({ teamAccess: of }) => publishedTables[of.targetType].created(of),
     teamAccessUpdated: ({ teamAccess: of }) => publishedTables[of.targetType].updated(of),

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import { type EntityManager, queryIn } from "@statehouse/postgres";
 import { primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
 import {
@@ -8,6 +8,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
 import { TeamMember, type TeamMemberEvent } from "../domain/team-member.ts";
+import { versionOf } from "./organization-version.ts";
 
 const entity = new EntitySchema({
   class: TeamMember,
@@ -63,7 +64,19 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-const fieldsOf = ({ teamId, userId, organizationId }: TeamMember) => ({
+type Membership = Pick<TeamMember, "teamId" | "userId" | "organizationId">;
+type ListedMember = Membership & { key: string; revision: number };
+
+/** Selects at most $3 members of teams after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedTeamMembers = `-- index: team_members_pkey, organizations_pkey
+  select m.team_id || '/' || m.user_id as key, m.team_id as "teamId", m.user_id as "userId",
+    m.organization_id as "organizationId", ${versionOf("m.organization_id")} as revision
+  from team_members m
+  where (m.team_id, m.user_id) > (split_part($1, '/', 1), split_part($1, '/', 2))
+    and ($2::text is null or m.organization_id = $2)
+  order by m.team_id, m.user_id limit $3`;
+
+const fieldsOf = ({ teamId, userId, organizationId }: Membership) => ({
   teamId,
   userId,
   organizationId,
@@ -73,6 +86,13 @@ export const teamMembers = {
   entity,
   rows,
   deletedWithOrganization: "team_members",
+  listed: listed({
+    schemas: [TeamMemberAddedSchema],
+    select: listedTeamMembers,
+    events: (member: ListedMember) => [
+      published(TeamMemberAddedSchema, member.teamId, fieldsOf(member)),
+    ],
+  }),
   published: {
     teamMemberAdded: ({ member }) =>
       published(TeamMemberAddedSchema, member.teamId, fieldsOf(member)),

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -29,6 +29,7 @@ import {
 import { teamNameTaken, teamNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
 import { Team, type TeamEvent, type TeamView } from "../domain/team.ts";
+import { versionOf } from "./organization-version.ts";
 
 const columns = {
   id: primaryKey,
@@ -172,13 +173,31 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-const fieldsOf = ({ id, organizationId }: Team) => ({ teamId: id, organizationId });
+type ListedTeam = Pick<Team, "id" | "organizationId" | "name"> & { key: string; revision: number };
+
+/** Selects at most $3 teams after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedTeams = `-- index: teams_pkey, organizations_pkey
+  select t.id as key, t.id, t.organization_id as "organizationId", t.name, ${versionOf("t.organization_id")} as revision
+  from teams t
+  where t.id > $1 and ($2::text is null or t.organization_id = $2) order by t.id limit $3`;
+
+const fieldsOf = ({ id, organizationId }: Pick<Team, "id" | "organizationId">) => ({
+  teamId: id,
+  organizationId,
+});
 
 export const teams = {
   entity,
   reads,
   rows,
   deletedWithOrganization: "teams",
+  listed: listed({
+    schemas: [TeamCreatedSchema],
+    select: listedTeams,
+    events: (team: ListedTeam) => [
+      published(TeamCreatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
+    ],
+  }),
   published: {
     teamCreated: ({ team }) =>
       published(TeamCreatedSchema, team.id, { ...fieldsOf(team), name: team.name }),

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import type { EntityManager } from "@statehouse/postgres";
 import { bigint, primaryKey, timestamptz } from "@statehouse/postgres/columns";
 import { TokenTtlPolicyUpdatedSchema } from "@statehouse/proto/statehouse/access/v1/events";
@@ -11,6 +11,7 @@ import {
   TokenTtlPolicy,
   type TokenTtlPolicyEvent,
 } from "../domain/token-ttl-policy.ts";
+import { versionOf } from "./organization-version.ts";
 
 const entity = new EntitySchema({
   class: TokenTtlPolicy,
@@ -63,16 +64,35 @@ const rows = (em: EntityManager) => ({
   },
 });
 
+type Policy = Pick<TokenTtlPolicy, "organizationId" | "tokenType" | "maxTtlMs">;
+type ListedPolicy = Omit<Policy, "maxTtlMs"> & {
+  key: string;
+  revision: number;
+  maxTtlMs: number;
+};
+
+/** Selects at most $3 policies after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedTokenTtlPolicies = `-- index: token_ttl_policies_pkey, organizations_pkey
+  select p.organization_id || '/' || p.token_type as key, p.organization_id as "organizationId",
+    p.token_type as "tokenType", p.max_ttl_ms as "maxTtlMs", ${versionOf("p.organization_id")} as revision
+  from token_ttl_policies p
+  where (p.organization_id, p.token_type) > (split_part($1, '/', 1), split_part($1, '/', 2))
+    and ($2::text is null or p.organization_id = $2)
+  order by p.organization_id, p.token_type limit $3`;
+
+const updated = ({ organizationId, tokenType, maxTtlMs }: Policy) =>
+  published(TokenTtlPolicyUpdatedSchema, organizationId, { organizationId, tokenType, maxTtlMs });
+
 export const tokenTtlPolicies = {
   entity,
   rows,
   deletedWithOrganization: "token_ttl_policies",
+  listed: listed({
+    schemas: [TokenTtlPolicyUpdatedSchema],
+    select: listedTokenTtlPolicies,
+    events: (row: ListedPolicy) => [updated({ ...row, maxTtlMs: BigInt(row.maxTtlMs) })],
+  }),
   published: {
-    tokenTtlPolicyUpdated: ({ tokenTtlPolicy: { organizationId, tokenType, maxTtlMs } }) =>
-      published(TokenTtlPolicyUpdatedSchema, organizationId, {
-        organizationId,
-        tokenType,
-        maxTtlMs,
-      }),
+    tokenTtlPolicyUpdated: ({ tokenTtlPolicy }) => updated(tokenTtlPolicy),
   } satisfies PublishedEvents<TokenTtlPolicyEvent>,
 };

@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -230,7 +230,18 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-const fieldsOf = ({ id, type, userId, teamId, organizationId }: Token) => ({
+type Owned = Pick<Token, "id" | "type" | "userId" | "teamId" | "organizationId">;
+type ListedToken = Owned & { key: string; revision: number };
+
+/** Selects at most $3 tokens after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedTokens = `-- index: tokens_pkey
+  select t.id as key, t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
+    t.organization_id as "organizationId", t.revision
+  from tokens t
+  where t.id > $1 and ($2::text is null or coalesce(t.organization_id, '_') = $2)
+  order by t.id limit $3`;
+
+const fieldsOf = ({ id, type, userId, teamId, organizationId }: Owned) => ({
   tokenId: id,
   ownerType: type,
   ownerId: userId ?? teamId ?? organizationId ?? "",
@@ -242,6 +253,11 @@ export const tokens = {
   reads,
   rows,
   deletedWithOrganization: "tokens",
+  listed: listed({
+    schemas: [TokenCreatedSchema],
+    select: listedTokens,
+    events: (token: ListedToken) => [published(TokenCreatedSchema, token.id, fieldsOf(token))],
+  }),
   published: {
     tokenCreated: ({ token }) => published(TokenCreatedSchema, token.id, fieldsOf(token)),
     tokenDeleted: ({ token }) => published(TokenDeletedSchema, token.id, fieldsOf(token)),

@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type AttributeNames, type PublishedEvents, published } from "@statehouse/events";
+import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -225,7 +225,14 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-const fieldsOf = ({ id, username }: User) => ({ userId: id, username });
+type ListedUser = Pick<User, "id" | "username"> & { key: string; revision: number };
+
+/** Selects at most $3 users after $1 for subscribers, if $2 is null or stands for the installation. */
+const listedUsers = `-- index: users_pkey
+  select u.id as key, u.id, u.username, u.version as revision from users u
+  where u.id > $1 and ($2::text is null or $2 = '_') order by u.id limit $3`;
+
+const fieldsOf = ({ id, username }: Pick<User, "id" | "username">) => ({ userId: id, username });
 
 export const users = {
   entity,
@@ -236,6 +243,11 @@ export const users = {
     suspended: "is-suspended",
     placeholder: null,
   } satisfies AttributeNames,
+  listed: listed({
+    schemas: [UserCreatedSchema],
+    select: listedUsers,
+    events: (user: ListedUser) => [published(UserCreatedSchema, user.id, fieldsOf(user))],
+  }),
   published: {
     userCreated: ({ user }) => published(UserCreatedSchema, user.id, fieldsOf(user)),
     userUpdated: ({ user }) => published(UserUpdatedSchema, user.id, fieldsOf(user)),

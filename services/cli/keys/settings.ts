@@ -36,7 +36,9 @@ export function valuesOf(material: Material, name: string): Values {
     SEALING_KEYS: sealing[name] && list(sealing[name]),
     NATS_NKEY_SEED: nats[name]?.[0]?.seed,
     EVENT_SUBSCRIBERS: Object.entries(subscribers)
-      .map(([durable, { filter }]) => `${durable}=${filter}`)
+      .map(([durable, { filter }]) =>
+        [`${durable}=${filter}`, ...(nats[durable] ?? []).map((key) => key.publicKey)].join(";"),
+      )
       .join(","),
     GRPC_CA: authority.map(({ certificate }) => certificate).join(""),
     GRPC_CERT: certificates[name]?.certificate,

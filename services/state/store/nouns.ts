@@ -1,5 +1,10 @@
 import { type AuditRecord, companionOf, recordChange } from "@statehouse/audit";
-import { createRecorder, type EventOf } from "@statehouse/events";
+import {
+  createListing,
+  createRecorder,
+  type EventOf,
+  type ListingSource,
+} from "@statehouse/events";
 import {
   createTransactions,
   type Database,
@@ -32,6 +37,7 @@ import { workspaceStates } from "./workspace-state.ts";
  * - `reads`: single statements that run outside a transaction and change nothing (`app.reads.<noun>`).
  * - `leases`: single statements that run outside a transaction and claim work for one replica (`app.leases.<noun>`).
  * - `published`: the messages of its events.
+ * - `listed`: its objects as events, for subscribers.
  */
 const nouns = {
   workspaceStates,
@@ -65,6 +71,8 @@ export type Leases = PartsOf<Nouns, "leases">;
 export const entities = entitiesOf(nouns);
 
 const recorders = { event: createRecorder(nouns, companionOf), change: recordChange };
+
+export const listing = (source: ListingSource) => createListing(nouns, source);
 
 export const createReads = (database: Database, sealer: Sealer): Reads =>
   partsOf(nouns, "reads", database, sealer);

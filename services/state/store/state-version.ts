@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type Published, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -350,10 +350,72 @@ const reads = (database: Database) => {
 
 type VersionEvent = Extract<StateEvent, { type: `stateVersion${string}` }>;
 
+type ListedVersion = Pick<
+  StateVersion,
+  "id" | "workspaceId" | "status" | "intermediate" | "rollbackVersionId"
+> & {
+  key: string;
+  revision: number;
+  organizationId: string;
+  serial: number;
+  size: number | null;
+};
+
+/** Selects at most $3 versions after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedVersions = `-- index: state_versions_pkey, workspace_states_pkey
+  select v.id as key, v.id, v.workspace_id as "workspaceId", v.status, v.intermediate,
+    v.rollback_version_id as "rollbackVersionId", v.serial, v.size,
+    workspace.organization_id as "organizationId", workspace.revision
+  from state_versions v join workspace_states workspace on workspace.workspace_id = v.workspace_id
+  where v.id > $1 and ($2::text is null or workspace.organization_id = $2) and ${isVisible}
+  order by v.id limit $3`;
+
+const endOf: Partial<Record<StateVersion["status"], Published["schema"]>> = {
+  discarded: events.StateVersionDiscardedSchema,
+  backing_data_soft_deleted: events.StateVersionSoftDeletedSchema,
+  backing_data_permanently_deleted: events.StateVersionPermanentlyDeletedSchema,
+};
+
+const listedEvents = (version: ListedVersion): Published[] => {
+  const { id, workspaceId, organizationId, status, intermediate } = version;
+  const ofVersion = { stateVersionId: id, workspaceId, organizationId };
+  const serial = BigInt(version.serial);
+  const end = endOf[status];
+  return [
+    published(events.StateVersionCreatedSchema, workspaceId, {
+      ...ofVersion,
+      serial,
+      rollbackStateVersionId: version.rollbackVersionId ?? "",
+    }),
+    ...(status === "pending" || status === "discarded"
+      ? []
+      : [
+          published(events.StateVersionFinalizedSchema, workspaceId, {
+            ...ofVersion,
+            serial,
+            size: BigInt(version.size ?? 0),
+            intermediate,
+          }),
+        ]),
+    ...(end ? [{ schema: end, subject: workspaceId, fields: ofVersion }] : []),
+  ];
+};
+
 export const stateVersions = {
   entity,
   rows,
   reads,
+  listed: listed({
+    schemas: [
+      events.StateVersionCreatedSchema,
+      events.StateVersionFinalizedSchema,
+      events.StateVersionDiscardedSchema,
+      events.StateVersionSoftDeletedSchema,
+      events.StateVersionPermanentlyDeletedSchema,
+    ],
+    select: listedVersions,
+    events: listedEvents,
+  }),
   // Messages never contain output values. The workspace is the subject of each event.
   published: {
     stateVersionCreated: ({ type, rollbackStateVersionId, ...event }) =>

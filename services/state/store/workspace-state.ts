@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import {
   bigint,
@@ -15,6 +15,7 @@ import type { StateEvent } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionView } from "../domain/state-version.ts";
 import {
+  type StateSummary,
   WorkspaceState,
   type WorkspaceStateRecord,
   type WorkspaceStateView,
@@ -195,16 +196,40 @@ const reads = (database: Database) => ({
   },
 });
 
+type Summary = Omit<StateSummary, "revision"> & { organizationId: string };
+type ListedSummary = Summary & { key: string; revision: number };
+
+/** Selects at most $3 summaries after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedSummaries = `-- index: workspace_states_pkey
+  select workspace.workspace_id as key, workspace.workspace_id as "workspaceId",
+    workspace.organization_id as "organizationId",
+    workspace.current_version_id as "currentVersionId",
+    workspace.resource_count as "resourceCount", workspace.latest_change_at as "latestChangeAt",
+    workspace.revision
+  from workspace_states workspace
+  where workspace.workspace_id > $1 and ($2::text is null or workspace.organization_id = $2)
+    and ${isVisible}
+  order by workspace.workspace_id limit $3`;
+
+const changed = ({ currentVersionId, latestChangeAt, ...summary }: Summary) =>
+  published(WorkspaceStateChangedSchema, summary.workspaceId, {
+    workspaceId: summary.workspaceId,
+    organizationId: summary.organizationId,
+    resourceCount: summary.resourceCount,
+    currentStateVersionId: currentVersionId ?? "",
+    ...(latestChangeAt ? { latestChangeAt: timestampFromDate(latestChangeAt) } : {}),
+  });
+
 export const workspaceStates = {
   entity,
   rows,
   reads,
+  listed: listed({
+    schemas: [WorkspaceStateChangedSchema],
+    select: listedSummaries,
+    events: (summary: ListedSummary) => [changed(summary)],
+  }),
   published: {
-    workspaceStateChanged: ({ type, currentVersionId, latestChangeAt, ...event }) =>
-      published(WorkspaceStateChangedSchema, event.workspaceId, {
-        ...event,
-        currentStateVersionId: currentVersionId ?? "",
-        ...(latestChangeAt ? { latestChangeAt: timestampFromDate(latestChangeAt) } : {}),
-      }),
+    workspaceStateChanged: (event) => changed(event),
   } satisfies PublishedEvents<Extract<StateEvent, { type: "workspaceStateChanged" }>>,
 };

@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -34,6 +34,7 @@ import {
 } from "../domain/agent-pool.ts";
 import { nameTaken } from "../domain/errors.ts";
 import type { AgentPoolId, OrganizationId } from "../domain/ids.ts";
+import { organizationIsActive } from "./active-organization.ts";
 import { type RelationScope, relateAgentPool } from "./agent-pool-relations.ts";
 import { containing, Parameters } from "./parameters.ts";
 import { readableProjects, readableWorkspaces } from "./read-scope.ts";
@@ -226,11 +227,31 @@ const rows = (em: EntityManager) => ({
   },
 });
 
+type ListedAgentPool = Pick<AgentPool, "id" | "organizationId" | "name"> & {
+  key: string;
+  revision: number;
+};
+
+/** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedAgentPools = `-- index: agent_pools_pkey, organizations_pkey
+  select a.id as key, a.id, a.organization_id as "organizationId", a.name, a.revision
+  from agent_pools a
+  where a.id > $1 and ($2::text is null or a.organization_id = $2)
+    and ${organizationIsActive("a.organization_id")}
+  order by a.id limit $3`;
+
 export const agentPools = {
   entity,
   reads,
   rows,
   deletedWithOrganization: "agent_pools",
+  listed: listed({
+    schemas: [AgentPoolCreatedSchema],
+    select: listedAgentPools,
+    events: ({ id, organizationId, name }: ListedAgentPool) => [
+      published(AgentPoolCreatedSchema, id, { agentPoolId: id, organizationId, name }),
+    ],
+  }),
   published: {
     agentPoolCreated: ({ agentPool: { id, organizationId, name } }) =>
       published(AgentPoolCreatedSchema, id, { agentPoolId: id, organizationId, name }),

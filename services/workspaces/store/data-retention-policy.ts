@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { bigint, integer, optional, primaryKey, text } from "@statehouse/postgres/columns";
@@ -14,6 +14,7 @@ import {
   type OwnedDataRetentionPolicy,
   type WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
+import { organizationIsActive } from "./active-organization.ts";
 
 const entity = new EntitySchema({
   class: DataRetentionPolicy,
@@ -154,7 +155,32 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-const targetOf = ({ id, organizationId, workspaceId }: DataRetentionPolicy) => ({
+type ListedPolicy = Omit<DataRetentionPolicy, "revision"> & { key: string; revision: number };
+
+/** Selects at most $3 policies after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedPolicies = `-- index: data_retention_policies_pkey, organizations_pkey
+  select r.id as key, r.organization_id as "organizationId", r.workspace_id as "workspaceId",
+    ${columns}, r.revision
+  from data_retention_policies r
+  where r.id > $1 and ($2::text is null or coalesce(r.organization_id, '_') = $2)
+    and (r.organization_id is null or ${organizationIsActive("r.organization_id")})
+  order by r.id limit $3`;
+
+const policySet = (policy: Omit<DataRetentionPolicy, "revision">) => {
+  const { id, kind, deleteOlderThanNDays, stateVersionsDeleteAfterNDays } = policy;
+  return published(DataRetentionPolicySetSchema, id, {
+    ...targetOf(policy),
+    kind,
+    ...(deleteOlderThanNDays === null ? {} : { deleteOlderThanNDays }),
+    ...(stateVersionsDeleteAfterNDays === null ? {} : { stateVersionsDeleteAfterNDays }),
+  });
+};
+
+const targetOf = ({
+  id,
+  organizationId,
+  workspaceId,
+}: Pick<DataRetentionPolicy, "id" | "organizationId" | "workspaceId">) => ({
   dataRetentionPolicyId: id,
   organizationId: organizationId ?? "",
   workspaceId: workspaceId ?? "",
@@ -165,16 +191,13 @@ export const dataRetentionPolicies = {
   reads,
   rows,
   deletedWithOrganization: "data_retention_policies",
+  listed: listed({
+    schemas: [DataRetentionPolicySetSchema],
+    select: listedPolicies,
+    events: (policy: ListedPolicy) => [policySet(policy)],
+  }),
   published: {
-    dataRetentionPolicySet: ({ policy }) => {
-      const { id, kind, deleteOlderThanNDays, stateVersionsDeleteAfterNDays } = policy;
-      return published(DataRetentionPolicySetSchema, id, {
-        ...targetOf(policy),
-        kind,
-        ...(deleteOlderThanNDays === null ? {} : { deleteOlderThanNDays }),
-        ...(stateVersionsDeleteAfterNDays === null ? {} : { stateVersionsDeleteAfterNDays }),
-      });
-    },
+    dataRetentionPolicySet: ({ policy }) => policySet(policy),
     dataRetentionPolicyDeleted: ({ policy }) =>
       published(DataRetentionPolicyDeletedSchema, policy.id, targetOf(policy)),
   } satisfies PublishedEvents<DataRetentionPolicyEvent>,

@@ -1,5 +1,10 @@
 import { type AuditRecord, companionOf, recordChange } from "@statehouse/audit";
-import { createRecorder, type EventOf } from "@statehouse/events";
+import {
+  createListing,
+  createRecorder,
+  type EventOf,
+  type ListingSource,
+} from "@statehouse/events";
 import {
   createTransactions,
   type Database,
@@ -38,6 +43,7 @@ import { workspaceReadmes } from "./workspace-readme.ts";
  * - `reads`: its queries outside any transaction, which change nothing (`app.reads.<noun>`).
  * - `leases`: single statements outside any transaction that claim and complete work (`app.leases.<noun>`).
  * - `published`: the messages of its events.
+ * - `listed`: its objects as events, for subscribers.
  * - `deletedWithOrganization`: the table whose rows are deleted with their organization.
  * Tables are deleted in the order of this list: a table must precede the tables that it refers to.
  */
@@ -74,6 +80,8 @@ export type Leases = PartsOf<Nouns, "leases">;
 export const entities = entitiesOf(nouns);
 
 const recorders = { event: createRecorder(nouns, companionOf), change: recordChange };
+
+export const listing = (source: ListingSource) => createListing(nouns, source);
 
 export const createReads = (database: Database): Reads => partsOf(nouns, "reads", database);
 

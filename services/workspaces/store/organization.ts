@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -284,13 +284,42 @@ const rows = (em: EntityManager) => ({
   },
 });
 
+type ListedOrganization = Pick<Organization, "id" | "name" | "creatorUserId" | "plan"> & {
+  key: string;
+  revision: number;
+};
+
+/** Selects at most $3 organizations after $1 for subscribers: all, or $2 if it is not null. */
+const listedOrganizations = `-- index: organizations_pkey
+  select o.id as key, o.id, o.name, o.creator_user_id as "creatorUserId", o.plan, o.revision
+  from organizations o
+  where o.id > $1 and ($2::text is null or o.id = $2) and o.status = 'active'
+  order by o.id limit $3`;
+
+const created = ({
+  id,
+  name,
+  creatorUserId,
+  plan,
+}: Pick<Organization, "id" | "name" | "creatorUserId" | "plan">) =>
+  published(OrganizationCreatedSchema, id, {
+    organizationId: id,
+    name,
+    creatorUserId,
+    usageBasedBilling: planTable[plan].usageBased,
+  });
+
 export const organizations = {
   entity,
   reads,
   rows,
+  listed: listed({
+    schemas: [OrganizationCreatedSchema],
+    select: listedOrganizations,
+    events: (organization: ListedOrganization) => [created(organization)],
+  }),
   published: {
-    organizationCreated: ({ organization: { id, name, creatorUserId } }) =>
-      published(OrganizationCreatedSchema, id, { organizationId: id, name, creatorUserId }),
+    organizationCreated: ({ organization }) => created(organization),
     organizationUpdated: ({ organization: { id, name, plan } }) =>
       published(OrganizationUpdatedSchema, id, {
         organizationId: id,

@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -27,6 +27,7 @@ import {
   type ProjectView,
   projectNotFound,
 } from "../domain/project.ts";
+import { organizationIsActive } from "./active-organization.ts";
 import { containing, Parameters } from "./parameters.ts";
 import { type ReadScope, readableProjects } from "./read-scope.ts";
 import type { TagFilter } from "./workspace-search.ts";
@@ -207,11 +208,31 @@ const rows = (em: EntityManager) => ({
   },
 });
 
+type ListedProject = Pick<Project, "id" | "organizationId" | "name"> & {
+  key: string;
+  revision: number;
+};
+
+/** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedProjects = `-- index: projects_pkey, organizations_pkey
+  select p.id as key, p.id, p.organization_id as "organizationId", p.name, p.revision
+  from projects p
+  where p.id > $1 and ($2::text is null or p.organization_id = $2)
+    and ${organizationIsActive("p.organization_id")}
+  order by p.id limit $3`;
+
 export const projects = {
   entity,
   reads,
   rows,
   deletedWithOrganization: "projects",
+  listed: listed({
+    schemas: [ProjectCreatedSchema],
+    select: listedProjects,
+    events: ({ id, organizationId, name }: ListedProject) => [
+      published(ProjectCreatedSchema, id, { projectId: id, organizationId, name }),
+    ],
+  }),
   published: {
     projectCreated: ({ project: { id, organizationId, name } }) =>
       published(ProjectCreatedSchema, id, { projectId: id, organizationId, name }),

@@ -1,6 +1,6 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
 import { invalid } from "@statehouse/errors";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -36,6 +36,7 @@ import {
   takenKeyText,
 } from "../domain/reserved-tag-key.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";
+import { organizationIsActive } from "./active-organization.ts";
 
 const columns = {
   id: primaryKey,
@@ -114,17 +115,36 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-const fieldsOf = ({ id, organizationId, key }: ReservedTagKey) => ({
+type Owned = Pick<ReservedTagKey, "id" | "organizationId" | "key">;
+/** `key` is the position in the listing. */
+type ListedReservedTagKey = Owned & { revision: number; tagKey: string };
+
+const fieldsOf = ({ id, organizationId, key }: Owned) => ({
   reservedTagKeyId: id,
   organizationId,
   key,
 });
+
+/** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedReservedTagKeys = `-- index: reserved_tag_keys_pkey, organizations_pkey
+  select k.id as key, k.id, k.organization_id as "organizationId", k.revision, k.key as "tagKey"
+  from reserved_tag_keys k
+  where k.id > $1 and ($2::text is null or k.organization_id = $2)
+    and ${organizationIsActive("k.organization_id")}
+  order by k.id limit $3`;
 
 export const reservedTagKeys = {
   entity,
   reads,
   rows,
   deletedWithOrganization: "reserved_tag_keys",
+  listed: listed({
+    schemas: [ReservedTagKeyCreatedSchema],
+    select: listedReservedTagKeys,
+    events: (row: ListedReservedTagKey) => [
+      published(ReservedTagKeyCreatedSchema, row.id, fieldsOf({ ...row, key: row.tagKey })),
+    ],
+  }),
   published: {
     reservedTagKeyCreated: ({ reservedTagKey }) =>
       published(ReservedTagKeyCreatedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),

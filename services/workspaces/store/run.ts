@@ -1,9 +1,10 @@
-import { type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { RunEndedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { reportedByOther } from "../domain/errors.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import { isEnded, isMeasured, type Run, type RunEvent, type RunView } from "../domain/run.ts";
+import { organizationIsActive } from "./active-organization.ts";
 
 /** A stored run. `inWindow` is true if the run is part of the workspace's performance. */
 export type KeptRun = Omit<Run, "report" | "isDestroy" | "runner"> & {
@@ -194,11 +195,30 @@ const rows = (em: EntityManager) => ({
   },
 });
 
+type EndedRun = Pick<Run, "id" | "workspaceId" | "status"> & { organizationId: OrganizationId };
+type ListedRun = EndedRun & { key: string; revision: number };
+
+/** Selects at most $3 ended runs after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedRuns = `-- index: runs_pkey, workspaces_pkey, organizations_pkey
+  select r.id as key, r.id, r.workspace_id as "workspaceId", r.status, r.revision,
+    w.organization_id as "organizationId"
+  from runs r join workspaces w on w.id = r.workspace_id
+  where r.id > $1 and ($2::text is null or w.organization_id = $2) and r.ended
+    and ${organizationIsActive("w.organization_id")}
+  order by r.id limit $3`;
+
+const ended = ({ id, workspaceId, status, organizationId }: EndedRun) =>
+  published(RunEndedSchema, id, { runId: id, workspaceId, organizationId, status });
+
 export const runs = {
   reads,
   rows,
+  listed: listed({
+    schemas: [RunEndedSchema],
+    select: listedRuns,
+    events: (run: ListedRun) => [ended(run)],
+  }),
   published: {
-    runEnded: ({ run: { id, workspaceId, status }, organizationId }) =>
-      published(RunEndedSchema, id, { runId: id, workspaceId, organizationId, status }),
+    runEnded: ({ run, organizationId }) => ended({ ...run, organizationId }),
   } satisfies PublishedEvents<RunEvent>,
 };

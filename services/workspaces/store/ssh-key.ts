@@ -1,5 +1,5 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { type AttributeNames, type PublishedEvents, published } from "@statehouse/events";
+import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -19,6 +19,7 @@ import {
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { OrganizationId, SshKeyId } from "../domain/ids.ts";
 import { SshKey, type SshKeyEvent, sshKeyNotFound, sshKeyPlace } from "../domain/ssh-key.ts";
+import { organizationIsActive } from "./active-organization.ts";
 
 const columns = {
   id: primaryKey,
@@ -95,8 +96,19 @@ export const sealedSshKeys: SealedColumn = {
   placeOf: sshKeyPlace,
 };
 
+type Owned = Pick<SshKey, "id" | "organizationId">;
+type ListedSshKey = Owned & { key: string; revision: number };
+
 /** The fields of an event, which must not contain the private key. */
-const fieldsOf = ({ id, organizationId }: SshKey) => ({ sshKeyId: id, organizationId });
+const fieldsOf = ({ id, organizationId }: Owned) => ({ sshKeyId: id, organizationId });
+
+/** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedSshKeys = `-- index: ssh_keys_pkey, organizations_pkey
+  select k.id as key, k.id, k.organization_id as "organizationId", k.revision
+  from ssh_keys k
+  where k.id > $1 and ($2::text is null or k.organization_id = $2)
+    and ${organizationIsActive("k.organization_id")}
+  order by k.id limit $3`;
 
 export const sshKeys = {
   entity,
@@ -104,6 +116,11 @@ export const sshKeys = {
   rows,
   deletedWithOrganization: "ssh_keys",
   attributeNames: { sealedValue: "value" } satisfies AttributeNames,
+  listed: listed({
+    schemas: [SshKeyCreatedSchema],
+    select: listedSshKeys,
+    events: (sshKey: ListedSshKey) => [published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey))],
+  }),
   published: {
     sshKeyCreated: ({ sshKey }) => published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey)),
     sshKeyUpdated: ({ sshKey }) => published(SshKeyUpdatedSchema, sshKey.id, fieldsOf(sshKey)),

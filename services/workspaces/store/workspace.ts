@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { LockMode } from "@mikro-orm/core";
-import { type AttributeNames, type PublishedEvents, published } from "@statehouse/events";
+import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
 import {
   type Database,
@@ -34,6 +34,7 @@ import {
 } from "../domain/workspace.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
+import { organizationIsActive } from "./active-organization.ts";
 import {
   type LockJson,
   selectWorkspaces,
@@ -281,6 +282,53 @@ const leases = (database: Database) => ({
   },
 });
 
+type Named = Pick<Workspace, "id" | "organizationId" | "projectId" | "name">;
+type ListedWorkspace = Named & {
+  key: string;
+  revision: number;
+  holderType: WorkspaceLock["holder"]["type"] | null;
+  holderId: string | null;
+  reason: string | null;
+  epoch: number | null;
+};
+
+/** Selects at most $3 workspaces after $1 of organization $2 for subscribers; of all if $2 is null. */
+const listedWorkspaces = `-- index: workspaces_pkey, organizations_pkey
+  select w.id as key, w.id, w.organization_id as "organizationId", w.project_id as "projectId",
+    w.name, w.lock_holder_type as "holderType", w.lock_holder_id as "holderId",
+    w.lock_reason as reason, w.lock_epoch as epoch, w.revision
+  from workspaces w
+  where w.id > $1 and ($2::text is null or w.organization_id = $2)
+    and ${organizationIsActive("w.organization_id")}
+  order by w.id limit $3`;
+
+const createdEvent = ({ id, organizationId, projectId, name }: Named) =>
+  published(WorkspaceCreatedSchema, id, { workspaceId: id, organizationId, projectId, name });
+
+const lockedEvent = (
+  { id, organizationId }: Pick<Workspace, "id" | "organizationId">,
+  { holder, reason, epoch }: Pick<WorkspaceLock, "holder" | "reason" | "epoch">,
+) =>
+  published(WorkspaceLockedSchema, id, {
+    workspaceId: id,
+    organizationId,
+    holderType: holder.type,
+    holderId: holder.id,
+    reason,
+    epoch,
+  });
+
+const listedEvents = (row: ListedWorkspace) => {
+  const { holderType, holderId, reason, epoch } = row;
+  if (holderType === null) return [createdEvent(row)];
+  const lock = {
+    holder: { type: holderType, id: holderId ?? "" },
+    reason: reason ?? "",
+    epoch: BigInt(epoch ?? 0),
+  };
+  return [createdEvent(row), lockedEvent(row, lock)];
+};
+
 export const workspaces = {
   entities: workspaceEntities,
   reads,
@@ -294,23 +342,19 @@ export const workspaces = {
     ...{ placementVersion: null, placementAcknowledged: null, lastLockEpoch: null },
     ...{ stateRevision: null },
   } satisfies AttributeNames,
+  listed: listed({
+    schemas: [WorkspaceCreatedSchema, WorkspaceLockedSchema],
+    select: listedWorkspaces,
+    events: listedEvents,
+  }),
   published: {
-    workspaceCreated: ({ workspace: { id, organizationId, projectId, name } }) =>
-      published(WorkspaceCreatedSchema, id, { workspaceId: id, organizationId, projectId, name }),
+    workspaceCreated: ({ workspace }) => createdEvent(workspace),
     workspaceUpdated: ({ workspace }) => {
       const { id, organizationId, projectId, name, placementVersion } = workspace;
       const fields = { workspaceId: id, organizationId, projectId, name, placementVersion };
       return published(WorkspaceUpdatedSchema, id, fields);
     },
-    workspaceLocked: ({ workspace: { id, organizationId }, lock: { holder, reason, epoch } }) =>
-      published(WorkspaceLockedSchema, id, {
-        workspaceId: id,
-        organizationId,
-        holderType: holder.type,
-        holderId: holder.id,
-        reason,
-        epoch,
-      }),
+    workspaceLocked: ({ workspace, lock }) => lockedEvent(workspace, lock),
     workspaceUnlocked: ({ workspace: { id, organizationId }, epoch, forced }) =>
       published(WorkspaceUnlockedSchema, id, { workspaceId: id, organizationId, epoch, forced }),
     workspaceDeleted: ({ workspace: { id, organizationId } }) =>

@@ -17,7 +17,7 @@ import {
   grantsOfUser,
 } from "../../store/grants.ts";
 import { migrations } from "../../store/migrations.ts";
-import { createReads, entities, transactions } from "../../store/nouns.ts";
+import { createReads, entities, listing, transactions } from "../../store/nouns.ts";
 import {
   batchOfMemberships,
   listOfMemberships,
@@ -153,6 +153,8 @@ test("statements that change rows make no sequential scan", async () => {
   });
   const now = new Date();
   const { runTokens, teamAccess } = createReads(database);
+  const list = listing({ database, source: "urn:test" });
+  await list({ filters: ["statehouse.>"], cursor: "", limit: 1_000_000 });
   await runTokens.listBound(["run-2", "run-3"]);
   await runTokens.listWorkspacesWithRuns(["ws-2", "ws-3"]);
   await teamAccess.listTargetsWithGrants(["ws-2", "prj-3"]);

@@ -4,7 +4,7 @@ import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrations } from "../../store/migrations.ts";
-import { createLeases, createReads, entities, transactions } from "../../store/nouns.ts";
+import { createLeases, createReads, entities, listing, transactions } from "../../store/nouns.ts";
 import { madeVersion } from "../made-version.ts";
 
 const stack = new AsyncDisposableStack();
@@ -64,6 +64,8 @@ beforeAll(async () => {
   const leases = createLeases(database);
   const now = new Date();
   const page = { number: 3, size: 20 };
+  const list = listing({ database, source: "urn:test" });
+  await list({ filters: ["statehouse.>"], cursor: "", limit: 1_000_000 });
   await reads.workspaceStates.find("ws-5");
   await reads.workspaceStates.findWithCurrentVersion("ws-5");
   await reads.workspaceStates.listRecords(["ws-5", "ws-6"]);

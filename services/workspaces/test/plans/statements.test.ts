@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { noPerformance } from "../../domain/performance.ts";
-import { createLeases, createReads, transactions } from "../../store/nouns.ts";
+import { createLeases, createReads, listing, transactions } from "../../store/nouns.ts";
 import { workspaceDefaults } from "../rows.ts";
 import { type SeededDatabase, seededDatabase } from "./seeded-database.ts";
 
@@ -56,6 +56,7 @@ const rows = `
   insert into workspace_readmes select 'ws-' || w, 1, '# R' from generate_series(0, 19999) w`;
 
 let seeded: SeededDatabase;
+let listings: string[] = [];
 
 const now = new Date();
 const page = { number: 1, size: 20 };
@@ -130,6 +131,11 @@ beforeAll(async () => {
   await reads.organizations.batchBilling(["org-1", "org-2"]);
   await reads.stateComparisons.ofWorkspaces(["ws-1", "ws-gone1"]);
   await reads.stateComparisons.reportedAfter("ws-1", 100);
+
+  const before = statements.length;
+  const list = listing({ database, source: "urn:test" });
+  await list({ filters: ["statehouse.>"], cursor: "", limit: 1_000_000 });
+  listings = statements.splice(before);
 
   const leases = createLeases(database);
   await leases.workspaces.endExpiredDeletionLocks(now);
@@ -261,4 +267,23 @@ test("statements make no sequential scan", async () => {
 test("a page of all organizations is read in the order of an index", async () => {
   const plan = await seeded.planOf(seeded.statements.at(-1) ?? "");
   expect(plan).toMatch(/Index Scan using organizations_name_key/);
+});
+
+test("a page of what exists is read in the order of a key", async () => {
+  await seeded.database.query(`insert into runs (id, workspace_id, revision, runner, status, created_at,
+      plan_only, policy_check_failed, ended, measured, in_window, report)
+    select 'run-listed' || i, 'ws-' || i, 1, 'runner', 'applied', now(), false, false, true, true,
+      false, '{}' from generate_series(0, 19999) i`);
+  await seeded.database.query("analyze runs");
+  expect(listings).toHaveLength(8);
+  for (const sql of listings) {
+    const lines = await seeded.database.query<Record<string, unknown>>(`explain ${sql}`, [
+      "",
+      null,
+      500,
+    ]);
+    const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+    expect.soft(plan, sql).toMatch(/Index Scan using \w+_pkey/);
+    expect.soft(plan, sql).not.toMatch(/Seq Scan|Sort/);
+  }
 });

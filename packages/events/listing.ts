@@ -1,0 +1,153 @@
+import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
+import { badRequest } from "@statehouse/errors";
+import type { Database } from "@statehouse/postgres";
+import { attributesOf, eventType, matches, organizationIn, reaches, subjectOf } from "./event.ts";
+import type { Published } from "./published.ts";
+
+/** Columns that every row of a listing has. */
+export interface ListedRow {
+  /** The position of the row in the order of the listing. */
+  key: string;
+  /** The content of the row includes every change whose event has this revision or a lower one. */
+  revision: number;
+}
+
+/** The part of a noun that lists its objects: as events, with their current content. */
+export interface ListedNoun {
+  /** The types of the events, by their messages. */
+  readonly schemas: readonly Published["schema"][];
+  /**
+   * Selects, in the order of `key`, at most $3 rows whose key is greater than $1 and, if $2 is not null, whose
+   * organization is $2. Objects of the installation have the organization `_`.
+   */
+  readonly select: string;
+  /** Returns the events that describe the object. They set different fields, as all have the same revision. */
+  readonly events: (row: never) => readonly Published[];
+}
+
+/** Creates the part `listed` of a noun. */
+export const listed = <Row extends ListedRow>(
+  noun: Omit<ListedNoun, "events"> & { events(row: Row): readonly Published[] },
+): ListedNoun => noun;
+
+export interface ListingRequest {
+  /** Only events whose subjects match all of these filters are listed. */
+  filters: readonly string[];
+  /** The `nextCursor` of the previous page; empty for the first one. */
+  cursor: string;
+  /** The largest number of objects of the page. */
+  limit: number;
+}
+
+export interface ListingPage {
+  /** Events in the JSON format of CloudEvents 1.0. */
+  events: string[];
+  /** Empty if the page is the last one. */
+  nextCursor: string;
+}
+
+/** Lists the objects of a service. */
+export type Listing = (request: ListingRequest) => Promise<ListingPage>;
+
+export interface ListingSource {
+  database: Database;
+  /** The URI of installation and service, which becomes the source of the events. */
+  source: string;
+}
+
+/**
+ * Creates the listing of all nouns that have the part `listed`. A subscriber reads it after it has noted its position in
+ * the stream: changes that the listing does not contain are published after that position.
+ */
+export function createListing(nouns: Readonly<Record<string, object>>, of: ListingSource): Listing {
+  const all = Object.entries<{ listed?: ListedNoun }>(nouns).flatMap(([name, { listed: noun }]) =>
+    noun ? [{ name, noun }] : [],
+  );
+  return async ({ filters, cursor, limit }) => {
+    const organization = organizationOf(filters);
+    if (organization === "none") return { events: [], nextCursor: "" };
+    const { start, after } = positionOf(
+      cursor,
+      all.map(({ name }) => name),
+    );
+    const events: string[] = [];
+    let remaining = limit;
+    let last = after;
+    for (const { name, noun } of all.slice(start)) {
+      const position = last;
+      last = "";
+      if (!isReachable(noun, filters)) continue;
+      const parameters = [position, organization ?? null, remaining];
+      const rows = await of.database.query<ListedRow>(noun.select, parameters);
+      const time = new Date().toISOString();
+      for (const row of rows) {
+        // Safe cast: the statement of the noun returned this row.
+        for (const published of noun.events(row as never)) {
+          const event = structured(published, { revision: row.revision, source: of.source, time });
+          if (filters.every((filter) => matches(filter, event.subject))) events.push(event.json);
+        }
+      }
+      remaining -= rows.length;
+      if (remaining === 0) return { events, nextCursor: `${name}/${rows.at(-1)?.key ?? ""}` };
+    }
+    return { events, nextCursor: "" };
+  };
+}
+
+const isReachable = ({ schemas }: ListedNoun, filters: readonly string[]): boolean =>
+  schemas.some((schema) => filters.every((filter) => reaches(filter, eventType(schema))));
+
+/** The number of parts of a subject, of which the last is the organization. */
+const SUBJECT_PARTS = 6;
+
+/**
+ * Returns the only organization whose events match the filters, undefined if there can be several, and `none` if there
+ * is none.
+ */
+function organizationOf(filters: readonly string[]): string | "none" | undefined {
+  const parts = filters.map((filter) => filter.split("."));
+  const named = parts
+    .filter((part) => part.length === SUBJECT_PARTS)
+    .map((part) => part[SUBJECT_PARTS - 1] ?? "")
+    .filter((part) => part !== "*" && part !== ">");
+  const [first, ...others] = new Set(named);
+  return others.length > 0 ? "none" : first;
+}
+
+function positionOf(cursor: string, names: readonly string[]): { start: number; after: string } {
+  if (cursor === "") return { start: 0, after: "" };
+  const end = cursor.indexOf("/");
+  const start = names.indexOf(cursor.slice(0, end));
+  if (start < 0) throw badRequest("cursor", "Cursor is invalid; begin the listing again.");
+  return { start, after: cursor.slice(end + 1) };
+}
+
+interface Context {
+  revision: number;
+  source: string;
+  time: string;
+}
+
+/** Returns the event in the JSON format of CloudEvents, with its subject on the bus. */
+function structured(
+  { schema, subject, fields }: Published,
+  { revision, source, time }: Context,
+): { json: string; subject: string } {
+  const type = eventType(schema);
+  const init = { ...fields, revision: BigInt(revision) } as MessageInitShape<typeof schema>;
+  const data = toJson(schema, create(schema, init));
+  const organizationId = organizationIn(JSON.stringify(data));
+  const attributes = attributesOf({
+    id: `listed:${type}:${subject}:${revision}`,
+    ...{ type, source, subject, revision, time: new Date(time) },
+    ...{ traceparent: undefined, auth: undefined },
+  });
+  return {
+    json: JSON.stringify({
+      ...attributes,
+      ...(organizationId && { organization: organizationId }),
+      data,
+    }),
+    subject: subjectOf({ type, organizationId }),
+  };
+}

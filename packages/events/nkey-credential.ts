@@ -1,0 +1,76 @@
+import { createPublicKey, randomBytes, verify } from "node:crypto";
+import { nkeys } from "@nats-io/transport-node";
+
+/** The request that a credential is valid for. */
+export interface SignedRequest {
+  /** The address of the installation: scheme, host and port, without a path. */
+  origin: string;
+  /** Path and query of the request, as they are sent. */
+  target: string;
+}
+
+/** How much the clocks of subscriber and service may differ, in seconds. A credential is valid for this time. */
+export const CLOCK_DIFFERENCE_SECONDS = 300;
+
+const PURPOSE = "statehouse-listing-v1";
+
+const signedText = ({ origin, target }: SignedRequest, time: string, nonce: string): Uint8Array =>
+  new TextEncoder().encode([PURPOSE, origin, target, time, nonce].join("\n"));
+
+/** Returns the credential of a request, signed with the nkey of a subscriber: it is valid once. */
+export function nkeyCredential(seed: string, request: SignedRequest, now = new Date()): string {
+  const pair = nkeys.fromSeed(new TextEncoder().encode(seed.trim()));
+  const time = String(Math.floor(now.getTime() / 1000));
+  const nonce = randomBytes(16).toString("base64url");
+  const signature = Buffer.from(pair.sign(signedText(request, time, nonce))).toString("base64url");
+  return [pair.getPublicKey(), time, nonce, signature].join(".");
+}
+
+/** What a credential says, before it is known whether its key belongs to a subscriber. */
+export interface VerifiedCredential {
+  publicKey: string;
+  /** Must not have been used before with this key. */
+  nonce: string;
+  /** When the credential is no longer valid, so that the nonce need not be remembered. */
+  expiredAt: Date;
+}
+
+const CREDENTIAL = /^(U[A-Z2-7]{55})\.(\d{1,12})\.([\w-]{22,64})\.([\w-]{86})$/;
+
+/**
+ * Verifies the signature and the time of a credential. Returns undefined if one of them is wrong. The caller must check
+ * the key and the nonce.
+ */
+export function verifyCredential(
+  credential: string,
+  request: SignedRequest,
+  now: Date,
+): VerifiedCredential | undefined {
+  const [, publicKey = "", time = "", nonce = "", signature = ""] =
+    CREDENTIAL.exec(credential) ?? [];
+  if (publicKey === "") return undefined;
+  const signedAt = Number(time) * 1000;
+  const difference = Math.abs(now.getTime() - signedAt);
+  if (difference > CLOCK_DIFFERENCE_SECONDS * 1000) return undefined;
+  if (!isSignedBy(publicKey, signedText(request, time, nonce), signature)) return undefined;
+  const expiredAt = new Date(signedAt + CLOCK_DIFFERENCE_SECONDS * 1000);
+  return { publicKey, nonce, expiredAt };
+}
+
+/** Uses the library of Node, because that of NATS needs a hundred times as long. */
+function isSignedBy(publicKey: string, text: Uint8Array, signature: string): boolean {
+  const x = keyOf(publicKey).toString("base64url");
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  return verify(null, text, key, Buffer.from(signature, "base64url"));
+}
+
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/** Returns the Ed25519 key of an nkey, which is in base32 with one byte before the key and a checksum after it. */
+function keyOf(publicKey: string): Buffer {
+  const bits = [...publicKey]
+    .map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0"))
+    .join("");
+  const bytes = bits.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? [];
+  return Buffer.from(bytes.slice(1, 33));
+}

@@ -1,0 +1,26 @@
+import { jetstreamManager } from "@nats-io/jetstream";
+import { unavailable } from "@statehouse/errors";
+import type { Nats } from "./nats.ts";
+import { STREAM } from "./stream.ts";
+
+/** The position of the stream of events. */
+export interface StreamPosition {
+  name: string;
+  /** When the stream was created: it differs if the stream was deleted and created again. */
+  created: string;
+  /** The sequence numbers of the oldest and the newest event. The first is greater if there is no event. */
+  first: number;
+  last: number;
+}
+
+/** Returns the position of the stream of events. Throws `unavailable` if NATS or the stream is. */
+export async function streamPosition(nats: Nats): Promise<StreamPosition> {
+  try {
+    await nats.ready();
+    const { streams } = await jetstreamManager(await nats.connection());
+    const { created, state } = await streams.info(STREAM);
+    return { name: STREAM, created, first: state.first_seq, last: state.last_seq };
+  } catch (error) {
+    throw unavailable("stream", "The stream of events is unavailable.", error);
+  }
+}

@@ -1,0 +1,12 @@
+import type { SubscriberService } from "@statehouse/proto/statehouse/access/v1/subscriber";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { authenticateSubscriber } from "../app/subscriber.ts";
+import type { Context } from "./context.ts";
+
+export const subscriberService = (app: App): ServiceImpl<typeof SubscriberService, Context> => ({
+  authenticateSubscriber: async ({ credential, origin, target }) => {
+    const { durable, filter } = await authenticateSubscriber(app, credential, { origin, target });
+    return { durable, filter };
+  },
+});
