@@ -78,7 +78,11 @@ const changes: Readonly<Record<string, Change>> = {
       "projects",
       () => ({ description: unusedName("changed") }),
     ),
-    shownBy: ["/organizations/:organizationName/projects", "/projects/:projectId"],
+    shownBy: [
+      "/organizations/:organizationName/projects",
+      "/projects/:projectId",
+      "/organization/audit-trail",
+    ],
   },
   "the e-mail address of an organization": {
     make: patch(base, "organizations", () => ({ email: `${unusedName("changed")}@example.com` })),
@@ -309,6 +313,7 @@ const queries: Readonly<Record<string, () => string>> = {
   "/team-projects": () => `?filter[project][id]=${objects.projectId}`,
   "/team-workspaces": () => `?filter[workspace][id]=${objects.workspaceId}`,
   "/workspaces/:workspaceId/effective-permissions": () => `?filter[team]=${objects.teamId}`,
+  "/organization/audit-trail": () => `?filter[organization][name]=${objects.organizationName}`,
   "/admin/organizations": () => `?q=${objects.organizationName}`,
   "/admin/workspaces": () => `?q=${consumer.attributes.name}`,
   "/admin/users": () => `?q=${fixture().owner.username}`,
