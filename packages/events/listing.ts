@@ -10,6 +10,8 @@ export interface ListedRow {
   key: string;
   /** The content of the row includes every change whose event has this revision or a lower one. */
   revision: number;
+  /** False if the row is part of the page and its object is not listed. Default: true. */
+  isListed?: boolean;
 }
 
 /** The part of a noun that lists its objects: as events, with their current content. */
@@ -81,6 +83,7 @@ export function createListing(nouns: Readonly<Record<string, object>>, of: Listi
       const rows = await of.database.query<ListedRow>(noun.select, parameters);
       const time = new Date().toISOString();
       for (const row of rows) {
+        if (row.isListed === false) continue;
         // Safe cast: the statement of the noun returned this row.
         for (const published of noun.events(row as never)) {
           const event = structured(published, { revision: row.revision, source: of.source, time });

@@ -1,6 +1,6 @@
 /**
- * SQL condition: the organization with this id is neither being created nor being deleted. A subquery, so that a page of
- * rows reads their organizations by id instead of all organizations.
+ * SQL expression: whether the organization with this id is neither being created nor being deleted. Select it; in a
+ * condition, a page would not be read in the order of its index.
  */
 export const organizationIsActive = (organizationId: string): string =>
   // index: organizations_pkey

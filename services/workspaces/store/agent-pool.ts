@@ -234,10 +234,10 @@ type ListedAgentPool = Pick<AgentPool, "id" | "organizationId" | "name"> & {
 
 /** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
 const listedAgentPools = `-- index: agent_pools_pkey, organizations_pkey
-  select a.id as key, a.id, a.organization_id as "organizationId", a.name, a.revision
+  select a.id as key, a.id, a.organization_id as "organizationId", a.name, a.revision,
+    ${organizationIsActive("a.organization_id")} as "isListed"
   from agent_pools a
   where a.id > $1 and ($2::text is null or a.organization_id = $2)
-    and ${organizationIsActive("a.organization_id")}
   order by a.id limit $3`;
 
 export const agentPools = {

@@ -160,10 +160,10 @@ type ListedPolicy = Omit<DataRetentionPolicy, "revision"> & { key: string; revis
 /** Selects at most $3 policies after $1 of organization $2 for subscribers; of all if $2 is null. */
 const listedPolicies = `-- index: data_retention_policies_pkey, organizations_pkey
   select r.id as key, r.organization_id as "organizationId", r.workspace_id as "workspaceId",
-    ${columns}, r.revision
+    ${columns}, r.revision,
+    r.organization_id is null or ${organizationIsActive("r.organization_id")} as "isListed"
   from data_retention_policies r
   where r.id > $1 and ($2::text is null or coalesce(r.organization_id, '_') = $2)
-    and (r.organization_id is null or ${organizationIsActive("r.organization_id")})
   order by r.id limit $3`;
 
 const policySet = (policy: Omit<DataRetentionPolicy, "revision">) => {

@@ -215,10 +215,10 @@ type ListedProject = Pick<Project, "id" | "organizationId" | "name"> & {
 
 /** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
 const listedProjects = `-- index: projects_pkey, organizations_pkey
-  select p.id as key, p.id, p.organization_id as "organizationId", p.name, p.revision
+  select p.id as key, p.id, p.organization_id as "organizationId", p.name, p.revision,
+    ${organizationIsActive("p.organization_id")} as "isListed"
   from projects p
   where p.id > $1 and ($2::text is null or p.organization_id = $2)
-    and ${organizationIsActive("p.organization_id")}
   order by p.id limit $3`;
 
 export const projects = {

@@ -127,10 +127,10 @@ const fieldsOf = ({ id, organizationId, key }: Owned) => ({
 
 /** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
 const listedReservedTagKeys = `-- index: reserved_tag_keys_pkey, organizations_pkey
-  select k.id as key, k.id, k.organization_id as "organizationId", k.revision, k.key as "tagKey"
+  select k.id as key, k.id, k.organization_id as "organizationId", k.revision, k.key as "tagKey",
+    ${organizationIsActive("k.organization_id")} as "isListed"
   from reserved_tag_keys k
   where k.id > $1 and ($2::text is null or k.organization_id = $2)
-    and ${organizationIsActive("k.organization_id")}
   order by k.id limit $3`;
 
 export const reservedTagKeys = {

@@ -201,10 +201,10 @@ type ListedRun = EndedRun & { key: string; revision: number };
 /** Selects at most $3 ended runs after $1 of organization $2 for subscribers; of all if $2 is null. */
 const listedRuns = `-- index: runs_pkey, workspaces_pkey, organizations_pkey
   select r.id as key, r.id, r.workspace_id as "workspaceId", r.status, r.revision,
-    w.organization_id as "organizationId"
+    w.organization_id as "organizationId",
+    ${organizationIsActive("w.organization_id")} as "isListed"
   from runs r join workspaces w on w.id = r.workspace_id
   where r.id > $1 and ($2::text is null or w.organization_id = $2) and r.ended
-    and ${organizationIsActive("w.organization_id")}
   order by r.id limit $3`;
 
 const ended = ({ id, workspaceId, status, organizationId }: EndedRun) =>

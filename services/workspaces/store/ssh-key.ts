@@ -104,10 +104,10 @@ const fieldsOf = ({ id, organizationId }: Owned) => ({ sshKeyId: id, organizatio
 
 /** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
 const listedSshKeys = `-- index: ssh_keys_pkey, organizations_pkey
-  select k.id as key, k.id, k.organization_id as "organizationId", k.revision
+  select k.id as key, k.id, k.organization_id as "organizationId", k.revision,
+    ${organizationIsActive("k.organization_id")} as "isListed"
   from ssh_keys k
   where k.id > $1 and ($2::text is null or k.organization_id = $2)
-    and ${organizationIsActive("k.organization_id")}
   order by k.id limit $3`;
 
 export const sshKeys = {

@@ -296,10 +296,10 @@ type ListedWorkspace = Named & {
 const listedWorkspaces = `-- index: workspaces_pkey, organizations_pkey
   select w.id as key, w.id, w.organization_id as "organizationId", w.project_id as "projectId",
     w.name, w.lock_holder_type as "holderType", w.lock_holder_id as "holderId",
-    w.lock_reason as reason, w.lock_epoch as epoch, w.revision
+    w.lock_reason as reason, w.lock_epoch as epoch, w.revision,
+    ${organizationIsActive("w.organization_id")} as "isListed"
   from workspaces w
   where w.id > $1 and ($2::text is null or w.organization_id = $2)
-    and ${organizationIsActive("w.organization_id")}
   order by w.id limit $3`;
 
 const createdEvent = ({ id, organizationId, projectId, name }: Named) =>
