@@ -87,15 +87,15 @@ const extended = () =>
     });
     return stacks;
   });
-let worker: ReturnType<typeof extended> | undefined;
-
 /**
- * Returns the test function with the stacks of a worker, keyed by their options. Files with equal options share one
- * stack, which starts at its first use. The function is created at the first call, because commands import this file
- * without Vitest.
+ * The test function with the stacks of a worker, keyed by their options. Files with equal options share one stack, which
+ * starts at its first use. Created when this file is imported, because Vitest accepts it at the top level only, and
+ * `useFixture` can be called in a `describe`. Commands import this file without Vitest.
  */
+const worker = process.env.VITEST ? extended() : undefined;
+
 function inWorker(): ReturnType<typeof extended> {
-  worker ??= extended();
+  if (!worker) throw new Error("There are no fixtures without Vitest.");
   return worker;
 }
 
