@@ -52,7 +52,7 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces
   j show beside the extraction of 50,000 resources
   k current version and list among 10, 1,000 and 100,000 versions of a workspace
   l what retention deletes in a second, of many versions of which a tenth is due
-  m what mutual TLS costs show, list and state writes of four processes
+  m what mutual TLS and NATS credentials cost show, list and state writes of four processes
   n what the organization in the subject of events costs nats-server
   o what requests of ordinary members cost each service: CPU time, memory, connections
   p what the limit of a token, an ETag that the client has, and gzip cost

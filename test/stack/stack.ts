@@ -36,6 +36,8 @@ export interface StackOptions {
   rewire?: (environments: Record<ServiceName, Environment>) => Promise<void>;
   /** Default: mutual TLS between services in separate processes. */
   grpcTls?: "off";
+  /** With `off`, every client may connect to NATS. */
+  natsCredentials?: "off";
   /** A separate database for each service, instead of the shared PostgreSQL. */
   databaseUrl?: Installation["databaseUrl"];
   /** How a service's process is started; default: from the sources. */
@@ -110,10 +112,13 @@ async function start<Running extends RunningServices>(
     workspaces: fresh.workspaces.url,
     state: fresh.state.url,
   };
-  const natsLogin = { user: natsUser, password: secrets.natsPassword };
-  const nats = stack.use(await ownNats({ login: natsLogin }));
+  const natsLogin =
+    options.natsCredentials === "off"
+      ? undefined
+      : { user: natsUser, password: secrets.natsPassword };
+  const nats = stack.use(await ownNats(natsLogin ? { login: natsLogin } : {}));
   // Events are not checked in benchmarks, which run outside Vitest.
-  if (process.env.VITEST) stack.use(await checkEvents(nats.url, natsLogin));
+  if (process.env.VITEST && natsLogin) stack.use(await checkEvents(nats.url, natsLogin));
   const blobs = stack.use(await blobSettings(options.blobs));
   const running = stack.use(
     await run({
@@ -126,7 +131,7 @@ async function start<Running extends RunningServices>(
           secrets,
           databaseUrl: options.databaseUrl ?? ((service) => databases[service]),
           natsUrl: nats.url,
-          natsLogin,
+          ...(natsLogin && { natsLogin }),
           publicUrl,
           objectUrl,
           addresses,

@@ -26,13 +26,20 @@ interface Side {
 }
 
 /**
- * (m) Measures what mutual TLS between four processes costs, alternating between a stack with it and one without it.
+ * (m) Measures what mutual TLS between four processes and credentials of NATS cost, alternating between a stack with
+ * both and one with neither.
  */
 export async function mutualTls(ground: Ground): Promise<Aim[]> {
   const options = { blobs: "directory", settings: { LOG_LEVEL: "warn" } } as const;
-  await using without = await startProcesses({ ...options, grpcTls: "off" });
+  await using without = await startProcesses({
+    ...options,
+    ...{ grpcTls: "off", natsCredentials: "off" },
+  });
   await using within = await startProcesses(options);
-  const sides = [await sideOf("without TLS", without), await sideOf("with mutual TLS", within)];
+  const sides = [
+    await sideOf("without", without),
+    await sideOf("with TLS and credentials", within),
+  ];
   return [
     await reads(ground, sides, "show", ({ workspaceIds }) =>
       workspaceIds.map((id) => `/api/v2/workspaces/${id}`),
