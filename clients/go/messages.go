@@ -328,8 +328,8 @@ func (TokenTtlPolicyUpdated) EventType() string {
 	return "statehouse.access.token-ttl-policy.updated.v1"
 }
 
-// AuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
-type AuditHeadSealed struct {
+// AccessAuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
+type AccessAuditHeadSealed struct {
 	// The organization's id, or _ for records that concern the whole installation.
 	Organization string `json:"organization,omitempty"`
 	// Empty for records that concern the whole installation.
@@ -350,7 +350,7 @@ type AuditHeadSealed struct {
 }
 
 // EventType returns the type of the event.
-func (AuditHeadSealed) EventType() string {
+func (AccessAuditHeadSealed) EventType() string {
 	return "statehouse.access.audit-head.sealed.v1"
 }
 
@@ -701,8 +701,8 @@ func (WorkspaceAutoDestroyDue) EventType() string {
 	return "statehouse.workspaces.workspace.auto-destroy-due.v1"
 }
 
-// AuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
-type AuditHeadSealed struct {
+// WorkspacesAuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
+type WorkspacesAuditHeadSealed struct {
 	// The organization's id, or _ for records that concern the whole installation.
 	Organization string `json:"organization,omitempty"`
 	// Empty for records that concern the whole installation.
@@ -723,7 +723,7 @@ type AuditHeadSealed struct {
 }
 
 // EventType returns the type of the event.
-func (AuditHeadSealed) EventType() string {
+func (WorkspacesAuditHeadSealed) EventType() string {
 	return "statehouse.workspaces.audit-head.sealed.v1"
 }
 
@@ -873,8 +873,8 @@ func (WorkspaceStateChanged) EventType() string {
 	return "statehouse.state.workspace-state.changed.v1"
 }
 
-// AuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
-type AuditHeadSealed struct {
+// StateAuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
+type StateAuditHeadSealed struct {
 	// The organization's id, or _ for records that concern the whole installation.
 	Organization string `json:"organization,omitempty"`
 	// Empty for records that concern the whole installation.
@@ -895,7 +895,7 @@ type AuditHeadSealed struct {
 }
 
 // EventType returns the type of the event.
-func (AuditHeadSealed) EventType() string {
+func (StateAuditHeadSealed) EventType() string {
 	return "statehouse.state.audit-head.sealed.v1"
 }
 

@@ -18,6 +18,18 @@ export const eventMessages: readonly DescMessage[] = [
   file_statehouse_access_v1_mail,
 ].flatMap(({ messages }) => messages);
 
+const byName = Map.groupBy(eventMessages, ({ name }) => name);
+
+/**
+ * Returns the name of a message in the catalog: its own name, or that with its service before it, if messages of several
+ * services have the name.
+ */
+export function nameOf({ name, typeName }: DescMessage): string {
+  if ((byName.get(name)?.length ?? 1) === 1) return name;
+  const service = typeName.split(".")[1] ?? "";
+  return `${service.charAt(0).toUpperCase()}${service.slice(1)}${name}`;
+}
+
 const bits64: ReadonlySet<ScalarType> = new Set([ScalarType.UINT64, ScalarType.INT64]);
 const bits32: ReadonlySet<ScalarType> = new Set([ScalarType.UINT32, ScalarType.INT32]);
 
@@ -206,34 +218,35 @@ export function sampleEvent(message: DescMessage): {
 export function asyncApi(version: string, commentOf: CommentOf): JsonObject {
   const entries = eventMessages.map((message) => {
     const type = eventType(message);
+    const name = nameOf(message);
     const { headers, payload } = sampleEvent(message);
     const { $schema: _, ...schema } = payloadSchema(message, commentOf);
-    const ref = (of: string, name: string) => ({ $ref: `#/${of}/${name}` });
+    const ref = (of: string, key: string) => ({ $ref: `#/${of}/${key}` });
     return {
       channel: {
         address: `${type}.{organization}`,
         parameters: { organization: ref("components/parameters", "organization") },
-        messages: { event: ref("components/messages", message.name) },
+        messages: { event: ref("components/messages", name) },
       },
       operation: {
         action: "send",
-        channel: ref("channels", message.name),
-        messages: [ref(`channels/${message.name}/messages`, "event")],
+        channel: ref("channels", name),
+        messages: [ref(`channels/${name}/messages`, "event")],
       },
       message: {
         name: type,
-        title: message.name,
+        title: name,
         summary: commentOf(message) || undefined,
         contentType: "application/json",
         headers: ref("components/schemas", "Headers"),
-        payload: ref("components/schemas", message.name),
+        payload: ref("components/schemas", name),
         examples: [{ name: "sample", headers, payload }],
       },
       schema,
-      name: message.name,
+      name,
     };
   });
-  const byName = (part: "channel" | "operation" | "message" | "schema") =>
+  const entriesBy = (part: "channel" | "operation" | "message" | "schema") =>
     Object.fromEntries(entries.map((entry) => [entry.name, entry[part]]));
   return {
     asyncapi: "3.0.0",
@@ -246,8 +259,8 @@ export function asyncApi(version: string, commentOf: CommentOf): JsonObject {
       license: { name: "Apache-2.0" },
     },
     defaultContentType: "application/json",
-    channels: byName("channel"),
-    operations: byName("operation"),
+    channels: entriesBy("channel"),
+    operations: entriesBy("operation"),
     components: {
       parameters: {
         organization: {
@@ -255,8 +268,8 @@ export function asyncApi(version: string, commentOf: CommentOf): JsonObject {
           examples: [sampleIds.organizationId, "_"],
         },
       },
-      messages: byName("message"),
-      schemas: { Headers: headersSchema, ...byName("schema") },
+      messages: entriesBy("message"),
+      schemas: { Headers: headersSchema, ...entriesBy("schema") },
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { type CommentOf, eventMessages, sampleEvent } from "./catalog.ts";
+import { type CommentOf, eventMessages, nameOf, sampleEvent } from "./catalog.ts";
 import { eventType } from "./event.ts";
 
 // Generates the types of events and their samples for the packages of other languages, `clients/`. The payload of an
@@ -27,7 +27,7 @@ function typeOf({ name, scalar, message }: DescField): FieldType {
   if (message?.typeName === "google.protobuf.Timestamp") {
     return { go: "time.Time", python: "datetime", isText: false };
   }
-  if (message) return { go: message.name, python: message.name, isText: false };
+  if (message) return { go: nameOf(message), python: nameOf(message), isText: false };
   const type = scalar === undefined ? undefined : scalars.get(scalar);
   if (!type) throw new Error(`the packages of other languages cannot describe the field ${name}`);
   return type;
@@ -104,7 +104,7 @@ export function goMessages(commentOf: CommentOf): string {
     'import "time"',
   ];
   for (const { message, type } of described) {
-    const { name } = message;
+    const name = nameOf(message);
     const comment = commentOf(message) || `${name} is a part of an event.`;
     lines.push(
       "",
@@ -142,11 +142,16 @@ export function pythonMessages(commentOf: CommentOf): string {
     "",
     "from .message import Message, int64",
   ];
-  const names = described.map(({ message }) => `    "${message.name}",`);
+  const names = described.map(({ message }) => `    "${nameOf(message)}",`);
   lines.push("", "__all__ = [", ...names.toSorted(), "]");
   for (const { message, type } of described) {
     const comment = commentOf(message) || "A part of an event.";
-    lines.push("", "", "@dataclass(frozen=True, kw_only=True)", `class ${message.name}(Message):`);
+    lines.push(
+      "",
+      "",
+      "@dataclass(frozen=True, kw_only=True)",
+      `class ${nameOf(message)}(Message):`,
+    );
     lines.push(`    """${comment}"""`, "");
     if (type !== undefined) lines.push(`    TYPE: ClassVar[str] = "${type}"`);
     for (const field of message.fields) {

@@ -9,12 +9,10 @@ from typing import ClassVar
 from .message import Message, int64
 
 __all__ = [
+    "AccessAuditHeadSealed",
     "AgentPoolCreated",
     "AgentPoolDeleted",
     "AgentPoolUpdated",
-    "AuditHeadSealed",
-    "AuditHeadSealed",
-    "AuditHeadSealed",
     "DataRetentionPolicyDeleted",
     "DataRetentionPolicySet",
     "InvitationCreated",
@@ -38,6 +36,7 @@ __all__ = [
     "SshKeyCreated",
     "SshKeyDeleted",
     "SshKeyUpdated",
+    "StateAuditHeadSealed",
     "StateVersionCreated",
     "StateVersionDiscarded",
     "StateVersionFinalized",
@@ -71,6 +70,7 @@ __all__ = [
     "WorkspaceStateChanged",
     "WorkspaceUnlocked",
     "WorkspaceUpdated",
+    "WorkspacesAuditHeadSealed",
 ]
 
 
@@ -353,7 +353,7 @@ class TokenTtlPolicyUpdated(Message):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditHeadSealed(Message):
+class AccessAuditHeadSealed(Message):
     """Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md)."""
 
     TYPE: ClassVar[str] = "statehouse.access.audit-head.sealed.v1"
@@ -674,7 +674,7 @@ class WorkspaceAutoDestroyDue(Message):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditHeadSealed(Message):
+class WorkspacesAuditHeadSealed(Message):
     """Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md)."""
 
     TYPE: ClassVar[str] = "statehouse.workspaces.audit-head.sealed.v1"
@@ -828,7 +828,7 @@ class WorkspaceStateChanged(Message):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditHeadSealed(Message):
+class StateAuditHeadSealed(Message):
     """Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md)."""
 
     TYPE: ClassVar[str] = "statehouse.state.audit-head.sealed.v1"

@@ -36,6 +36,8 @@ test("the document is valid AsyncAPI 3", () => {
   validate(document);
   expect(validate.errors).toBeNull();
   expect(validate({ ...document, channels: 7 })).toBe(false);
+  const addresses = Object.values(asyncApi("1.0.0", () => "").channels ?? {});
+  expect(addresses).toHaveLength(eventMessages.length);
 });
 
 test("every sample is valid and complete, and contains no secret", () => {
