@@ -16,8 +16,8 @@ export const optionalText = z.string().nullable();
 export const anyValue = z.unknown();
 
 /**
- * Marks a member that still works but will be removed; clients should use `instead`. docs/api.md defines how long it
- * remains.
+ * Marks a member that still works but will be removed; clients should use `instead`. How long it remains is part of the
+ * compatibility that clients are promised.
  */
 export const deprecated = <Schema extends z.ZodType>(schema: Schema, instead: string): Schema =>
   schema.meta({ deprecated: true, description: `Use ${instead}.` });

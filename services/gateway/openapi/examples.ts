@@ -2,7 +2,7 @@ import type { Route } from "../http/route.ts";
 import type { JsonSchema } from "../jsonapi/shape.ts";
 import recorded from "./examples.json" with { type: "json" };
 
-// Examples of requests and resources, which test/system/openapi-examples.test.ts records.
+// Examples of requests and resources, which a system test records.
 
 const bodies: Readonly<Record<string, unknown>> = recorded.bodies;
 const resources: Readonly<Record<string, unknown>> = recorded.resources;
