@@ -35,6 +35,8 @@ export interface Event {
   auth: AuthContext | undefined;
   /** The message as JSON; `decode` parses it. */
   json: string;
+  /** Set if the event is part of a snapshot: it says what exists, and is not a change. */
+  isListed?: true;
 }
 
 /** Returns the event type that a message declares with `option (statehouse.events.v1.type)`. */
@@ -101,7 +103,7 @@ const SEQUENCE_DIGITS = 20;
 
 /** Returns the attributes of CloudEvents 1.0, with the extensions sequence, auth context and distributed tracing. */
 export function attributesOf(
-  event: Omit<Event, "organizationId" | "json">,
+  event: Omit<Event, "organizationId" | "json" | "isListed">,
 ): Record<string, string> {
   const { auth, traceparent } = event;
   return {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ConsumerMessages, type JsMsg, jetstream } from "@nats-io/jetstream";
+import { type Consumer, type ConsumerMessages, type JsMsg, jetstream } from "@nats-io/jetstream";
 import { metrics } from "@opentelemetry/api";
 import { type Event, reaches } from "./event.ts";
 import type { Nats } from "./nats.ts";
@@ -29,6 +29,11 @@ export interface ReceiveOptions {
   batch: number;
   /** Called before the durable consumer is created. */
   prepare?(): Promise<void>;
+  /** Called regularly while messages are received. If it returns false, the subscription is opened again. */
+  compare?: {
+    everyMs: number;
+    run(isCaughtUp: () => Promise<boolean>): Promise<boolean>;
+  };
   /** Acknowledges each message or returns it to the stream. Returns one outcome for each message, in the same order. */
   receive(messages: readonly JsMsg[]): Promise<readonly Outcome[]>;
   logger: Logger;
@@ -104,13 +109,15 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
     let failing = false;
     while (!stopped) {
       try {
-        messages = await open(options, stop.promise);
+        const opened = await open(options, stop.promise);
+        messages = opened?.messages;
         if (failing && messages) logger.info({ consumer: durable }, "event subscription resumed");
         failing = false;
         // Disposal may have happened while the subscription was being opened.
         if (stopped) messages?.stop();
-        if (!messages || stopped) return;
-        await receiveAll(messages);
+        if (!opened || stopped) return;
+        using _comparison = compareRegularly(options, opened);
+        await receiveAll(opened.messages);
       } catch (error) {
         if (stopped) return;
         if (!failing) logger.warn({ err: error, consumer: durable }, "event subscription lost");
@@ -131,10 +138,41 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
   };
 }
 
-async function open(
-  options: ReceiveOptions,
-  stop: Promise<void>,
-): Promise<ConsumerMessages | undefined> {
+interface Opened {
+  messages: ConsumerMessages;
+  consumer: Consumer;
+}
+
+/** Compares immediately and then regularly, and ends the subscription if a comparison returns false. */
+function compareRegularly(
+  { compare, durable, logger }: ReceiveOptions,
+  { messages, consumer }: Opened,
+): Disposable | undefined {
+  if (!compare) return undefined;
+  let isRunning = false;
+  const isCaughtUp = async () => {
+    const { num_pending, num_ack_pending } = await consumer.info(false);
+    return num_pending + num_ack_pending === 0;
+  };
+  const run = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      if (!(await compare.run(isCaughtUp))) messages.stop();
+    } catch (error) {
+      if (error instanceof Error && error.name === "ConsumerNotFoundError") messages.stop();
+      logger.warn({ err: error, consumer: durable }, "stream position not compared");
+    } finally {
+      isRunning = false;
+    }
+  };
+  void run();
+  const timer = setInterval(run, compare.everyMs);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+async function open(options: ReceiveOptions, stop: Promise<void>): Promise<Opened | undefined> {
   const { nats, durable, filter, from = "beginning", batch, prepare } = options;
   const late = sleep(CONNECTED_AFTER_MS, "late" as const, { ref: false });
   const connection = await Promise.race([nats.connection(), stop, late]);
@@ -162,7 +200,11 @@ async function open(
   }
   // If the stream was deleted and created again, the durable consumer no longer exists: the subscription then ends and
   // is created again.
-  return consumer.consume({ max_messages: batch, abort_on_missing_resource: true });
+  const messages = await consumer.consume({
+    max_messages: batch,
+    abort_on_missing_resource: true,
+  });
+  return { messages, consumer };
 }
 
 /** An event that has failed `maxFailures` times. */
@@ -186,7 +228,7 @@ export interface FailureOptions {
   logger: Logger;
 }
 
-const DEFAULT_MAX_FAILURES = 8;
+export const DEFAULT_MAX_FAILURES = 8;
 
 /**
  * Returns an event for the mail sender without its content, which a stored dead letter must not contain, and any other

@@ -6,6 +6,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { JsMsg } from "@nats-io/jetstream";
 import { decode, type Event, eventFrom, eventType } from "./event.ts";
 import {
+  DEFAULT_MAX_FAILURES,
   type FailureOptions,
   failed,
   type Outcome,
@@ -13,12 +14,19 @@ import {
   receiveMessages,
   requireReachable,
 } from "./receive.ts";
+import { createSnapshots, type SnapshotOptions, withRetries } from "./snapshot.ts";
 import { type InTrace, inOpenTelemetry } from "./tracing.ts";
 
 export { type AuthContext, decode, type Event, eventType } from "./event.ts";
 export { connectNats, type Nats, type NatsOptions } from "./nats.ts";
 export type { NatsLogin, NatsTls, Renewable } from "./nats-login.ts";
 export type { FailedEvent, Logger } from "./receive.ts";
+export {
+  type Checkpoint,
+  type CheckpointStore,
+  checkpointFile,
+  type SnapshotOptions,
+} from "./snapshot.ts";
 
 /** Processes one event in a separate transaction. It must apply the event only if the stored revision is lower. */
 export type EventHandler = (event: Event) => Promise<void>;
@@ -41,11 +49,16 @@ export function on<Schema extends DescMessage>(
  * digits, `-` and `_`.
  */
 export interface SubscribeOptions
-  extends Omit<ReceiveOptions, "batch" | "prepare" | "receive">,
+  extends Omit<ReceiveOptions, "batch" | "compare" | "prepare" | "receive">,
     FailureOptions {
   handlers: EventHandlers;
   /** Processes events of all other types. Default: they are acknowledged. */
   otherwise?: EventHandler;
+  /**
+   * How the subscriber learns what exists: before it receives the first event, and when the stream was lost or has
+   * deleted events that were not received.
+   */
+  snapshot?: SnapshotOptions;
   /** How processing joins the event's trace. Default: the OpenTelemetry of the process, if it has one. */
   inTrace?: InTrace;
 }
@@ -58,8 +71,13 @@ export interface SubscribeOptions
  */
 export function subscribe(options: SubscribeOptions): AsyncDisposable {
   requireReachable(options.filter, Object.keys(options.handlers));
-  return receiveMessages({
+  if (options.snapshot && options.from === "now") {
+    throw new Error("A subscription with snapshots begins with the oldest event, not now.");
+  }
+  let isStopped = false;
+  const subscription = receiveMessages({
     ...options,
+    ...snapshotHooks(options, () => isStopped),
     // No prefetch: if a process is killed, only the event that it was processing is delayed.
     batch: 1,
     async receive(messages) {
@@ -68,6 +86,48 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
       return outcomes;
     },
   });
+  return {
+    async [Symbol.asyncDispose]() {
+      isStopped = true;
+      await subscription[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const COMPARE_EVERY_MS = 30_000;
+
+/** Returns the hooks that take snapshots when the subscription is opened, and notice when one is necessary. */
+function snapshotHooks(
+  options: SubscribeOptions,
+  isStopped: () => boolean,
+): Pick<ReceiveOptions, "prepare" | "compare"> {
+  const { snapshot, filter, durable, handlers, otherwise, logger } = options;
+  if (!snapshot) return {};
+  const retries = {
+    maxFailures: options.maxFailures ?? DEFAULT_MAX_FAILURES,
+    isTransient: options.isTransient ?? (() => false),
+    isStopped,
+    deadLetter: async (event: Event, failures: number, error: unknown) => {
+      logger.error({ err: error, event: event.id }, "event stored as dead letter");
+      await options.deadLetter({ event, consumer: durable, failures, error });
+    },
+  };
+  const snapshots = createSnapshots(snapshot, {
+    filter,
+    log: (about, message) => logger.info({ ...about, consumer: durable }, message),
+    handle: async (event) => {
+      if (isStopped()) throw new Error("the subscription was stopped");
+      const handle = handlers[event.type] ?? otherwise;
+      if (handle) await withRetries(event, handle, retries);
+    },
+  });
+  return {
+    prepare: () => snapshots.take(),
+    compare: {
+      everyMs: snapshot.compareEveryMs ?? COMPARE_EVERY_MS,
+      run: (isCaughtUp) => snapshots.compare(isCaughtUp),
+    },
+  };
 }
 
 async function receive(options: SubscribeOptions, message: JsMsg): Promise<Outcome> {

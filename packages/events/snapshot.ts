@@ -1,0 +1,136 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Event } from "./event.ts";
+import { createListingClient, type ListingOptions, type StreamState } from "./listing-client.ts";
+
+/** What a subscriber has received: everything up to a position in a stream. */
+export interface Checkpoint {
+  /** The stream, by the time of its creation. */
+  created: string;
+  /** Every event up to this sequence number was handled, or is contained in the snapshot. */
+  position: number;
+}
+
+/** Where a subscriber stores its checkpoint: beside its data, so that both are lost together. */
+export interface CheckpointStore {
+  load(): Promise<Checkpoint | undefined>;
+  save(checkpoint: Checkpoint): Promise<void>;
+}
+
+export interface SnapshotOptions extends ListingOptions {
+  checkpoint: CheckpointStore;
+  /**
+   * Called before the first event of a snapshot. The function that it returns is called after the last one: it deletes
+   * what the subscriber has, and was neither in an event of this snapshot nor changed by any event since `begin`.
+   */
+  begin(): Promise<() => Promise<void>>;
+  /** How often the position of the stream is compared with the checkpoint, in ms. Default: 30 seconds. */
+  compareEveryMs?: number;
+}
+
+/** Decides whether a snapshot is necessary, and takes it. */
+export interface Snapshots {
+  /** Takes a snapshot if the checkpoint does not continue in the stream as it is now. */
+  take(): Promise<void>;
+  /**
+   * Compares the stream with the checkpoint. Returns false if a snapshot is necessary. If the consumer has received and
+   * acknowledged everything, stores the position that the stream had at the previous comparison.
+   */
+  compare(isCaughtUp: () => Promise<boolean>): Promise<boolean>;
+}
+
+interface Context {
+  filter: string;
+  handle: (event: Event) => Promise<void>;
+  log: (about: Record<string, unknown>, message: string) => void;
+}
+
+/** Returns whether the stream has every event after the checkpoint. */
+const continues = (checkpoint: Checkpoint | undefined, stream: StreamState): boolean =>
+  checkpoint !== undefined &&
+  checkpoint.created === stream.created &&
+  stream.firstSequence <= checkpoint.position + 1;
+
+export function createSnapshots(
+  { checkpoint: store, begin, ...listing }: SnapshotOptions,
+  { filter, handle, log }: Context,
+): Snapshots {
+  const client = createListingClient(listing);
+  let previous: StreamState | undefined;
+  return {
+    async take() {
+      previous = undefined;
+      // The position is read before the listing: every change that the listing does not contain follows it.
+      const stream = await client.stream();
+      if (continues(await store.load(), stream)) return;
+      log({ stream: stream.created }, "snapshot begins");
+      const complete = await begin();
+      let count = 0;
+      for await (const event of client.objects(filter)) {
+        await handle(event);
+        count += 1;
+      }
+      await complete();
+      await store.save({ created: stream.created, position: stream.lastSequence });
+      log({ stream: stream.created, events: count }, "snapshot is complete");
+    },
+    async compare(isCaughtUp) {
+      const stream = await client.stream();
+      const known = await store.load();
+      if (!known || !continues(known, stream)) return false;
+      const caughtUp = await isCaughtUp();
+      const reached = previous?.created === stream.created ? previous.lastSequence : undefined;
+      previous = stream;
+      if (caughtUp && reached !== undefined && reached > known.position) {
+        await store.save({ created: stream.created, position: reached });
+      }
+      return true;
+    },
+  };
+}
+
+export interface RetryOptions {
+  maxFailures: number;
+  isTransient: (error: unknown) => boolean;
+  isStopped: () => boolean;
+  deadLetter: (event: Event, failures: number, error: unknown) => Promise<void>;
+}
+
+/** Handles an event of a snapshot, with the same attempts and the same dead letter as an event of the stream. */
+export async function withRetries(
+  event: Event,
+  handle: (event: Event) => Promise<void>,
+  { maxFailures, isTransient, isStopped, deadLetter }: RetryOptions,
+): Promise<void> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await handle(event);
+    } catch (error) {
+      if (isStopped()) throw error;
+      if (failures >= maxFailures && !isTransient(error)) {
+        return await deadLetter(event, failures, error);
+      }
+      await sleep(Math.min(30_000, 100 * 2 ** Math.min(failures, 10)), undefined, { ref: false });
+    }
+  }
+}
+
+/** Stores the checkpoint in a file. */
+export function checkpointFile(file: string): CheckpointStore {
+  return {
+    async load() {
+      try {
+        const { created, position }: Checkpoint = JSON.parse(await readFile(file, "utf8"));
+        return { created, position };
+      } catch (error) {
+        if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+        throw error;
+      }
+    },
+    async save(checkpoint) {
+      const unfinished = `${file}.new`;
+      await writeFile(unfinished, `${JSON.stringify(checkpoint)}\n`, { flush: true });
+      await rename(unfinished, file);
+    },
+  };
+}
