@@ -48,7 +48,8 @@ const within = `organization = $1 and recorded_at >= ${timestamp("$2")} and reco
 const completeUntil = `
   select ${micros("least(clock_timestamp(), min(xact_start))")} as until
   from pg_stat_activity
-  where datname = current_database() and pid <> pg_backend_pid()
+  where datname = current_database() and backend_type = 'client backend'
+    and pid <> pg_backend_pid()
     and (backend_xid is not null or xact_start > clock_timestamp() - interval '2 minutes')`;
 
 /** Selects the number of records of each interval of $4 seconds that has any. */

@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Answer, Api } from "../stack/http.ts";
 import { document } from "../stack/http.ts";
 import { newOrganization, organizationId } from "../stack/organization.ts";
+import { sealNow, verifyNow } from "../stack/sealing.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 import { newUser, recordedApi, useFixture } from "./fixture.ts";
@@ -154,4 +155,16 @@ test("the audit trails token, the organization token and owners read the trail o
   expect((await nobody.get(path)).status).toBe(401);
   // The token reads the trail and nothing else.
   expect((await auditor.get(`/organizations/${organization}`)).status).toBe(404);
+});
+
+test("the records of all services are sealed in valid chains", async () => {
+  const { stack } = fixture();
+  await newWorkspaceIn(owner.api, organization, {});
+  const { length: recorded } = await all();
+  await waitFor(async () => {
+    await sealNow(stack);
+    const { findings, records } = await verifyNow(stack, id);
+    expect(findings).toEqual([]);
+    expect(records).toBeGreaterThanOrEqual(recorded);
+  });
 });
