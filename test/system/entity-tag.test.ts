@@ -349,6 +349,8 @@ describe("a change that a response shows changes its tag", () => {
       expect([path, after.status]).toEqual([path, 200]);
       expect(after.body, path).not.toEqual(body);
       expect(after.headers.get("etag"), path).not.toBe(tag);
+      // The audit trail grows by records of the installation's own work.
+      if (path === "/organization/audit-trail") continue;
       const again = await read(path, address, after.headers.get("etag") ?? "");
       expect([path, again.status]).toEqual([path, 304]);
     }
