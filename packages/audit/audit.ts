@@ -1,6 +1,7 @@
 import { unavailable } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
 import { traceId } from "@statehouse/runtime";
+import { removeAddresses } from "./addresses.ts";
 import {
   type Attempt,
   type AttemptRow,
@@ -22,6 +23,10 @@ export interface Audit {
   refused(attempt: Attempt): Promise<void>;
   /** Counts a request whose credential is not accepted. Resolves and throws like `write`. */
   signInFailed(address: string | undefined): Promise<void>;
+  /**
+   * Removes a user's addresses from all records. Their salted digests remain, so that the chain stays provable.
+   */
+  removeAddresses(userId: string): Promise<void>;
 }
 
 /** Creates the writer of a service's records. Records that arrive together are written with one statement. */
@@ -41,6 +46,7 @@ export function createAudit(database: Pick<Database, "query">, service: string):
   return {
     write: (record) => written(records(rowOf(record, service))),
     refused: (attempt) => written(attempts(attemptOf(attempt, service))),
+    removeAddresses: (userId) => removeAddresses(database, userId),
     signInFailed: (address) => written(attempts(failedSignIn(address, traceId()))),
   };
 }

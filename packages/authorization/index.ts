@@ -1,4 +1,4 @@
-import { forbidden, notFound, unauthenticated } from "@statehouse/errors";
+import { asRefusal, forbidden, notFound, unauthenticated } from "@statehouse/errors";
 import type { Action } from "./actions.ts";
 import { allowed, type Target, type TargetOf } from "./decision.ts";
 import type { Caller, Grants } from "./grants.ts";
@@ -53,7 +53,9 @@ export function grantsOf(caller: Caller): Grants {
 /** Throws `unauthenticated` if the organization refuses user tokens and the caller used one. */
 export function refuseUserToken(grants: Grants, organizationId: string): void {
   if (grants.organizations.get(organizationId)?.refused) {
-    throw unauthenticated("The organization does not accept user tokens.");
+    throw asRefusal(unauthenticated("The organization does not accept user tokens."), {
+      organizationId,
+    });
   }
 }
 
@@ -71,8 +73,13 @@ export function authorize<A extends Action>(
   if (allowed(caller.grants, action, target)) return;
   refuseUserToken(caller.grants, target.organizationId);
   const known: Target = target;
-  if (!allowed(caller.grants, readingOf(action), known)) throw notFound(what);
-  throw forbidden("not_allowed", `You may not do this to the ${what} (${action}).`);
+  if (!allowed(caller.grants, readingOf(action), known)) {
+    throw asRefusal(notFound(what), known);
+  }
+  throw asRefusal(
+    forbidden("not_allowed", `You may not do this to the ${what} (${action}).`),
+    known,
+  );
 }
 
 /**
@@ -88,7 +95,7 @@ export function authorizeOrNotFound<A extends Action>(
   if (caller.kind !== "principal") throw serviceCaller();
   if (allowed(caller.grants, action, target)) return;
   refuseUserToken(caller.grants, target.organizationId);
-  throw notFound(what);
+  throw asRefusal(notFound(what), target);
 }
 
 /**
@@ -112,7 +119,7 @@ export function requireAdministrator(
   caller: Caller,
 ): asserts caller is Extract<Caller, { kind: "principal" }> {
   if (caller.kind !== "principal") throw serviceCaller();
-  if (!caller.grants.administrator) throw notFound();
+  if (!caller.grants.administrator) throw asRefusal(notFound());
 }
 
 /** Checks like `requireAdministrator`, for methods that services also call. */

@@ -18,4 +18,5 @@ export {
   unavailable,
 } from "./app-error.ts";
 export { Problems } from "./problems.ts";
+export { asRefusal, type Refusal, refusalOf } from "./refusal.ts";
 export { inWords, quoted } from "./words.ts";

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Principal } from "@statehouse/authorization";
-import { AppError, deadlineExceeded, unauthenticated, unavailable } from "@statehouse/errors";
+import {
+  AppError,
+  deadlineExceeded,
+  type Refusal,
+  refusalOf,
+  unauthenticated,
+  unavailable,
+} from "@statehouse/errors";
 import {
   authenticationFailures,
   type Changing,
@@ -31,6 +38,11 @@ export interface RpcServerOptions<Ctx> {
   keys: Changing<AssertionKeys>;
   /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
+  /**
+   * Called before a caller that is not a service receives the error of a method that it may not call in this way. The
+   * caller is the current actor. An error of this function replaces the response.
+   */
+  onRefusal?: (method: DescMethod, error: AppError, refusal: Refusal) => Promise<void>;
   logger: Logger;
 }
 
@@ -57,7 +69,7 @@ const LARGE_BYTES = 128 * 1024;
 
 /** Serves the bindings over gRPC, in process, or both. Verifies the assertion and the caller before the method runs. */
 export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
-  const { name, bindings, keys, context, logger } = options;
+  const { name, bindings, keys, context, onRefusal, logger } = options;
   const measured = callDurations("server");
   const notAccepted = authenticationFailures("assertion");
   const verify = createVerifier(name, keys);
@@ -103,9 +115,15 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   ): Promise<Uint8Array> => {
     const principal = await admit(method, metadata);
     const message = fromBinary(method.input, request);
-    const result = await runAs(actorOf(principal, metadata.clientAddress), async () =>
-      implementation(message as never, await context(principal, method)),
-    );
+    const result = await runAs(actorOf(principal, metadata.clientAddress), async () => {
+      try {
+        return await implementation(message as never, await context(principal, method));
+      } catch (error) {
+        const refusal = error instanceof AppError && refusalOf(error);
+        if (refusal && principal.type !== "service") await onRefusal?.(method, error, refusal);
+        throw error;
+      }
+    });
     return toBinary(method.output, create(method.output, result));
   };
 

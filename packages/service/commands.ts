@@ -1,3 +1,4 @@
+import { recordCommand } from "@statehouse/audit";
 import { type Consumer, replayDeadLetters as replay } from "@statehouse/events";
 import {
   createSealer,
@@ -105,11 +106,15 @@ export async function rotateKeys(service: Sealed, print: Print): Promise<void> {
   const logger = createLogger({ service: contextName });
   await using database = await openDatabase({ contextName, url, entities, migrations, logger });
   const sealer = createSealer({ keys });
-  let total = 0;
-  for (let found = -1; found !== 0; total += found) {
-    found = 0;
-    for (const column of sealedColumns) found += await rotateColumnKeys(database, sealer, column);
-  }
+  const command = { name: "rotate-keys", database, service: contextName };
+  const total = await recordCommand(command, async () => {
+    let sum = 0;
+    for (let found = -1; found !== 0; sum += found) {
+      found = 0;
+      for (const column of sealedColumns) found += await rotateColumnKeys(database, sealer, column);
+    }
+    return sum;
+  });
   print(`re-encrypted ${total} values`);
 }
 
@@ -128,5 +133,8 @@ export async function replayDeadLetters<Config, App>(
   await using opened = await service.openApp(readConfig(service.config) as Config);
   const { app, database } = opened;
   const consumers = service.consumers(app);
-  return await replay({ database, service: service.name, consumers, print });
+  const { name } = service;
+  return await recordCommand({ name: "replay-dead-letters", database, service: name }, () =>
+    replay({ database, service: name, consumers, print }),
+  );
 }

@@ -12,6 +12,7 @@ import {
   watchSettings,
 } from "@statehouse/runtime";
 import type { z } from "zod";
+import { attemptOf } from "./attempt-of.ts";
 import type { Clients } from "./channels.ts";
 import type { BaseConfig, ServiceDefinition } from "./definition.ts";
 import { startGrpcTls } from "./grpc-tls.ts";
@@ -133,6 +134,7 @@ export async function startService<
           currentGrants: definition.grants !== undefined && !isRead(method),
         }),
       }),
+      onRefusal: (method, error, refusal) => audit.refused(attemptOf(method, error, refusal)),
       logger,
       bindings: [
         ...definition.bindings(app),

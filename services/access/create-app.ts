@@ -15,12 +15,14 @@ export interface AccessOptions {
 export const createApp = ({
   config,
   database,
+  audit,
   channels,
   identity,
 }: AppDependencies<AccessConfig, "workspaces", AccessOptions>): App => ({
   transaction: transactions(database),
   reads: createReads(database),
   tokenUsage: createTokenUsage(),
+  audit,
   workspaces: createWorkspacesClient(channels.workspaces, identity),
   settings: {
     subscribers: config.EVENT_SUBSCRIBERS ?? [],

@@ -90,6 +90,9 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     client,
     objects,
     authenticate: createAuthentication(authentication, identity),
+    recordRefusal: async (caller, route, code) => {
+      await authentication.recordRefusal({ route, code }, caller);
+    },
     subscribers: createClient(SubscriberService, channels.access, identity),
     listings: {
       access: listing(channels.access),

@@ -18,6 +18,7 @@ const DAY_MS = 24 * 60 * 60_000;
 export function createApp({
   config,
   database,
+  audit,
   channels,
   identity,
   callerOf,
@@ -36,7 +37,9 @@ export function createApp({
     transaction: transactions(database, sealer),
     reads: createReads(database, sealer),
     leases: createLeases(database),
+    audit,
     workspaces: createWorkspacesClient(channels.workspaces, identity),
+    access,
     authenticate: async (token) => callerOf(await access.authenticate(token)),
     authenticateCreator: createAuthenticateCreator(access, callerOf),
     uploadTokens: {

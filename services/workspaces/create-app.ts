@@ -19,6 +19,7 @@ export interface WorkspacesOptions {
 export const createApp = ({
   config,
   database,
+  audit,
   channels,
   identity,
   options: { now = () => new Date() },
@@ -26,6 +27,7 @@ export const createApp = ({
   transaction: transactions(database),
   reads: createReads(database),
   leases: createLeases(database),
+  audit,
   access: createAccessClient(channels.access, identity),
   state: createStateClient(channels.state, identity),
   sealer: createSealer({ keys: config.SEALING_KEYS }),

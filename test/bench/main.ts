@@ -4,6 +4,7 @@ import { compareWith } from "./against/against.ts";
 import { type Aim, failed, printAims } from "./aim.ts";
 import { type Ground, type Section, startBench, startGround } from "./bench.ts";
 import { type Options, readOptions, type SectionName, usage } from "./options.ts";
+import { auditCost } from "./sections/audit-cost.ts";
 import { capacity } from "./sections/capacity.ts";
 import { collection } from "./sections/collection.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
@@ -49,6 +50,7 @@ const onTheirOwn = {
   o: capacity,
   p: httpCosts,
   q: pauses,
+  r: auditCost,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

@@ -11,6 +11,8 @@ export interface RunningStart extends AsyncDisposable {
   owner: Api;
   token: string;
   organization: string;
+  /** The data folder. */
+  data: string;
 }
 
 const START_MS = 180_000;
@@ -45,6 +47,7 @@ export async function startNpm(
     token,
     owner: api(url, token),
     organization: ORGANIZATION,
+    data,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

@@ -19,6 +19,7 @@ export const sectionNames = [
   "o",
   "p",
   "q",
+  "r",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
@@ -34,7 +35,7 @@ export interface Options {
   sizes: readonly number[];
   /** Number of state versions that the collector has to scan. */
   versions: number;
-  /** Another checkout, whose `npm start` is measured in addition to that of this checkout. */
+  /** Another checkout, whose `npm start` q and r measure in addition to that of this checkout. */
   checkout: string | undefined;
   /** Another server of the interface, with which `npm start` is compared instead of running the sections. */
   against: { url: string; token: string; organization: string | undefined } | undefined;
@@ -57,10 +58,11 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces
   o what requests of ordinary members cost each service: CPU time, memory, connections
   p what the limit of a token, an ETag that the client has, and gzip cost
   q longest pause of the event loop and memory of npm start under hostile requests
+  r what the audit trail costs show, lock and state downloads of npm start; needs --checkout
   --seconds  measured seconds for each contender of a to e, m and o   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
   --versions number of state versions in l
-  --checkout another checkout of Statehouse, which q measures beside this one
+  --checkout another checkout of Statehouse, which q and r measure beside this one
   --against  compares the requests of clients with another server of this interface; no section runs
              --token and --organization: where it creates workspaces; by default in a new organization`;
 

@@ -6,6 +6,7 @@ import { document } from "../stack/http.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newUser } from "../system/fixture.ts";
+import { watchAttempts, withoutRecord } from "./matrix/audit.ts";
 import { type Cell, callRow, expectedStatus } from "./matrix/call.ts";
 import { roles } from "./matrix/callers.ts";
 import "./proves-routes.ts";
@@ -101,6 +102,7 @@ const lineOf = (row: Row): Line => ({
 
 beforeAll(async () => {
   stack = await startStack();
+  await watchAttempts(stack);
   const administrator = await newUser(stack, { administrator: true });
   fixture = await newMatrixFixture(stack, administrator);
   preparedCallers = await inLanes(LANES, roles, (role) => prepareCaller(fixture, role));
@@ -178,6 +180,18 @@ describe("role × route", () => {
       .filter(([{ route }, by]) => by.values().some((cell) => cell?.list) && !known.has(route))
       .map(([{ route }]) => route);
     expect(unknown, "say in test/golden/matrix/lists.ts who sees what of it").toEqual([]);
+  });
+
+  test("leaves a record of every change, read of state and refusal", async () => {
+    const authenticated = new Map(
+      preparedCallers.map(({ caller }) => [caller.name, caller.type !== undefined]),
+    );
+    const calls = [...cells].flatMap(([row, by]) =>
+      [...by].flatMap(([caller, cell]) =>
+        cell ? [{ row, cell, authenticated: authenticated.get(caller) ?? false }] : [],
+      ),
+    );
+    expect(await withoutRecord(stack, calls)).toEqual({ changes: [], refusals: [] });
   });
 
   test("matches the decision of packages/authorization", () => {

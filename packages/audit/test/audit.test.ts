@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { removeAddresses } from "../addresses.ts";
 import { type Audit, createAudit } from "../audit.ts";
 import { recordChange } from "../changes.ts";
+import { recordCommand } from "../command.ts";
 import { auditMigrations } from "../migrations.ts";
 import { maintainPartitions } from "../partitions.ts";
 import { addressDigest } from "../record.ts";
@@ -158,6 +159,21 @@ test("the removal of a user's addresses keeps their digests", async () => {
   }
   expect(found[2]?.address_digest).toHaveLength(32);
   expect(await fresh.query("select from audit_attempts")).toEqual([]);
+});
+
+test("a command is recorded with its outcome", async () => {
+  const operator: Actor = { type: "operator", id: "root" };
+  const run = <T>(name: string, work: () => Promise<T>) =>
+    runAs(operator, () => recordCommand({ name, database, service: "audited" }, work));
+  expect(await run("collect", async () => 7)).toBe(7);
+  expect(await run("move-blobs", async () => false)).toBe(false);
+  const refused = new AppError("conflict", "last_administrator", "The last one.");
+  await expect(run("user.revoke-admin", () => Promise.reject(refused))).rejects.toBe(refused);
+  expect(await records()).toMatchObject([
+    { action: "command.collect", actor_type: "operator", actor_id: "root", outcome: "succeeded" },
+    { action: "command.move-blobs", outcome: "failed", code: null },
+    { action: "command.user.revoke-admin", outcome: "failed", code: "last_administrator" },
+  ]);
 });
 
 const partitions = async () =>

@@ -1,3 +1,4 @@
+import type { Audit } from "@statehouse/audit";
 import type { Subscriber } from "../domain/subscriber.ts";
 import type { Reads, Tx } from "../store/nouns.ts";
 import type { WorkspacesClient } from "./clients.ts";
@@ -8,6 +9,8 @@ export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   reads: Reads;
   tokenUsage: TokenUsage;
+  /** Records refused attempts. */
+  audit: Audit;
   workspaces: WorkspacesClient;
   settings: Settings;
   now(): Date;

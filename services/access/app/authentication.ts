@@ -1,9 +1,13 @@
+import type { Caller } from "@statehouse/authorization";
+import { AppError } from "@statehouse/errors";
+import { currentActor } from "@statehouse/runtime";
 import { tokenRefused } from "../domain/errors.ts";
 import type { TokenId } from "../domain/ids.ts";
 import { hashOf, looksLikeRunSecret, looksLikeSecret } from "../domain/token-secret.ts";
 import type { Authenticated } from "../store/authentication.ts";
 import type { AuthenticatedRun } from "../store/run-token.ts";
 import type { App } from "./app.ts";
+import { authenticateRun } from "./run-token.ts";
 
 /** The principal that a token authenticates, which can also be a run. */
 interface AuthenticatedPrincipal {
@@ -14,10 +18,30 @@ interface AuthenticatedPrincipal {
 }
 
 /**
+ * Returns the principal of a token, which can be a run token. Throws `unauthenticated`, and counts the failure for the
+ * address of the gateway's client in the audit trail. The state service records the failures of its own clients.
+ */
+export async function signIn(
+  app: App,
+  caller: Caller,
+  token: string,
+): Promise<AuthenticatedPrincipal> {
+  try {
+    if (!looksLikeRunSecret(token)) return await authenticate(app, token);
+    return principalOf(await authenticateRun(app, token));
+  } catch (error) {
+    const isRefused = error instanceof AppError && error.kind === "unauthenticated";
+    const isOfGateway = caller.kind === "service" && caller.name === "gateway";
+    if (isRefused && isOfGateway) await app.audit.signInFailed(currentActor()?.address);
+    throw error;
+  }
+}
+
+/**
  * Returns the principal of a token. Throws `unauthenticated`. Runs a single SQL statement, because it is called for
  * every request.
  */
-export async function authenticate(app: App, token: string): Promise<Authenticated> {
+async function authenticate(app: App, token: string): Promise<Authenticated> {
   if (!looksLikeSecret(token)) throw tokenRefused();
   const at = app.now();
   const found = await app.reads.authentication.find(hashOf(token), at);
@@ -39,11 +63,32 @@ export async function authenticateTokenId(app: App, id: TokenId): Promise<Authen
   return principalOf(run);
 }
 
+/** Returns the principals of several tokens like `signIn`; undefined for invalid ones, which it counts. */
+export async function batchSignIn(
+  app: App,
+  presented: readonly { token: string; address: string | undefined }[],
+): Promise<(AuthenticatedPrincipal | undefined)[]> {
+  const all = await batchAuthenticate(
+    app,
+    presented.map(({ token }) => token),
+  );
+  const failed = presented.filter((_, index) => !all[index]);
+  await Promise.all(failed.map(({ address }) => app.audit.signInFailed(address)));
+  return all;
+}
+
+/** Records that the gateway refused the current actor a request to a route. */
+export const recordRefusal = (
+  app: App,
+  { route, code }: { route: string; code: string },
+): Promise<void> =>
+  app.audit.refused({ action: "route.request", resource: { type: "route", id: route }, code });
+
 /**
  * Returns the principals of several tokens, in the order of the tokens; undefined for invalid ones. The tokens can be
  * run tokens. Runs one SQL statement, and one more for each run token.
  */
-export async function batchAuthenticate(
+async function batchAuthenticate(
   app: App,
   tokens: readonly string[],
 ): Promise<(AuthenticatedPrincipal | undefined)[]> {

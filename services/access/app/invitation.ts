@@ -1,4 +1,5 @@
 import type { Caller } from "@statehouse/authorization";
+import { asRefusal } from "@statehouse/errors";
 import { addressInvitedMeanwhile, organizationMembershipNotFound } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, UserId } from "../domain/ids.ts";
 import type { Organization } from "../domain/organization.ts";
@@ -40,7 +41,7 @@ export async function claimInvitations(
       membership.secretHash === hashOf(secret) &&
       user.unconfirmedEmail !== null &&
       isSameEmail(user.unconfirmedEmail, invited.email);
-    if (!isProven) throw organizationMembershipNotFound();
+    if (!isProven) throw asRefusal(organizationMembershipNotFound(), membership);
     const at = app.now();
     await adoptInvitations(tx, invited, { user, organizations, at });
     confirmEmail(user, invited.email);

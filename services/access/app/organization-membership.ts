@@ -6,7 +6,7 @@ import {
   grantsOf,
   refuseUserToken,
 } from "@statehouse/authorization";
-import { Problems } from "@statehouse/errors";
+import { asRefusal, Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres/paging";
 import { organizationMembershipNotFound, teamNotFound, userNotFound } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId } from "../domain/ids.ts";
@@ -165,7 +165,7 @@ export async function listOwnOrganizationMemberships(
   page: PageInput,
 ): Promise<{ memberships: VisibleMembership[]; total: number }> {
   const userId = callingUser(caller);
-  if (userId === undefined) throw userNotFound();
+  if (userId === undefined) throw asRefusal(userNotFound());
   const { rows, total } = await app.reads.memberships.listOwn(
     userId,
     organizationsRefusing(caller),
@@ -209,7 +209,9 @@ export async function acceptOrganizationMembership(
     const organizationId = await tx.memberships.getOrganizationId(id);
     const organization = await tx.organizations.getForUpdate(organizationId);
     const membership = await tx.memberships.getForUpdate(id);
-    if (callingUser(caller) !== membership.userId) throw organizationMembershipNotFound();
+    if (callingUser(caller) !== membership.userId) {
+      throw asRefusal(organizationMembershipNotFound(), membership);
+    }
     refuseToken(caller, organizationId);
     if (membership.status === "active") return;
     const at = app.now();
@@ -264,7 +266,9 @@ export const deleteOrganizationMembership = (
  */
 function refuseToken(caller: Caller, organizationId: OrganizationId): void {
   refuseUserToken(grantsOf(caller), organizationId);
-  if (isWithheld(caller, organizationId)) throw organizationMembershipNotFound();
+  if (isWithheld(caller, organizationId)) {
+    throw asRefusal(organizationMembershipNotFound(), { organizationId });
+  }
 }
 
 /**

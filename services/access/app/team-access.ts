@@ -7,7 +7,7 @@ import {
   type Caller,
   grantsOf,
 } from "@statehouse/authorization";
-import { isNotFound, Problems } from "@statehouse/errors";
+import { asRefusal, isNotFound, Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres/paging";
 import { teamAccessNotFound, teamNotFound } from "../domain/errors.ts";
 import type { TeamAccessId, TeamId } from "../domain/ids.ts";
@@ -188,7 +188,7 @@ export async function getTeamAccess(
     teams.all ||
     teams.teamIds.includes(teamAccess.teamId) ||
     (teams.open && visibility === "organization");
-  if (!sees) throw teamAccessNotFound();
+  if (!sees) throw asRefusal(teamAccessNotFound(), place);
   return toView(teamAccess);
 }
 

@@ -5,7 +5,7 @@ import {
   type Grants,
   grantsOf,
 } from "@statehouse/authorization";
-import { forbidden, Problems } from "@statehouse/errors";
+import { asRefusal, forbidden, Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres/paging";
 import { lastOwner, ownersTeamProtected, TEAM_NAME_TAKEN, teamNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
@@ -49,7 +49,7 @@ const withAllowedActions =
 export function authorizeTeam(caller: Caller, action: TeamAction, team: Team): void {
   authorizeToSeeTeam(caller, team);
   if (!teamAllows(grantsOf(caller), action, team)) {
-    throw forbidden("not_allowed", `You may not do this to the team (${action}).`);
+    throw asRefusal(forbidden("not_allowed", `You may not do this to the team (${action}).`), team);
   }
 }
 
@@ -57,7 +57,7 @@ export function authorizeTeam(caller: Caller, action: TeamAction, team: Team): v
 function authorizeToSeeTeam(caller: Caller, team: Team): void {
   // Also throws if the organization does not accept user tokens and the caller uses one.
   authorize(caller, "organization:read", team, "team");
-  if (!isVisible(caller.grants, team)) throw teamNotFound();
+  if (!isVisible(caller.grants, team)) throw asRefusal(teamNotFound(), team);
 }
 
 /** Returns whether the principal sees the team and may perform the action on it. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { allowed, type Caller, grantsOf, refuseUserToken } from "@statehouse/authorization";
-import { Problems } from "@statehouse/errors";
+import { asRefusal, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
 import { tokenNotFound } from "../domain/errors.ts";
@@ -116,6 +116,8 @@ export async function getManagedToken(tx: Tx, caller: Caller, id: TokenId): Prom
     : organizationId
       ? allowed(grants, "organization:update", { organizationId })
       : callingUser(caller) === userId;
-  if (!manages) throw tokenNotFound();
+  if (!manages) {
+    throw asRefusal(tokenNotFound(), { organizationId: organizationId ?? undefined });
+  }
   return token;
 }

@@ -1,4 +1,5 @@
 import type { Caller } from "@statehouse/authorization";
+import { asRefusal } from "@statehouse/errors";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import { userNotFound } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
@@ -24,7 +25,7 @@ export async function createUserToken(
   caller: Caller,
   { userId, ...input }: TokenInput & { userId: UserId },
 ): Promise<NewToken> {
-  if (caller.kind !== "service" && callingUser(caller) !== userId) throw userNotFound();
+  if (caller.kind !== "service" && callingUser(caller) !== userId) throw asRefusal(userNotFound());
   return app.transaction(async (tx) => {
     await tx.users.get(userId);
     return createToken(app, tx, caller, ofUser(userId), input);
@@ -37,6 +38,6 @@ export async function listUserTokens(
   caller: Caller,
   { userId, page }: { userId: UserId; page: PageInput },
 ): Promise<Page<Token>> {
-  if (callingUser(caller) !== userId) throw userNotFound();
+  if (callingUser(caller) !== userId) throw asRefusal(userNotFound());
   return app.reads.tokens.listOfUser(userId, page);
 }

@@ -5,7 +5,7 @@ import {
   requireAdministrator,
   requireAdministratorUnlessService,
 } from "@statehouse/authorization";
-import { Problems } from "@statehouse/errors";
+import { asRefusal, Problems } from "@statehouse/errors";
 import type { Page } from "@statehouse/postgres/paging";
 import {
   EMAIL_TAKEN,
@@ -113,7 +113,7 @@ export const updateCurrentUser = (
 ): Promise<User> =>
   app.transaction(async (tx) => {
     const id = callingUser(caller);
-    if (id === undefined) throw userNotFound();
+    if (id === undefined) throw asRefusal(userNotFound());
     const user = await tx.users.getForUpdate(id);
     const wanted = { username: username ?? user.username, email: email ?? user.email };
     await refuseProblems(tx, wanted, user);

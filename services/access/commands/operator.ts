@@ -1,4 +1,5 @@
-import { openDatabase } from "@statehouse/postgres";
+import { createAudit } from "@statehouse/audit";
+import { type Database, openDatabase } from "@statehouse/postgres";
 import { type Changing, createLogger } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { createTokenUsage } from "../app/token-usage.ts";
@@ -19,7 +20,7 @@ const notCalled = async (): Promise<never> => {
 export async function openOperatorApp(
   url: Changing<string>,
   maxTokenDays?: number | undefined,
-): Promise<{ app: App } & AsyncDisposable> {
+): Promise<{ app: App; database: Database } & AsyncDisposable> {
   const logger = createLogger({ service: "access", level: "warn" });
   const database = await openDatabase({
     contextName: "access",
@@ -29,11 +30,13 @@ export async function openOperatorApp(
     logger,
   });
   return {
+    database,
     app: {
       transaction: transactions(database),
       reads: createReads(database),
       settings: { subscribers: [], maxTokenDays, runTokenLifetimeMs: 0 },
       tokenUsage: createTokenUsage(),
+      audit: createAudit(database, "access"),
       workspaces: {
         nameOfOrganization: notCalled,
         organizationOfProject: notCalled,

@@ -1,3 +1,4 @@
+import { recordCommand } from "@statehouse/audit";
 import { readConfig, StartError } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import {
@@ -70,5 +71,7 @@ export async function changeUser(
   if (!action || username === "") throw new StartError(usage);
   const { DATABASE_URL: url, TOKEN_MAX_DAYS: maxTokenDays } = readConfig(userSettings);
   await using opened = await openOperatorApp(url, maxTokenDays);
-  print(await action(opened.app, username, email));
+  const { app, database } = opened;
+  const command = { name: `user.${name}`, database, service: "access" };
+  print(await recordCommand(command, () => action(app, username, email)));
 }

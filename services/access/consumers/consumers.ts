@@ -1,5 +1,6 @@
 import type { Consumer } from "@statehouse/events";
 import type { App } from "../app/app.ts";
+import { deletedUserProjection } from "./deleted-user.ts";
 import { grantProjections } from "./grants.ts";
 import { runProjections } from "./run.ts";
 
@@ -17,6 +18,11 @@ export const consumers = (app: App): Consumer[] => {
       name: "runs-of-deleted-workspaces",
       filter: "statehouse.workspaces.workspace.deleted.>",
       projections: runs,
+    },
+    {
+      name: "deleted-users",
+      filter: "statehouse.access.user.deleted.>",
+      projections: [deletedUserProjection(app)],
     },
   ];
 };

@@ -2,9 +2,9 @@ import type { Material, Subscriber } from "./material.ts";
 
 /** The names of each service's consumers; the durable name is `<service>-<name>`. */
 export const consumers: Readonly<Record<string, readonly string[]>> = {
-  access: ["grants", "ended-runs", "runs-of-deleted-workspaces"],
-  workspaces: ["workspace-state", "created", "updated", "deleted"],
-  state: ["updated", "deleted"],
+  access: ["grants", "ended-runs", "runs-of-deleted-workspaces", "deleted-users"],
+  workspaces: ["workspace-state", "created", "updated", "deleted", "deleted-users"],
+  state: ["updated", "deleted", "deleted-users"],
 };
 
 /** The account of the services, which contains the streams. */

@@ -23,6 +23,12 @@ export const longLivedCredentials = ["user", "team", "organization"] as const;
 const isCredential = (type: string): type is CredentialType =>
   credentialTypes.some((known) => known === type);
 
+/** A token, and the address of the client that sent it. */
+interface Presented {
+  token: string;
+  address: string;
+}
+
 /**
  * Creates the function that turns an Authorization header into a caller. It calls the access service for every request,
  * so that a revoked token fails on its next use. Only signed assertions are cached, under the principal's versions.
@@ -33,12 +39,26 @@ export function createAuthentication(
   identity: ServiceIdentity,
 ) {
   const failed = authenticationFailures("token");
-  const alone = async (token: string) => (await client.authenticate({ token })).principal;
-  const inBatch = batchPerTick<string, PrincipalMessage>(async ([token = "", ...more]) => {
-    if (more.length === 0) return [await alone(token)];
-    const { found } = await client.batchAuthenticate({ tokens: [token, ...more] });
+  const service = { assertion: identity.assertion };
+  const alone = async ({ token, address }: Presented) =>
+    (await client.authenticate({ token }, { ...service, clientAddress: address })).principal;
+  // Two clients can present the same token, and the audit trail distinguishes their addresses.
+  const keyOf = ({ token, address }: Presented) => `${address} ${token}`;
+  const presentedOf = (key: string): Presented => {
+    const end = key.indexOf(" ");
+    return { address: key.slice(0, end), token: key.slice(end + 1) };
+  };
+  const inBatch = batchPerTick<string, PrincipalMessage>(async (keys) => {
+    const [first, ...more] = keys.map(presentedOf);
+    if (!first) return [];
+    if (more.length === 0) return [await alone(first)];
+    const all = [first, ...more];
+    const { found } = await client.batchAuthenticate({
+      tokens: all.map(({ token }) => token),
+      clientAddresses: all.map(({ address }) => address),
+    });
     const byPosition = new Map(found.map(({ position, principal }) => [position, principal]));
-    return [token, ...more].map((_, position) => byPosition.get(position));
+    return all.map((_, position) => byPosition.get(position));
   });
   return async (authorization: string | undefined, address: string): Promise<Caller> => {
     const token = bearerToken(authorization);
@@ -48,7 +68,8 @@ export function createAuthentication(
     }
     // Not batched while spans are recorded: a call that several requests share would appear in the trace of only one of
     // them.
-    const asked = spansAreRecorded() ? alone(token) : inBatch(token);
+    const presented = { token, address };
+    const asked = spansAreRecorded() ? alone(presented) : inBatch(keyOf(presented));
     const principal = await asked.catch((error: unknown) => {
       if (error instanceof AppError && error.kind === "unauthenticated") failed("refused");
       throw error;

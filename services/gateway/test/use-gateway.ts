@@ -67,6 +67,7 @@ const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
         );
         return { found };
       },
+      recordRefusal: async () => ({}),
     },
   ],
   [

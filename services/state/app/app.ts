@@ -1,3 +1,4 @@
+import type { Audit } from "@statehouse/audit";
 import type { Caller } from "@statehouse/authorization";
 import type { Edition, Logger, Wake } from "@statehouse/runtime";
 import type { RetentionRules } from "../domain/retention.ts";
@@ -5,7 +6,7 @@ import type { DigestKey } from "../domain/state-digest.ts";
 import type { Creator } from "../domain/state-version.ts";
 import type { UploadTokens } from "../domain/upload-token.ts";
 import type { Leases, Reads, Tx } from "../store/nouns.ts";
-import type { WorkspacesClient } from "./clients.ts";
+import type { AccessClient, WorkspacesClient } from "./clients.ts";
 
 export interface Settings {
   /** Base of every URL in documents, without a trailing slash. */
@@ -33,7 +34,10 @@ export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   reads: Reads;
   leases: Leases;
+  /** Records reads of state and refused attempts. */
+  audit: Audit;
   workspaces: WorkspacesClient;
+  access: Pick<AccessClient, "userExists">;
   /** Returns the caller that a bearer token identifies, with its grants. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Caller>;
   /** Returns the creator of a version with its current grants. Throws `unauthenticated` or `notFound`. */

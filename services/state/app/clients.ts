@@ -13,6 +13,7 @@ export interface AccessClient {
   authenticate(token: string): Promise<Principal>;
   /** Returns the principal of a token by its id. Throws `unauthenticated`. */
   authenticateTokenId(tokenId: string): Promise<Principal>;
+  userExists(id: string): Promise<boolean>;
 }
 
 /** The calls of the state service to the workspaces service. */

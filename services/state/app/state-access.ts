@@ -5,7 +5,7 @@ import {
   type Caller,
   type Target,
 } from "@statehouse/authorization";
-import { AppError, isNotFound, notFound } from "@statehouse/errors";
+import { AppError, asRefusal, isNotFound, notFound } from "@statehouse/errors";
 import { organizationTokenWrites, stateVersionNotFound } from "../domain/errors.ts";
 import type { Creator } from "../domain/state-version.ts";
 import type { App } from "./app.ts";
@@ -31,7 +31,9 @@ export async function authorizeRead(
   const run = runOf(caller);
   if (run) {
     const readable = await listReadableByRun(app, run, [target]);
-    if (!readable.has(target.workspaceId)) throw notFound(what ?? "workspace");
+    if (!readable.has(target.workspaceId)) {
+      throw asRefusal(notFound(what ?? "workspace"), target);
+    }
   } else if (what === undefined) authorize(caller, action, target);
   else authorizeOrNotFound(caller, action, target, what);
 }

@@ -4,8 +4,10 @@ import { outputsNotProcessed, stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
 import { isDeleted, outputsAreKnown, type StateVersionView } from "../domain/state-version.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
+import type { PlacedOutput } from "../store/state-version-output.ts";
 import type { App } from "./app.ts";
 import { authorizeRead, readableOf } from "./state-access.ts";
+import { recordOutputs } from "./state-reading.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
 /**
@@ -31,6 +33,7 @@ export async function getStateVersionOutput(
 ): Promise<StateVersionOutput> {
   const output = await app.reads.stateVersionOutputs.get(id);
   await authorizeRead(app, caller, "state:read-outputs", output, "state version output");
+  await recordOutputs(app, [output]);
   return output;
 }
 
@@ -58,12 +61,7 @@ export const batchListStateVersionOutputs = async (
 ): Promise<StateVersionOutput[]> =>
   ids.length === 0
     ? []
-    : readableOf(
-        app,
-        caller,
-        "state:read-outputs",
-        await app.reads.stateVersionOutputs.listOfVersions(ids),
-      );
+    : readableOutputs(app, caller, await app.reads.stateVersionOutputs.listOfVersions(ids));
 
 /** Returns the outputs of the workspaces' current versions, except workspaces whose outputs the caller may not read. */
 export const batchListCurrentOutputs = async (
@@ -73,19 +71,30 @@ export const batchListCurrentOutputs = async (
 ): Promise<StateVersionOutput[]> =>
   ids.length === 0
     ? []
-    : readableOf(
-        app,
-        caller,
-        "state:read-outputs",
-        await app.reads.stateVersionOutputs.listOfWorkspaces(ids),
-      );
+    : readableOutputs(app, caller, await app.reads.stateVersionOutputs.listOfWorkspaces(ids));
 
-function outputsOf(
+async function readableOutputs(
+  app: App,
+  caller: Caller,
+  outputs: readonly PlacedOutput[],
+): Promise<StateVersionOutput[]> {
+  const readable = await readableOf(app, caller, "state:read-outputs", outputs);
+  await recordOutputs(app, readable);
+  return readable;
+}
+
+async function outputsOf(
   app: App,
   version: StateVersionView,
   page: PageInput,
   values: { clear: boolean },
 ): Promise<Page<StateVersionOutput>> {
   if (version.status === "finalized" && !outputsAreKnown(version)) throw outputsNotProcessed();
-  return app.reads.stateVersionOutputs.list(version.id, page, values);
+  const found = await app.reads.stateVersionOutputs.list(version.id, page, values);
+  const { organizationId } = version;
+  await recordOutputs(
+    app,
+    found.rows.map((output) => ({ ...output, organizationId })),
+  );
+  return found;
 }

@@ -89,6 +89,7 @@ export async function batchGetStateVersions(
 }
 
 export interface Download {
+  organizationId: string;
   blobKey: string;
   size: number;
   /** A digest that identifies the content: the md5 of raw state, which clients know; the sha256 of JSON state. */
@@ -113,5 +114,6 @@ export async function authorizeDownload(
   const extension = kind === "raw" ? "tfstate" : "json";
   const { blobKey, size, sha256 } = content;
   const digest = kind === "raw" ? version.md5 : sha256;
-  return { blobKey, size, digest, filename: `${versionId}.${extension}` };
+  const { organizationId } = version;
+  return { organizationId, blobKey, size, digest, filename: `${versionId}.${extension}` };
 }

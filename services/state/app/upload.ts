@@ -1,5 +1,5 @@
 import type { Caller } from "@statehouse/authorization";
-import { type Actor, runAs, runWithDeadline } from "@statehouse/runtime";
+import { runAs, runWithDeadline } from "@statehouse/runtime";
 import { Blob } from "../domain/blob.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionFinalized, workspaceStateChanged } from "../domain/events.ts";
@@ -20,6 +20,7 @@ import {
 import type { UploadClaims } from "../domain/upload-token.ts";
 import { targetOf, touch, type WorkspaceState } from "../domain/workspace-state.ts";
 import type { Tx } from "../store/nouns.ts";
+import { actorOf } from "./actor.ts";
 import type { App } from "./app.ts";
 import { currentCreator, requireWritable } from "./state-access.ts";
 
@@ -117,22 +118,25 @@ const commitUpload = (
       return "alreadyStored";
     }
     requireOpen(version, kind, now);
+    // An upload acts as the version's creator, because the upload URL is part of the response to the creator's request.
     if (kind === "raw") {
       const change = { workspaceState, version, attempt, now };
       await runAs(actorOf(creator), () => finalizeVersion(app, tx, change));
-    } else attachJson(version, attempt.blobKey, attempt);
+    } else {
+      attachJson(version, attempt.blobKey, attempt);
+      await runAs(actorOf(creator), () =>
+        tx.audit({
+          organization: workspaceState.organizationId ?? undefined,
+          action: "state-version.attach-json",
+          resource: { type: "state-version", id: versionId },
+        }),
+      );
+    }
     const { blobKey: key, size, sha256 } = attempt;
     const blob = { key, workspaceId, size: BigInt(size), sha256, references: 1, createdAt: now };
     await tx.blobs.save(new Blob(blob));
     return "stored";
   });
-
-/** An upload acts as the version's creator, because the upload URL is part of the response to the creator's request. */
-function actorOf(creator: Caller): Actor {
-  if (creator.kind === "service") return { type: "service", id: creator.name };
-  const { type, id, tokenId } = creator.principal;
-  return { type, id, tokenId };
-}
 
 async function finalizeVersion(
   app: App,

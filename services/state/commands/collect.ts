@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { recordCommand } from "@statehouse/audit";
 import type { Channel } from "@statehouse/rpc";
 import type { KeptReason } from "../app/retention-collection.ts";
 import { collectEverything } from "../app/retention-scan.ts";
@@ -25,18 +26,23 @@ export async function collect({ args, config, channels, print }: CollectCommand)
 
   let [versions, bytes] = [0, 0];
   const kept = new Map<KeptReason, number>();
-  await collectEverything(opened.app, {
-    dryRun,
-    onBatch(collected, reasons) {
-      for (const { id, workspaceId, rule, createdAt, bytes: size } of collected) {
-        if (dryRun) print(`${workspaceId} ${id} ${createdAt.toISOString()} ${size} bytes, ${rule}`);
-        bytes += size;
-      }
-      versions += collected.length;
-      for (const reason of reasons) kept.set(reason, (kept.get(reason) ?? 0) + 1);
-      if (!dryRun) print(`deleted ${versions} versions, ${bytes} bytes`);
-    },
-  });
+  const run = () =>
+    collectEverything(opened.app, {
+      dryRun,
+      onBatch(collected, reasons) {
+        for (const { id, workspaceId, rule, createdAt, bytes: size } of collected) {
+          if (dryRun)
+            print(`${workspaceId} ${id} ${createdAt.toISOString()} ${size} bytes, ${rule}`);
+          bytes += size;
+        }
+        versions += collected.length;
+        for (const reason of reasons) kept.set(reason, (kept.get(reason) ?? 0) + 1);
+        if (!dryRun) print(`deleted ${versions} versions, ${bytes} bytes`);
+      },
+    });
+  const command = { name: "collect", database: opened.database, service: service.name };
+  // A dry run reads metadata only.
+  await (dryRun ? run() : recordCommand(command, run));
   const what = `${versions} versions, ${bytes} bytes of state`;
   print(dryRun ? `would delete ${what}` : `deleted ${what} in total`);
   for (const [reason, count] of kept) print(`kept ${count}: ${reason}`);

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { recordCommand } from "@statehouse/audit";
 import { hasCode } from "@statehouse/errors";
 import { makeFolder, readConfig, StartError, startProgress } from "@statehouse/runtime";
 import { exportProblems, exportStates, type StateExport } from "../objects/state-export.ts";
@@ -28,15 +29,18 @@ export async function exportCurrentStates(command: ExportCommand): Promise<boole
   const states = currentStates.reads(database);
   const progress = startProgress({ what: "states" });
   progress.expect(await states.count());
-  const exported = await exportStates({
-    states,
-    store,
-    folder,
-    namesOf,
-    now: () => new Date(),
-    onProgress: progress.advance,
-    signal: interruption("Interrupted; the export is incomplete and has no manifest."),
-  }).finally(progress.end);
+  const signal = interruption("Interrupted; the export is incomplete and has no manifest.");
+  const exported = await recordCommand({ name: "export", database, service: "state" }, () =>
+    exportStates({
+      states,
+      store,
+      folder,
+      namesOf,
+      now: () => new Date(),
+      onProgress: progress.advance,
+      signal,
+    }),
+  ).finally(progress.end);
   for (const { problem, workspaceId, versionId, key } of exported.problems) {
     print(`${problem} ${workspaceId} ${versionId} ${key}: ${exportProblems[problem]}`);
   }

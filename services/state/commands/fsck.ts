@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { recordCommand } from "@statehouse/audit";
 import { readConfig, startProgress } from "@statehouse/runtime";
 import { currentInterruptions } from "../app/database-heartbeat.ts";
 import { checkContents, contentProblems } from "../objects/content-check.ts";
@@ -36,18 +37,22 @@ export async function fsck({ args, environment, print }: CheckCommand): Promise<
   const rows = storedContents.reads(database);
   const progress = startProgress({ what: "state versions" });
   progress.expect(await rows.countVersions());
-  const checked = await checkContents({
-    rows,
-    store,
-    readContents: !values.sizes,
-    sweepGraceMs: config.SWEEP_GRACE * 1000,
-    settlingMs: SETTLING_MS,
-    blobDeletionDelayMs: config.BLOB_DELETION_DELAY * 1000,
-    interruptions: await currentInterruptions(databaseHeartbeats.reads(database), new Date()),
-    now: () => new Date(),
-    onProgress: progress.advance,
-    signal,
-  }).finally(progress.end);
+  const interruptions = await currentInterruptions(databaseHeartbeats.reads(database), new Date());
+  const check = () =>
+    checkContents({
+      rows,
+      store,
+      readContents: !values.sizes,
+      sweepGraceMs: config.SWEEP_GRACE * 1000,
+      settlingMs: SETTLING_MS,
+      blobDeletionDelayMs: config.BLOB_DELETION_DELAY * 1000,
+      interruptions,
+      now: () => new Date(),
+      onProgress: progress.advance,
+      signal,
+    });
+  const command = { name: "fsck", database, service: "state" };
+  const checked = await recordCommand(command, check).finally(progress.end);
 
   for (const { problem, key, workspaceId, versionId, detail } of checked.problems) {
     const where = [workspaceId, versionId, key].filter((part) => part).join(" ");

@@ -1,3 +1,4 @@
+import { recordCommand } from "@statehouse/audit";
 import { createLogger, readConfig, startProgress } from "@statehouse/runtime";
 import { type Moved, moveBlobs } from "../objects/blob-move.ts";
 import { copyList } from "../objects/deleted-permanently.ts";
@@ -41,18 +42,21 @@ export async function moveContents(print: (line: string) => void): Promise<boole
       progress.end();
     }
   };
-  // Repeated until nothing is left to copy, because contents may be finalized in the old store while the command runs.
-  let moved: Moved;
-  do {
-    moved = await pass();
-    const mebibytes = (moved.bytes / 1024 ** 2).toFixed(1);
-    print(`copied ${moved.copied} (${mebibytes} MiB), ${moved.alreadyThere} already present`);
-  } while (moved.copied > 0);
-  await copyList({ from, to });
-  if (moved.problems === 0) {
-    print("all contents are moved: state can run without BLOB_MOVING_FROM");
-    return true;
-  }
-  print(`${moved.problems} could not be moved and remain where they were: keep BLOB_MOVING_FROM`);
-  return false;
+  const command = { name: "move-blobs", database, service: "state" };
+  return await recordCommand(command, async () => {
+    // Repeated until nothing is left to copy, because contents may be finalized in the old store while the command runs.
+    let moved: Moved;
+    do {
+      moved = await pass();
+      const mebibytes = (moved.bytes / 1024 ** 2).toFixed(1);
+      print(`copied ${moved.copied} (${mebibytes} MiB), ${moved.alreadyThere} already present`);
+    } while (moved.copied > 0);
+    await copyList({ from, to });
+    if (moved.problems === 0) {
+      print("all contents are moved: state can run without BLOB_MOVING_FROM");
+      return true;
+    }
+    print(`${moved.problems} could not be moved and remain where they were: keep BLOB_MOVING_FROM`);
+    return false;
+  });
 }

@@ -1,12 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { unauthenticated } from "@statehouse/errors";
+import type { Caller } from "@statehouse/authorization";
+import { AppError, unauthenticated } from "@statehouse/errors";
 import {
+  type Actor,
   type AuthenticationLimit,
   bearerToken,
   isCurrentTag,
+  runAs,
   runWithDeadline,
 } from "@statehouse/runtime";
-import { authorizeDownload } from "../app/state-version.ts";
+import { actorOf } from "../app/actor.ts";
+import type { App } from "../app/app.ts";
+import { recordDownload, recordRefusedDownload } from "../app/state-reading.ts";
+import { authorizeDownload, type Download } from "../app/state-version.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 import { rangeNotSatisfiable } from "./answer.ts";
@@ -23,6 +29,8 @@ const contentTypes = {
 } as const satisfies Record<ContentKind, string>;
 
 export interface DownloadRequest {
+  /** The address of the client; undefined if it is unknown. */
+  address: string | undefined;
   versionId: StateVersionId;
   kind: ContentKind;
   request: IncomingMessage;
@@ -35,20 +43,15 @@ export interface DownloadRequest {
 }
 
 /** Sends a content if the caller's bearer token permits reading it. The URL alone grants no access. */
-export async function sendContent(
-  { app, store }: Objects,
-  { versionId, kind, request, response, authenticationLimit, signal, watch }: DownloadRequest,
-): Promise<void> {
+export async function sendContent({ app, store }: Objects, asked: DownloadRequest): Promise<void> {
+  const { versionId, request, response, kind, signal, watch } = asked;
   // Discards the request's body; a download has none.
   request.resume();
   const token = bearerToken(request.headers.authorization);
   if (token === undefined) throw unauthenticated();
   const look = () =>
-    runWithDeadline(Date.now() + AUTHORIZATION_MS, async () => {
-      const caller = await authenticationLimit.run(request, () => app.authenticate(token));
-      return authorizeDownload(app, caller, versionId, kind);
-    });
-  const download = await look();
+    runWithDeadline(Date.now() + AUTHORIZATION_MS, () => lookUp(app, token, asked));
+  const { actor, download } = await look();
   const etag = `"${download.digest}"`;
   const headers = {
     "content-type": contentTypes[kind],
@@ -72,6 +75,7 @@ export async function sendContent(
   }
   const range = askedRange(request, etag, download.size);
   if (range === "unsatisfiable") throw rangeNotSatisfiable(download.size);
+  await runAs(actor, () => recordDownload(app, download, versionId));
   const open = (size: number) => {
     if (size !== download.size) throw blobDamaged(`${size} bytes instead of ${download.size}`);
     watch();
@@ -88,6 +92,35 @@ export async function sendContent(
     // The blob may have been deleted after the lookup. A second lookup then throws the error for a 404 instead of a
     // failure of the store.
     if (!response.headersSent && !signal.aborted) await look();
+    throw error;
+  }
+}
+
+/** Authenticates and authorizes the download, and records a refusal. */
+async function lookUp(
+  app: App,
+  token: string,
+  { versionId, kind, address, request, authenticationLimit }: DownloadRequest,
+): Promise<{ actor: Actor; download: Download }> {
+  const caller = await authenticationLimit.run(request, () => signIn(app, token, address));
+  const actor = actorOf(caller, address);
+  return runAs(actor, async () => {
+    try {
+      return { actor, download: await authorizeDownload(app, caller, versionId, kind) };
+    } catch (error) {
+      await recordRefusedDownload(app, error, versionId);
+      throw error;
+    }
+  });
+}
+
+async function signIn(app: App, token: string, address: string | undefined): Promise<Caller> {
+  try {
+    return await app.authenticate(token);
+  } catch (error) {
+    if (error instanceof AppError && error.kind === "unauthenticated") {
+      await app.audit.signInFailed(address);
+    }
     throw error;
   }
 }

@@ -66,7 +66,8 @@ export function createObjectHandler(
       try {
         const { signal } = gone;
         const exchange = { request, response, signal, awaitsContinue, watch };
-        await route.serve(objects, { ...exchange, authenticationLimit });
+        const address = proxies.clientOf(request) || undefined;
+        await route.serve(objects, { ...exchange, address, authenticationLimit });
       } catch (error) {
         if (error instanceof AppError && error.kind === "unauthenticated") {
           notAuthenticated(request.headers.authorization === undefined ? "missing" : "refused");
@@ -85,6 +86,8 @@ interface Exchange {
   response: ServerResponse;
   signal: AbortSignal;
   awaitsContinue: boolean;
+  /** The address of the client; undefined if it is unknown. */
+  address: string | undefined;
   authenticationLimit: AuthenticationLimit;
   /** Starts monitoring the connection: from this call on, it is closed when it is idle. */
   watch(): void;

@@ -76,6 +76,7 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
           return { principal };
         },
         batchAuthenticate: elsewhere,
+        recordRefusal: elsewhere,
       }),
     ],
   });

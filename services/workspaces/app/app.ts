@@ -1,3 +1,4 @@
+import type { Audit } from "@statehouse/audit";
 import type { Sealer, TransactionMode } from "@statehouse/postgres";
 import type { ExecutionMode } from "../domain/execution.ts";
 import type { Leases, Reads, Tx } from "../store/nouns.ts";
@@ -8,6 +9,8 @@ export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T>;
   reads: Reads;
   leases: Leases;
+  /** Removes addresses of deleted users from the audit trail. */
+  audit: Pick<Audit, "removeAddresses">;
   /** Clients of other services. They are never called while a transaction is open. */
   access: AccessClient;
   state: StateClient;

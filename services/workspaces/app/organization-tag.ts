@@ -1,5 +1,5 @@
 import { authorize, type Caller } from "@statehouse/authorization";
-import { isNotFound, Problems } from "@statehouse/errors";
+import { asRefusal, isNotFound, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { PageInput } from "@statehouse/postgres";
 import type { Page } from "@statehouse/postgres/paging";
@@ -94,7 +94,7 @@ export const addTagToWorkspaces = (
     authorize(caller, "organization:read", { organizationId }, "tag");
     const readable = readScopeIn(caller, "workspace:read", organizationId);
     const visible = await tx.tags.namesOf(organizationId, [tagId], readable);
-    if (!visible.has(tagId)) throw tagNotFound();
+    if (!visible.has(tagId)) throw asRefusal(tagNotFound(), { organizationId });
     // All transactions lock workspaces in the same order, to prevent deadlocks.
     for (const id of [...new Set(workspaceIds)].toSorted()) {
       const workspace = await tx.workspaces.getForUpdate({ id });

@@ -1,5 +1,5 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
-import { Problems } from "@statehouse/errors";
+import { type AppError, asRefusal, Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
 import { nameTaken, takenText } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
@@ -216,3 +216,13 @@ export async function getOrganizationName(app: App, id: OrganizationId): Promise
 /** Called by the state service: returns whether each of the existing organizations is billed by usage. */
 export const batchGetBilling = (app: App, ids: readonly string[]): Promise<OrganizationBilling[]> =>
   app.reads.organizations.batchBilling(ids);
+
+/**
+ * Returns the error for an organization in which a list found nothing that the caller may know about. It is a refusal
+ * if the organization exists; the caller cannot distinguish the two.
+ */
+export async function organizationHidden(app: App, name: string): Promise<AppError> {
+  const organization = await app.reads.organizations.findByName(name);
+  const error = organizationNotFound();
+  return organization ? asRefusal(error, { organizationId: organization.id }) : error;
+}

@@ -39,6 +39,7 @@ import type { ProjectSearch } from "../store/project.ts";
 import { type WithAllowedActions, withProjectActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { readScopeOf } from "./caller.ts";
+import { organizationHidden } from "./organization.ts";
 
 /** The values of a project in a request. Bindings in the request replace all bindings of the project. */
 export interface ProjectInput {
@@ -134,7 +135,7 @@ export async function listProjects(
   if (!isOrganizationName(search.organizationName)) throw organizationNotFound();
   const readable = readScopeOf(caller, action);
   const found = await app.reads.projects.page(search, readable);
-  if (!found) throw organizationNotFound();
+  if (!found) throw await organizationHidden(app, search.organizationName);
   refuseUserToken(grantsOf(caller), found.organizationId);
   return { projects: found.rows.map(withProjectActions(caller)), total: found.total };
 }

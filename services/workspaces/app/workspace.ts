@@ -39,6 +39,7 @@ import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import { withConsumerActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { readScopeOf, targetOf } from "./caller.ts";
+import { organizationHidden } from "./organization.ts";
 import { checkedTags, checkOverrides, replaceWorkspaceTags } from "./tag-binding.ts";
 import {
   type WorkspaceDocument,
@@ -156,7 +157,7 @@ export async function listWorkspaces(
 ): Promise<{ workspaces: WorkspaceDocument[]; total: number }> {
   if (!isOrganizationName(search.organizationName)) throw organizationNotFound();
   const found = await app.reads.workspaceLists.find(search, readScopeOf(caller, "workspace:read"));
-  if (!found) throw organizationNotFound();
+  if (!found) throw await organizationHidden(app, search.organizationName);
   refuseUserToken(grantsOf(caller), found.organizationId);
   return {
     workspaces: await workspaceDocuments(app, caller, found.workspaces),

@@ -15,6 +15,8 @@ export interface Cell {
   expected: readonly number[];
   /** Whether the response contains a list. */
   list: boolean;
+  /** The id of the request; empty if the response does not contain one. */
+  requestId: string;
 }
 
 const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
@@ -49,9 +51,10 @@ export async function callRow(row: Row, prepared: PreparedCaller): Promise<Cell 
   if (row.only && !row.only(prepared)) return undefined;
   const holdsLock = await row.before?.(prepared);
   const expected = expectedStatus(row, prepared, holdsLock !== false);
-  const { status, body } = await send(row, prepared);
+  const { status, body, headers } = await send(row, prepared);
   if (status < 300 && row.spends) await renewals[row.spends](prepared);
-  return { status, expected, list: row.route.startsWith("GET ") && Array.isArray(body?.data) };
+  const list = row.route.startsWith("GET ") && Array.isArray(body?.data);
+  return { status, expected, list, requestId: headers.get("x-request-id") ?? "" };
 }
 
 async function send(row: Row, prepared: PreparedCaller): Promise<Answer> {

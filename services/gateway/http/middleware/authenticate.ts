@@ -7,6 +7,8 @@ import type { Middleware } from "./state.ts";
 export interface AuthenticateOptions {
   authenticate: Authenticate;
   authenticationLimit: AuthenticationLimit;
+  /** Records in the audit trail that the gateway refuses the caller a request to a route. */
+  recordRefusal: (caller: Caller, route: string, code: string) => Promise<void>;
   proxies: Pick<Proxies, "clientOf">;
   /** Time limit of an authentication, in ms. */
   requestTimeoutMs: number;
@@ -22,7 +24,10 @@ const anonymous: Caller = {
  * Authenticates the bearer token. Throws `unauthenticated`, `rateLimited`, or `forbidden` if the route does not accept
  * this kind of token.
  */
-export const authenticate = ({ credentials }: Route, options: AuthenticateOptions): Middleware => {
+export const authenticate = (
+  { method, path, credentials }: Route,
+  options: AuthenticateOptions,
+): Middleware => {
   const { authenticate: authenticateToken, authenticationLimit, proxies } = options;
   if (credentials === "none") {
     return (ctx, next) => {
@@ -37,7 +42,11 @@ export const authenticate = ({ credentials }: Route, options: AuthenticateOption
         authenticateToken(authorization, proxies.clientOf(ctx.req)),
       ),
     );
-    refuseForeignCredentials(ctx.state.caller, credentials);
+    const refusal = foreignCredential(ctx.state.caller, credentials);
+    if (refusal) {
+      await options.recordRefusal(ctx.state.caller, `${method} ${path}`, refusal.reason);
+      throw refusal;
+    }
     return next();
   };
 };
@@ -51,12 +60,16 @@ export const authenticateAgain = (route: Route, options: AuthenticateOptions): M
   return (ctx, next) => (ctx.state.bodyArrivedLater ? again(ctx, next) : next());
 };
 
-function refuseForeignCredentials(caller: Caller, credentials: Route["credentials"]): void {
-  if (credentials === undefined || credentials === "none") return;
+/** Returns the error for a token of a kind that the route does not accept. */
+function foreignCredential(
+  caller: Caller,
+  credentials: Route["credentials"],
+): AppError | undefined {
+  if (credentials === undefined || credentials === "none") return undefined;
   const { type } = caller.principal;
-  if (credentials.some((allowed) => allowed === type)) return;
+  if (credentials.some((allowed) => allowed === type)) return undefined;
   const kind = credentialTypes.find((known) => known === type) ?? "such";
-  throw new AppError(
+  return new AppError(
     "forbidden",
     "credential_not_allowed",
     `This cannot be done with ${kind} tokens.`,

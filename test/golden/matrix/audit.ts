@@ -1,0 +1,86 @@
+import type { Stack } from "../../stack/stack.ts";
+import type { Cell } from "./call.ts";
+import type { Row } from "./row.ts";
+
+const databases = ["access", "workspaces", "state"] as const;
+
+/** Reads whose responses contain values of a state. */
+const stateReads = new Set([
+  "GET /api/v2/state-versions/:stateVersionId/outputs",
+  "GET /api/v2/state-version-outputs/:stateVersionOutputId",
+  "GET /api/v2/workspaces/:workspaceId/current-state-version-outputs",
+]);
+
+/** Keeps the request ids of all refused attempts: the table of attempts has only the last one of a minute. */
+export async function watchAttempts(stack: Stack): Promise<void> {
+  for (const database of databases) {
+    for (const statement of [
+      "create table attempt_requests (request_id text)",
+      `create function note_attempt() returns trigger language plpgsql as $$
+       begin insert into attempt_requests values (new.request_id); return new; end $$`,
+      `create trigger note_attempt after insert or update on audit_attempts
+       for each row execute function note_attempt()`,
+    ]) {
+      await stack.rows(database, statement);
+    }
+  }
+}
+
+async function requestIds(stack: Stack, sql: string): Promise<Set<string>> {
+  const found = await Promise.all(
+    databases.map((database) => stack.rows<{ request_id: string }>(database, sql)),
+  );
+  return new Set(found.flat().map(({ request_id }) => request_id));
+}
+
+export interface AuditedCall {
+  row: Row;
+  cell: Cell;
+  authenticated: boolean;
+}
+
+/** The example bodies of these routes name no member. test/system/audit-records.test.ts calls them with members. */
+const changesNothing = ({ route }: Row) =>
+  /^(POST|DELETE) .*\/teams\/:teamId\/relationships\//.test(route);
+
+/** An audit trails token has no account; this does not depend on rights. */
+const isRefused = ({ route }: Row) => route !== "GET /api/v2/account/details";
+
+const isObject = ({ route }: Row) => route.includes("/v1/object/");
+const leavesRecord = (row: Row) =>
+  (!changesNothing(row) && !row.route.startsWith("GET ")) || stateReads.has(row.route);
+
+/**
+ * Returns the rows that changed something or read a state and have no record of it, and those that refused callers and
+ * have no record of that. Transfers of state bytes are tested in services/state/test/objects/audit.test.ts.
+ */
+export async function withoutRecord(
+  stack: Stack,
+  calls: readonly AuditedCall[],
+): Promise<{ changes: string[]; refusals: string[] }> {
+  const succeeded = await requestIds(
+    stack,
+    "select request_id from audit_records where outcome = 'succeeded'",
+  );
+  const refused = await requestIds(stack, "select request_id from attempt_requests");
+  const missing = (
+    wanted: (call: AuditedCall) => boolean,
+    recorded: ReadonlySet<string>,
+  ): string[] => {
+    const byRow = Map.groupBy(
+      calls.filter((call) => !isObject(call.row) && wanted(call)),
+      ({ row }) => row,
+    );
+    return [...byRow]
+      .filter(([, made]) => !made.some(({ cell }) => recorded.has(cell.requestId)))
+      .map(([{ route, note }]) => `${route}${note ? ` (${note})` : ""}`);
+  };
+  return {
+    changes: missing(({ row, cell }) => leavesRecord(row) && cell.status < 300, succeeded),
+    refusals: missing(
+      ({ row, cell, authenticated }) =>
+        authenticated && isRefused(row) && (cell.status === 403 || cell.status === 404),
+      refused,
+    ),
+  };
+}
