@@ -1,37 +1,22 @@
 import { proves } from "@statehouse/testing/proves";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
-import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
+import type { RawAnswer } from "../stack/raw-http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
+import { newLockedWorkspace } from "./fixture.ts";
+import { bearer, useStranger } from "./stranger.ts";
 
 // A caller can send any header. No header may allow more than the caller's token does.
 
-const fixture = useFixture();
-
-let mine: { id: string; attributes: { name: string } };
-let foreign: { id: string; attributes: { name: string } };
-beforeAll(async () => {
-  const { stranger } = fixture();
-  foreign = await newWorkspace(fixture());
-  mine = await newWorkspace({ organization: stranger.organization, owner: stranger });
-});
-
-const bearer = (token: string) => `Authorization: Bearer ${token}`;
-
-const ask = (firstLine: string, headers: readonly string[], body?: string) =>
-  rawRequest(fixture().url, firstLine, headers, body);
-
-const asStranger = (firstLine: string, headers: readonly string[] = []) =>
-  ask(firstLine, [bearer(fixture().stranger.token), ...headers]);
+const { fixture, mine, foreign, ask, asStranger } = useStranger();
 
 const plain = ({ status, body }: RawAnswer) => `${status} ${body}`;
 
 /** Returns headers with which proxies and frameworks change the identity or the target of a request. */
 const headers = (): Record<string, string> => {
   const { owner, url, organization } = fixture();
-  const path = `/api/v2/workspaces/${foreign.id}`;
+  const path = `/api/v2/workspaces/${foreign().id}`;
   return {
     "X-Original-URL": path,
     "X-Rewrite-URL": path,
@@ -82,8 +67,8 @@ describe("a request header", () => {
     const value = headers()[name];
     if (value === undefined) throw new Error(`no value for ${name}`);
     const given = [`${name}: ${value}`];
-    const shown = `GET /api/v2/workspaces/${mine.id}`;
-    const hidden = `GET /api/v2/workspaces/${foreign.id}`;
+    const shown = `GET /api/v2/workspaces/${mine().id}`;
+    const hidden = `GET /api/v2/workspaces/${foreign().id}`;
     const administrative = "GET /api/v2/admin/users";
     for (const line of [shown, hidden, administrative, "GET /api/v2/account/details"]) {
       const without = await asStranger(line);
@@ -91,9 +76,9 @@ describe("a request header", () => {
     }
     const unknown = await ask(hidden, given);
     expect(unknown.status).toBe(401);
-    const lock = `POST /api/v2/workspaces/${foreign.id}/actions/lock`;
+    const lock = `POST /api/v2/workspaces/${foreign().id}/actions/lock`;
     expect((await ask(lock, [bearer(reader.token), ...given])).status).toBe(404);
-    expect((await stranger.api.get(`/workspaces/${mine.id}`)).status).toBe(200);
+    expect((await stranger.api.get(`/workspaces/${mine().id}`)).status).toBe(200);
   });
 });
 
@@ -101,7 +86,7 @@ describe("a token", () => {
   test("is accepted in the header Authorization only", async () => {
     proves("Credentials/Authorization");
     const { token } = fixture().owner;
-    const path = `/api/v2/workspaces/${foreign.id}`;
+    const path = `/api/v2/workspaces/${foreign().id}`;
     const body = JSON.stringify({ token, access_token: token, authorization: `Bearer ${token}` });
     const json = ["Content-Type: application/vnd.api+json"];
     for (const [line, given, text] of [
@@ -116,7 +101,7 @@ describe("a token", () => {
 
   test("is taken from the first of two headers; a valid one after an invalid one is ignored", async () => {
     const { owner, stranger } = fixture();
-    const line = `GET /api/v2/workspaces/${foreign.id}`;
+    const line = `GET /api/v2/workspaces/${foreign().id}`;
     const unknown = `Authorization: Bearer sth_${"x".repeat(43)}`;
     const answers = {
       both: await ask(line, [bearer(stranger.token), bearer(owner.token)]),

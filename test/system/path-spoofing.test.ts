@@ -1,29 +1,13 @@
 import { newId } from "@statehouse/postgres/ids";
 import { proves } from "@statehouse/testing/proves";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { unusedName } from "../stack/organization.ts";
-import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
-import { newWorkspace, useFixture } from "./fixture.ts";
+import type { RawAnswer } from "../stack/raw-http.ts";
+import { useStranger } from "./stranger.ts";
 
 // A caller can send any path. No spelling of a path may allow more than the caller's token does.
 
-const fixture = useFixture();
-
-let mine: { id: string; attributes: { name: string } };
-let foreign: { id: string; attributes: { name: string } };
-beforeAll(async () => {
-  const { stranger } = fixture();
-  foreign = await newWorkspace(fixture());
-  mine = await newWorkspace({ organization: stranger.organization, owner: stranger });
-});
-
-const bearer = (token: string) => `Authorization: Bearer ${token}`;
-
-const ask = (firstLine: string, headers: readonly string[], body?: string) =>
-  rawRequest(fixture().url, firstLine, headers, body);
-
-const asStranger = (firstLine: string, headers: readonly string[] = []) =>
-  ask(firstLine, [bearer(fixture().stranger.token), ...headers]);
+const { fixture, mine, foreign, asStranger } = useStranger();
 
 /** Returns the response without transfer headers and without the texts that were sent. */
 const plain = ({ status, body }: RawAnswer, ...sent: readonly string[]) => {
@@ -52,17 +36,17 @@ const spellings: Record<string, (id: string) => string> = {
   "a trailing plus": (id) => `${id}+`,
   "a line break": (id) => `${id}%0d%0aX-Injected:%20yes`,
   "a NUL": (id) => `${id}%00`,
-  "a matrix parameter": (id) => `${id};workspace=${mine.id}`,
-  "a matrix parameter of the other": (id) => `${mine.id};${id}`,
+  "a matrix parameter": (id) => `${id};workspace=${mine().id}`,
+  "a matrix parameter of the other": (id) => `${mine().id};${id}`,
   "a format": (id) => `${id}.json`,
-  "a fragment": (id) => `${id}#${mine.id}`,
+  "a fragment": (id) => `${id}#${mine().id}`,
   "a query in the path": (id) => `${id}%3Finclude=organization`,
-  "a comma and another": (id) => `${mine.id},${id}`,
-  "dots to climb": (id) => `${mine.id}/../${id}`,
-  "encoded dots to climb": (id) => `${mine.id}/%2e%2e/${id}`,
-  "an encoded slash to climb": (id) => `${mine.id}%2f..%2f${id}`,
-  "a backslash to climb": (id) => `${mine.id}\\..\\${id}`,
-  "an encoded backslash to climb": (id) => `${mine.id}%5c..%5c${id}`,
+  "a comma and another": (id) => `${mine().id},${id}`,
+  "dots to climb": (id) => `${mine().id}/../${id}`,
+  "encoded dots to climb": (id) => `${mine().id}/%2e%2e/${id}`,
+  "an encoded slash to climb": (id) => `${mine().id}%2f..%2f${id}`,
+  "a backslash to climb": (id) => `${mine().id}\\..\\${id}`,
+  "an encoded backslash to climb": (id) => `${mine().id}%5c..%5c${id}`,
   "a single dot": (id) => `./${id}`,
   "a doubled slash": (id) => `/${id}`,
   quotes: (id) => `'${id}'`,
@@ -87,25 +71,25 @@ describe("a path with", () => {
       ];
       for (const place of places) {
         for (const method of ["GET", "DELETE", "PATCH", "HEAD"]) {
-          const known = place(foreign.id, foreign.attributes.name);
+          const known = place(foreign().id, foreign().attributes.name);
           const [absentId, absentName] = [newId("ws"), unusedName("workspace")];
           const unknown = place(absentId, absentName);
           const [one, other] = [
             await asStranger(`${method} ${known}`),
             await asStranger(`${method} ${unknown}`),
           ];
-          expect(plain(one, known, foreign.id), known).toBe(plain(other, unknown, absentId));
+          expect(plain(one, known, foreign().id), known).toBe(plain(other, unknown, absentId));
           expect([200, 400, 404, 405, 422], known).toContain(one.status);
           // A path that still names the outsider's own objects may return these objects, but nothing from other
           // organizations.
-          expect(one.body, known).not.toContain(foreign.attributes.name);
+          expect(one.body, known).not.toContain(foreign().attributes.name);
           expect(one.headers.toLowerCase()).not.toContain("x-injected");
         }
       }
       const { owner } = fixture();
-      const still = await owner.api.get(`/workspaces/${foreign.id}`);
+      const still = await owner.api.get(`/workspaces/${foreign().id}`);
       expect(still.status).toBe(200);
-      expect((await stranger.api.get(`/workspaces/${mine.id}`)).status).toBe(200);
+      expect((await stranger.api.get(`/workspaces/${mine().id}`)).status).toBe(200);
     },
   );
 });
@@ -113,7 +97,7 @@ describe("a path with", () => {
 test("a request line in another form gives no more access than the usual form", async () => {
   proves("Isolation/paths");
   const { url } = fixture();
-  const path = `/api/v2/workspaces/${foreign.id}`;
+  const path = `/api/v2/workspaces/${foreign().id}`;
   for (const line of [
     `GET ${url}${path}`,
     `GET http://localhost${path}`,
@@ -123,8 +107,8 @@ test("a request line in another form gives no more access than the usual form", 
     `GET /v1/object/%2e%2e/%2e%2e${path}`,
     `GET /changelog/..${path}`,
     `GET /healthz/..${path}`,
-    `GET /API/V2/workspaces/${foreign.id}`,
-    `GET /api/v2//workspaces/${foreign.id}`,
+    `GET /API/V2/workspaces/${foreign().id}`,
+    `GET /api/v2//workspaces/${foreign().id}`,
     `get ${path}`,
     `OPTIONS ${path}`,
     `PROPFIND ${path}`,
@@ -133,6 +117,6 @@ test("a request line in another form gives no more access than the usual form", 
   ]) {
     const { status, body } = await asStranger(line);
     expect([400, 404, 405], line).toContain(status);
-    expect(body, line).not.toContain(foreign.attributes.name);
+    expect(body, line).not.toContain(foreign().attributes.name);
   }
 });
