@@ -166,5 +166,6 @@ test("the records of all services are sealed in valid chains", async () => {
     const { findings, records } = await verifyNow(stack, id);
     expect(findings).toEqual([]);
     expect(records).toBeGreaterThanOrEqual(recorded);
+    return true;
   });
 });
