@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { connectNats, eventMigrations, recordEvent, startRelay } from "@statehouse/events";
+import { openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import {
+  WorkspaceCreatedSchema,
+  WorkspaceDeletedSchema,
+  WorkspaceLockedSchema,
+  WorkspaceUnlockedSchema,
+  WorkspaceUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { createLogger } from "@statehouse/runtime";
+import {
+  childEnvironment,
+  followProcess,
+  needs,
+  ownNats,
+  runProgram,
+  temporaryFolder,
+  waitFor,
+} from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { goEnvironment } from "./drivers.ts";
+
+const example = path.resolve(import.meta.dirname, "../../examples/subscribers/workspace-table");
+const logger = createLogger({ service: "test", level: "silent" });
+/** Time to download and compile the example, once on a machine. */
+const BUILD_MS = 600_000;
+
+needs("nats-server", "go")("the example of a table of workspaces in Go", () => {
+  test(
+    "is equal to the history, with late and repeated events and after it was killed",
+    async () => {
+      await using stack = new AsyncDisposableStack();
+      const folder = stack.use(await temporaryFolder()).path;
+      const program = path.join(folder, "workspace-table");
+      const built = await runProgram("go", ["build", "-o", program, "."], {
+        ...{ cwd: example, env: goEnvironment() },
+      });
+      expect(built.code, built.output).toBe(0);
+
+      const server = stack.use(await ownNats());
+      const nats = stack.use(connectNats({ url: server.url, name: "test" }));
+      const fresh = stack.use(
+        await freshDatabase({ contextName: "events", migrations: eventMigrations }),
+      );
+      const database = stack.use(
+        await openDatabase({
+          ...{ contextName: "events", url: fresh.url, entities: [], logger },
+          migrations: eventMigrations,
+        }),
+      );
+      const source = "urn:statehouse:test/workspaces";
+      stack.use(startRelay({ database, nats, service: "workspaces", source, logger }));
+      const record = <Schema extends DescMessage>(
+        schema: Schema,
+        revision: number,
+        fields: MessageInitShape<Schema> & { workspaceId: string },
+      ) =>
+        database.transaction((em) =>
+          recordEvent(em, {
+            ...{ schema, message: create(schema, fields), revision },
+            subject: fields.workspaceId,
+          }),
+        );
+      const start = () => {
+        const child = spawn(program, [], {
+          env: childEnvironment({
+            ...{ DATABASE_URL: fresh.url, NATS_URL: server.url },
+            DEAD_LETTERS: path.join(folder, "dead-letters"),
+          }),
+        });
+        stack.defer(() => void child.kill("SIGKILL"));
+        return { child, ...followProcess(child) };
+      };
+      const rows = () =>
+        database.query(
+          "select id, name, locked_by, deleted_revision is not null as deleted from workspaces order by id",
+        );
+
+      const first = start();
+      const [one, two] = ["ws-1", "ws-2"];
+      await record(WorkspaceCreatedSchema, 1, { workspaceId: one, name: "old" });
+      await record(WorkspaceLockedSchema, 3, { workspaceId: one, holderId: "user-1" });
+      await record(WorkspaceUpdatedSchema, 2, { workspaceId: one, name: "new" });
+      await record(WorkspaceCreatedSchema, 1, { workspaceId: one, name: "late" });
+      await waitFor(async () => (await rows().catch(() => [])).length === 1);
+      first.child.kill("SIGKILL");
+      await first.exit;
+
+      await record(WorkspaceUnlockedSchema, 4, { workspaceId: one });
+      await record(WorkspaceLockedSchema, 3, { workspaceId: one, holderId: "late" });
+      await record(WorkspaceDeletedSchema, 9, { workspaceId: two });
+      await record(WorkspaceCreatedSchema, 5, { workspaceId: two, name: "late" });
+      await record(WorkspaceCreatedSchema, 1, { workspaceId: "ws-3", name: "last" });
+      const second = start();
+      // What the killed process was processing is delivered again after 15 s.
+      await expect.poll(rows, { timeout: 60_000 }).toEqual([
+        { id: one, name: "new", locked_by: null, deleted: false },
+        { id: two, name: null, locked_by: null, deleted: true },
+        { id: "ws-3", name: "last", locked_by: null, deleted: false },
+      ]);
+      second.child.kill("SIGTERM");
+      expect(await second.exit, second.output()).toBe(0);
+    },
+    BUILD_MS,
+  );
+});
