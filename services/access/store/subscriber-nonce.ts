@@ -26,9 +26,9 @@ const rows = (em: EntityManager) => ({
     await queryIn(
       em,
       // index: subscriber_nonces_expired_at
-      `delete from subscriber_nonces where (public_key, nonce) in (
-         select public_key, nonce from subscriber_nonces where expired_at < $1
-         order by expired_at limit ${EXPIRED_AT_ONCE} for update skip locked)`,
+      `delete from subscriber_nonces where ctid = any (array(
+         select ctid from subscriber_nonces where expired_at < $1
+         order by expired_at limit ${EXPIRED_AT_ONCE} for update skip locked))`,
       [at],
     );
   },
