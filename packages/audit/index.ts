@@ -6,7 +6,7 @@ export { auditMigrations } from "./migrations.ts";
 export { startPartitions } from "./partitions.ts";
 export { auditTrailService } from "./reading.ts";
 export type { AuditRecord } from "./record.ts";
-export { sealRecords, startSealer } from "./sealer.ts";
+export { startSealer } from "./sealer.ts";
 export { unsealedRecords, verifyChains } from "./stored-chain.ts";
 export { createTrail, type TrailRecord, trailRecords } from "./trail.ts";
 export { headKey } from "./verify.ts";

@@ -1,4 +1,5 @@
-import { sealRecords, verifyChains } from "@statehouse/audit";
+import { verifyChains } from "@statehouse/audit";
+import { sealWhenReady } from "@statehouse/audit/testing";
 import { openDatabase } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import type { Stack } from "./stack.ts";
@@ -20,7 +21,7 @@ export async function sealNow(stack: Stack): Promise<void> {
     await using database = await databaseOf(stack, service);
     const key = JSON.parse(stack.environments[service].ASSERTION_PRIVATE_KEY ?? "");
     const logger = createLogger({ service, level: "silent" });
-    await sealRecords({ database, service, key, logger });
+    await sealWhenReady({ database, service, key, logger });
   }
 }
 

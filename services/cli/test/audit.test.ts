@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { service as access } from "@statehouse/access/service";
-import { createAudit, sealRecords } from "@statehouse/audit";
+import { createAudit } from "@statehouse/audit";
+import { sealWhenReady } from "@statehouse/audit/testing";
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
@@ -49,7 +50,7 @@ beforeAll(async () => {
       }
     }
     const key = JSON.parse(settings.ASSERTION_PRIVATE_KEY);
-    await sealRecords({ database, service: name, key, logger });
+    await sealWhenReady({ database, service: name, key, logger });
   }
 });
 
