@@ -9,7 +9,7 @@ export type Rows = Record<string, Row[]>;
 
 /**
  * Returns every row of all databases that contains one of the texts in any column. The tables are read from the
- * databases' catalogs, so new tables are included.
+ * databases' catalogs, so new tables are included. Those of the audit trail are left out: its records remain.
  */
 export async function rowsWith(databases: Databases, texts: readonly string[]): Promise<Rows> {
   const found: Rows = {};
@@ -37,7 +37,8 @@ async function tablesOf(client: Client): Promise<string[]> {
     `select format(case when table_schema = 'public' then '%2$I' else '%I.%I' end,
        table_schema, table_name) as name
      from information_schema.tables
-     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+     where table_type = 'BASE TABLE' and table_name not like 'audit\\_%'
+       and table_schema not in ('pg_catalog', 'information_schema')`,
   );
   return rows.map(({ name }) => name);
 }

@@ -165,8 +165,9 @@ describe("a call without the gateway", () => {
       const codes = await Promise.all(
         services.map(async (service) => (await call(service, pathOf(method), undefined)).code),
       );
-      const answers = codes.filter((code) => code !== status.UNIMPLEMENTED);
-      expect(answers, pathOf(method)).toEqual([status.UNAUTHENTICATED]);
+      // Every service with a database serves the methods of its audit trail.
+      const answers = new Set(codes.filter((code) => code !== status.UNIMPLEMENTED));
+      expect([...answers], pathOf(method)).toEqual([status.UNAUTHENTICATED]);
     }
   });
 

@@ -67,6 +67,7 @@ export const parameters: Record<string, readonly string[]> = {
   "search[tags]": ["tagName"],
   "search[wildcard-name]": ["name"],
   show_only_configured: [],
+  since: [],
   sort: [],
   token: [],
 };

@@ -88,7 +88,7 @@ const services: Readonly<Record<string, readonly string[]>> = {
   batchCheckActions: ["workspaces"],
   provisionOrganization: ["workspaces"],
   setOrganizationSettings: ["workspaces", "testing"],
-  getPrincipalName: ["workspaces"],
+  getPrincipalName: ["workspaces", "state"],
   createUser: operators,
   getUserByName: operators,
   createTeam: operators,

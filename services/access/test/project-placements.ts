@@ -1,10 +1,14 @@
 import { notFound } from "@statehouse/errors";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { type AssertionKeys, type Channel, createRpcServer, implement } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
 
-/** Creates a stub of the workspaces service, which returns the placements of projects and workspaces. */
+/**
+ * Creates a stub of the workspaces service, which returns the names of organizations and the placements of projects and
+ * workspaces.
+ */
 export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const placed = new Map<string, string>();
   const workspaces = new Map<string, { organizationId: string; projectId: string }>();
@@ -19,6 +23,16 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
     logger,
     context: async () => ({}),
     bindings: [
+      implement(OrganizationService, {
+        createOrganization: elsewhere,
+        getOrganization: elsewhere,
+        listOrganizations: elsewhere,
+        updateOrganization: elsewhere,
+        deleteOrganization: elsewhere,
+        batchGetOrganizations: elsewhere,
+        batchGetBilling: elsewhere,
+        getOrganizationName: async ({ organizationId }) => ({ name: `name-of-${organizationId}` }),
+      }),
       implement(ProjectService, {
         createProject: elsewhere,
         getProject: elsewhere,

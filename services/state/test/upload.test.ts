@@ -135,6 +135,7 @@ test("a download requires the right to read the state", async () => {
   const attempt = state.attemptOf("x");
   await state.put(internalUploadPath, "x", attempt);
   expect(await download(reader, "raw")).toEqual({
+    organizationId: "org-1",
     blobKey: attempt.blobKey,
     size: 1,
     digest: attempt.md5,
