@@ -43,6 +43,7 @@ type storedChange struct {
 	Traceparent    string       `json:"traceparent,omitempty"`
 	Auth           *AuthContext `json:"auth,omitempty"`
 	JSON           string       `json:"json"`
+	Listed         bool         `json:"isListed,omitempty"`
 }
 
 // timeInFile is written with milliseconds, as the packages of all languages do.
@@ -65,7 +66,7 @@ func (files *DeadLetterFiles) Store(_ context.Context, failed FailedEvent) error
 	return files.write(nameOf(event), storedEvent{
 		Event: storedChange{
 			event.ID, event.Type, event.OrganizationID, event.Source, event.Subject, event.Revision,
-			timeInFile{event.Time.UTC()}, event.Traceparent, event.Auth, string(event.JSON),
+			timeInFile{event.Time.UTC()}, event.Traceparent, event.Auth, string(event.JSON), event.Listed,
 		},
 		Consumer: failed.Consumer,
 		Failures: failed.Failures,
@@ -124,7 +125,7 @@ func (stored storedEvent) event() Event {
 	of := stored.Event
 	return Event{
 		of.ID, of.Type, of.OrganizationID, of.Source, of.Subject, of.Revision, of.Time.Time, of.Traceparent, of.Auth,
-		[]byte(of.JSON),
+		[]byte(of.JSON), of.Listed,
 	}
 }
 

@@ -25,6 +25,9 @@
 // An event can be delivered twice, and after a failure an older event can follow a newer one: a handler stores the
 // revision with its data and ignores events that are not newer.
 //
+// With a [Snapshot] the subscriber reads what exists, as events, before it receives the first event, and again when the
+// stream was lost or has deleted events that were not received.
+//
 // The messages of all events, such as [WorkspaceLocked], are generated from the definitions of Statehouse. An [Emitter]
 // calls handlers in tests, without Statehouse and NATS.
 package events

@@ -71,6 +71,11 @@ func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 		"excludes":          func(s *events.Subscription) { s.Filter = "statehouse.state.>" },
 		"two handlers":      func(s *events.Subscription) { s.Handlers = append(s.Handlers, handler) },
 		"DeadLetter":        func(s *events.Subscription) { s.DeadLetter = nil },
+		"not now": func(s *events.Subscription) {
+			s.Snapshot = &events.Snapshot{}
+			s.FromNow = true
+		},
+		"URL of the snapshot": func(s *events.Subscription) { s.Snapshot = &events.Snapshot{} },
 	} {
 		invalid := valid
 		change(&invalid)

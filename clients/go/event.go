@@ -33,6 +33,8 @@ type Event struct {
 	Auth *AuthContext
 	// JSON is the message. Decode parses it.
 	JSON []byte
+	// Listed is true if the event is part of a snapshot: it says what exists, and is not a change.
+	Listed bool
 }
 
 // AuthContext is who caused an event, in the form of the extension "auth context" of CloudEvents.

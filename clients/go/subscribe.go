@@ -38,6 +38,8 @@ type Subscription struct {
 	IsTransient func(err error) bool
 	// MaxFailures is 8 if it is 0.
 	MaxFailures int
+	// Snapshot is how the subscriber reads what exists. If it is nil, it receives only what the stream has.
+	Snapshot *Snapshot
 	// Logger is slog.Default() if it is nil.
 	Logger *slog.Logger
 }
@@ -84,7 +86,7 @@ func (client *Client) Subscribe(ctx context.Context, subscription Subscription) 
 		if errors.Is(err, errClosed) {
 			return err
 		}
-		if err = client.withRefusal(err); !failing {
+		if err = client.withRefusal(err); err != nil && !failing {
 			run.logger.Warn("event subscription lost", "error", err)
 			failing = true
 		}
@@ -103,6 +105,8 @@ type run struct {
 	client   *Client
 	handlers map[string]Handler
 	logger   *slog.Logger
+	// snapshots is nil if the subscription has none.
+	snapshots *snapshots
 }
 
 func newRun(client *Client, subscription Subscription) (*run, error) {
@@ -136,7 +140,17 @@ func newRun(client *Client, subscription Subscription) (*run, error) {
 	if logger == nil {
 		logger = slog.Default()
 	}
-	return &run{subscription, client, handlers, logger.With("consumer", subscription.Durable)}, nil
+	run := &run{
+		Subscription: subscription, client: client, handlers: handlers, logger: logger.With("consumer", subscription.Durable),
+	}
+	if subscription.Snapshot == nil {
+		return run, nil
+	}
+	if subscription.FromNow {
+		return nil, errors.New("a subscription with snapshots begins with the oldest event, not now")
+	}
+	run.snapshots, err = newSnapshots(*subscription.Snapshot)
+	return run, err
 }
 
 func byType(handlers []Handler) (map[string]Handler, error) {
@@ -150,8 +164,16 @@ func byType(handlers []Handler) (map[string]Handler, error) {
 	return result, nil
 }
 
-// receive processes events until ctx is done or the subscription is lost.
+// receive processes events until ctx is done or the subscription is lost. It returns nil if a snapshot is necessary.
 func (run *run) receive(ctx context.Context, opened func()) error {
+	if run.snapshots != nil {
+		if _, err := run.client.connect(); err != nil {
+			return err
+		}
+		if err := run.takeSnapshot(ctx); err != nil {
+			return err
+		}
+	}
 	consumer, err := run.open(ctx)
 	if err != nil {
 		return err
@@ -163,8 +185,24 @@ func (run *run) receive(ctx context.Context, opened func()) error {
 	}
 	defer messages.Stop()
 	opened()
+	if run.snapshots != nil {
+		comparing, stop := context.WithCancel(ctx)
+		ctx = comparing
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if run.compareRegularly(comparing, consumer) {
+				stop()
+			}
+		}()
+		// The next snapshot must not begin before the comparison has ended.
+		defer func() { stop(); <-ended }()
+	}
 	for {
 		message, err := messages.Next(jetstream.NextContext(ctx))
+		if ctx.Err() != nil && message == nil {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -236,10 +274,7 @@ func (run *run) process(ctx context.Context, message jetstream.Msg) {
 		return
 	}
 	event := eventFrom(message.Subject(), message.Headers().Get, message.Data(), metadata.Timestamp)
-	handle := run.Otherwise
-	if handler, found := run.handlers[event.Type]; found {
-		handle = handler.Handle
-	}
+	handle := run.handlerOf(event)
 	if handle == nil {
 		run.acknowledge(message)
 		return
@@ -266,6 +301,14 @@ func (run *run) process(ctx context.Context, message jetstream.Msg) {
 	run.acknowledge(message)
 }
 
+// handlerOf returns nil if no handler processes the event.
+func (run *run) handlerOf(event Event) func(context.Context, Event) error {
+	if handler, found := run.handlers[event.Type]; found {
+		return handler.Handle
+	}
+	return run.Otherwise
+}
+
 // call turns a panic of a handler into an error, so that one event does not end the process again and again.
 func call(ctx context.Context, handle func(context.Context, Event) error, event Event) (err error) {
 	defer func() {
@@ -279,8 +322,7 @@ func call(ctx context.Context, handle func(context.Context, Event) error, event 
 // failed returns an event to the stream with a growing delay, or stores it as a dead letter.
 func (run *run) failed(ctx context.Context, message jetstream.Msg, failed FailedEvent) {
 	logger := run.logger.With("event", failed.Event.ID, "type", failed.Event.Type, "failures", failed.Failures)
-	transient := run.IsTransient != nil && run.IsTransient(failed.Err)
-	if failed.Failures < run.MaxFailures || transient {
+	if !run.isFinal(failed) {
 		logger.Warn("event processing failed; it is delivered again", "error", failed.Err)
 	} else {
 		stored := failed
@@ -295,10 +337,19 @@ func (run *run) failed(ctx context.Context, message jetstream.Msg, failed Failed
 		}
 		logger.Warn("dead letter not stored", "error", err)
 	}
-	delay := min(30*time.Second, 100*time.Millisecond<<min(failed.Failures, 10))
-	if err := message.NakWithDelay(delay); err != nil {
+	if err := message.NakWithDelay(delayAfter(failed.Failures)); err != nil {
 		logger.Warn("event not returned to the stream; it is delivered again later", "error", err)
 	}
+}
+
+// isFinal returns whether the event becomes a dead letter.
+func (run *run) isFinal(failed FailedEvent) bool {
+	return failed.Failures >= run.MaxFailures && (run.IsTransient == nil || !run.IsTransient(failed.Err))
+}
+
+// delayAfter returns the time until the next attempt.
+func delayAfter(failures int) time.Duration {
+	return min(30*time.Second, 100*time.Millisecond<<min(failures, 10))
 }
 
 func (run *run) acknowledge(message jetstream.Msg) {

@@ -9,9 +9,11 @@ import json
 import logging
 import signal
 import sys
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from statehouse_events import (
+    CheckpointFile,
     Client,
     DeadLetterFiles,
     Emitter,
@@ -20,6 +22,7 @@ from statehouse_events import (
     Login,
     Message,
     NkeySeed,
+    Snapshot,
     Tls,
     UserPassword,
     on,
@@ -87,6 +90,7 @@ class Driver:
             "organizationId": event.organization_id,
             "traceparent": event.traceparent,
             "auth": event.auth and {"type": event.auth.type, "id": event.auth.id},
+            "isListed": event.is_listed,
         }
         print_line(
             handled=event.id,
@@ -126,6 +130,27 @@ class Driver:
     async def otherwise(self, event: Event) -> None:
         """Process an event of a type without a handler."""
         await self.handle(event, json.loads(event.json))
+
+    def snapshot(self) -> Snapshot | None:
+        """Return the snapshots of the scenario."""
+        given = self.scenario.get("snapshot")
+        if given is None:
+            return None
+
+        async def complete() -> None:
+            print_line(snapshot="complete")
+
+        async def begin() -> Callable[[], Awaitable[None]]:
+            print_line(snapshot="begins")
+            return complete
+
+        return Snapshot(
+            url=given["url"],
+            nkey_seed=given["nkeySeed"],
+            checkpoint=CheckpointFile(given["checkpoint"]),
+            begin=begin,
+            compare_every=0.1,
+        )
 
     def login(self) -> Login | None:
         """Return the login of the scenario."""
@@ -173,6 +198,7 @@ async def run(scenario: dict[str, Any]) -> None:
             dead_letter=files.store,
             is_transient=lambda error: isinstance(error, TransientError),
             max_failures=scenario.get("maxFailures", 8),
+            snapshot=driver.snapshot(),
             stop=driver.stop,
             logger=logger,
         )

@@ -33,6 +33,9 @@ export interface Line {
   ended?: true;
   replayed?: number;
   left?: number;
+  /** Whether the event is part of a snapshot. */
+  isListed?: boolean;
+  snapshot?: "begins" | "complete";
 }
 
 export interface RunningDriver extends AsyncDisposable {

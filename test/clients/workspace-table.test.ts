@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { connectNats, eventMigrations, recordEvent, startRelay } from "@statehouse/events";
@@ -22,6 +23,11 @@ import {
   waitFor,
 } from "@statehouse/testing";
 import { expect, test } from "vitest";
+import { openBus } from "../faults/bus.ts";
+import { newSubscriber } from "../stack/listing.ts";
+import { startStack } from "../stack/stack.ts";
+import { expectStatus } from "../stack/state.ts";
+import { newLockedWorkspace, newWorkspace, useStack } from "../system/fixture.ts";
 import { goEnvironment } from "./drivers.ts";
 
 const example = path.resolve(import.meta.dirname, "../../examples/subscribers/workspace-table");
@@ -29,18 +35,24 @@ const logger = createLogger({ service: "test", level: "silent" });
 /** Time to download and compile the example, once on a machine. */
 const BUILD_MS = 600_000;
 
+const reader = newSubscriber("reader", "statehouse.workspaces.workspace.>");
+
+async function buildExample(folder: string): Promise<string> {
+  const program = path.join(folder, "workspace-table");
+  const built = await runProgram("go", ["build", "-o", program, "."], {
+    ...{ cwd: example, env: goEnvironment() },
+  });
+  expect(built.code, built.output).toBe(0);
+  return program;
+}
+
 needs("nats-server", "go")("the example of a table of workspaces in Go", () => {
   test(
     "is equal to the history, with late and repeated events and after it was killed",
     async () => {
       await using stack = new AsyncDisposableStack();
       const folder = stack.use(await temporaryFolder()).path;
-      const program = path.join(folder, "workspace-table");
-      const built = await runProgram("go", ["build", "-o", program, "."], {
-        ...{ cwd: example, env: goEnvironment() },
-      });
-      expect(built.code, built.output).toBe(0);
-
+      const program = await buildExample(folder);
       const server = stack.use(await ownNats());
       const nats = stack.use(connectNats({ url: server.url, name: "test" }));
       const fresh = stack.use(
@@ -102,6 +114,77 @@ needs("nats-server", "go")("the example of a table of workspaces in Go", () => {
         { id: two, name: null, locked_by: null, deleted: true },
         { id: "ws-3", name: "last", locked_by: null, deleted: false },
       ]);
+      second.child.kill("SIGTERM");
+      expect(await second.exit, second.output()).toBe(0);
+    },
+    BUILD_MS,
+  );
+
+  const fixture = useStack(() =>
+    startStack({ settings: { EVENT_SUBSCRIBERS: reader.declaration } }),
+  );
+
+  test(
+    "has the workspaces that existed before the first event, and loses those whose deletion it missed",
+    async () => {
+      await using stack = new AsyncDisposableStack();
+      const folder = stack.use(await temporaryFolder()).path;
+      const program = await buildExample(folder);
+      const seed = path.join(folder, "seed");
+      await writeFile(seed, reader.seed);
+      const database = stack.use(
+        await freshDatabase({ contextName: "events", migrations: eventMigrations }),
+      );
+      const { nats, environments, rows } = fixture().stack;
+      const url = new URL(nats.url);
+      url.username = nats.login?.user ?? "";
+      url.password = nats.login?.password ?? "";
+      const start = () => {
+        const child = spawn(program, [], {
+          env: childEnvironment({
+            ...{ DATABASE_URL: database.url, NATS_URL: url.href, API_NKEY_SEED_FILE: seed },
+            ...{ API_URL: environments.gateway.PUBLIC_URL ?? "" },
+            DEAD_LETTERS: path.join(folder, "dead-letters"),
+          }),
+        });
+        stack.defer(() => void child.kill("SIGKILL"));
+        return { child, ...followProcess(child) };
+      };
+      const equal = async () =>
+        expect
+          .poll(
+            () =>
+              database
+                .query("select id, name, locked_by from workspaces order by id")
+                .catch(() => []),
+            { timeout: 60_000 },
+          )
+          .toEqual(
+            await rows(
+              "workspaces",
+              "select id, name, lock_holder_id as locked_by from workspaces order by id",
+            ),
+          );
+      await using bus = await waitFor(() => openBus(nats));
+      const purge = async () => {
+        await waitFor(async () => (await rows("workspaces", "select from outbox")).length === 0);
+        await bus.manager.streams.purge("STATEHOUSE");
+      };
+
+      await newLockedWorkspace(fixture());
+      const { id } = await newWorkspace(fixture());
+      await purge();
+      const first = start();
+      await equal();
+      await newWorkspace(fixture());
+      await equal();
+      first.child.kill("SIGTERM");
+      expect(await first.exit, first.output()).toBe(0);
+
+      await expectStatus(204, fixture().owner.api.delete(`/workspaces/${id}`));
+      await purge();
+      const second = start();
+      await equal();
       second.child.kill("SIGTERM");
       expect(await second.exit, second.output()).toBe(0);
     },

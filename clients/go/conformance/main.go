@@ -37,6 +37,8 @@ type scenario struct {
 	Transient []string
 	// HangOn and StopOn are the ids of events whose handler never returns, and whose handler stops the subscription.
 	HangOn, StopOn string
+	// Snapshot has the address of the listing, the seed of the nkey, and the file of the checkpoint.
+	Snapshot *struct{ URL, NkeySeed, Checkpoint string }
 }
 
 var errTransient = errors.New("transient")
@@ -89,6 +91,9 @@ func (driver *driver) handle(event events.Event, message any) error {
 	}
 	if event.Auth != nil {
 		line["auth"] = event.Auth
+	}
+	if event.Listed {
+		line["isListed"] = true
 	}
 	printLine(line)
 	if fails {
@@ -165,7 +170,7 @@ func run(scenario scenario) error {
 	defer client.Close()
 	return client.Subscribe(ctx, events.Subscription{
 		Durable: scenario.Durable, Filter: scenario.Filter, Handlers: handlers, Otherwise: otherwise,
-		DeadLetter: files.Store, MaxFailures: scenario.MaxFailures,
+		DeadLetter: files.Store, MaxFailures: scenario.MaxFailures, Snapshot: snapshotOf(scenario),
 		IsTransient: func(err error) bool { return errors.Is(err, errTransient) },
 		Logger:      slog.New(slog.NewJSONHandler(logLines{}, &slog.HandlerOptions{ReplaceAttr: nameOf})),
 	})
@@ -179,6 +184,26 @@ func loginOf(scenario scenario) events.Login {
 		return events.UserPassword(login.User, login.Password)
 	}
 	return nil
+}
+
+func snapshotOf(scenario scenario) *events.Snapshot {
+	given := scenario.Snapshot
+	if given == nil {
+		return nil
+	}
+	return &events.Snapshot{
+		URL:          given.URL,
+		NkeySeed:     func() (string, error) { return given.NkeySeed, nil },
+		Checkpoint:   events.CheckpointFile(given.Checkpoint),
+		CompareEvery: 100 * time.Millisecond,
+		Begin: func(context.Context) (func(context.Context) error, error) {
+			printLine(map[string]any{"snapshot": "begins"})
+			return func(context.Context) error {
+				printLine(map[string]any{"snapshot": "complete"})
+				return nil
+			}, nil
+		},
+	}
 }
 
 // logLines prints log lines between the others.

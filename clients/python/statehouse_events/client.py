@@ -69,7 +69,8 @@ class Tls:
         return context
 
 
-def _current(value: Renewable) -> str:
+def current(value: Renewable) -> str:
+    """Return the value that applies now."""
     return (value if isinstance(value, str) else value()).strip()
 
 
@@ -88,11 +89,11 @@ class _Nats(NatsClient):
     def login_options(self) -> dict[str, Any]:
         login = self._login
         if isinstance(login, UserPassword):
-            return {"user": login.user, "password": _current(login.password)}
+            return {"user": login.user, "password": current(login.password)}
         if isinstance(login, Token):
-            return {"token": _current(login.token)}
+            return {"token": current(login.token)}
         if isinstance(login, NkeySeed):
-            return {"nkeys_seed_str": _current(login.seed)}
+            return {"nkeys_seed_str": current(login.seed)}
         if isinstance(login, CredentialsFile):
             return {"user_credentials": str(login.file)}
         return {}

@@ -135,6 +135,7 @@ def _to_object(stored: _Stored) -> dict[str, object]:
         "traceparent": event.traceparent,
         "auth": {"type": event.auth.type, "id": event.auth.id} if event.auth else None,
         "json": event.json,
+        "isListed": event.is_listed or None,
     }
     return {
         "event": {name: value for name, value in content.items() if value is not None},
@@ -160,6 +161,7 @@ def _read(file: Path) -> _Stored:
             traceparent=event.get("traceparent"),
             auth=AuthContext(type=auth["type"], id=auth["id"]) if auth else None,
             json=event["json"],
+            is_listed=event.get("isListed", False),
         ),
         content["consumer"],
         content["failures"],

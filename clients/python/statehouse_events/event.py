@@ -45,6 +45,8 @@ class Event:
     """Who made the change; None if unknown."""
     json: str
     """The message; ``decode`` parses it."""
+    is_listed: bool = False
+    """Whether the event is part of a snapshot: it says what exists, and is not a change."""
 
 
 M = TypeVar("M", bound=Message)

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import nats.errors
 import nats.js.errors
@@ -25,6 +25,7 @@ from .event import (
     reaches,
     stream_of,
 )
+from .snapshot import Snapshot, Snapshots
 
 CONSUMER_NOT_FOUND = 10014
 DEFAULT_MAX_FAILURES = 8
@@ -59,6 +60,7 @@ async def subscribe(
     is_transient: Callable[[Exception], bool] = lambda _: False,
     max_failures: int = DEFAULT_MAX_FAILURES,
     from_now: bool = False,
+    snapshot: Snapshot | None = None,
     stop: asyncio.Event | None = None,
     logger: logging.Logger | None = None,
 ) -> None:
@@ -74,7 +76,8 @@ async def subscribe(
     they are acknowledged. ``dead_letter`` stores an event that has failed ``max_failures`` times;
     if storing fails too, the event is retried later. Errors for which ``is_transient`` returns true
     never lead to a dead letter. ``from_now`` makes a new consumer begin at the present; it has no
-    effect with a domain.
+    effect with a domain. ``snapshot`` is how the subscriber reads what exists; without it, it
+    receives only what the stream has.
     """
     if not re.fullmatch(r"[A-Za-z0-9_-]+", durable):
         raise ValueError(
@@ -86,6 +89,8 @@ async def subscribe(
         raise ValueError(
             f"the filter {filter_subject} excludes the handled events {', '.join(excluded)}"
         )
+    if snapshot and from_now:
+        raise ValueError("a subscription with snapshots begins with the oldest event, not now")
     subscription = _Subscription(
         client=client,
         durable=durable,
@@ -96,6 +101,7 @@ async def subscribe(
         dead_letter=dead_letter,
         is_transient=is_transient,
         max_failures=max_failures,
+        snapshot=snapshot,
         stop=stop or asyncio.Event(),
         logger=logger or logging.getLogger("statehouse_events"),
     )
@@ -113,9 +119,21 @@ class _Subscription:
     dead_letter: DeadLetter
     is_transient: Callable[[Exception], bool]
     max_failures: int
+    snapshot: Snapshot | None
     stop: asyncio.Event
     logger: logging.Logger
     failing: bool = False
+    snapshots: Snapshots | None = None
+
+    def __post_init__(self) -> None:
+        if self.snapshot:
+            self.snapshots = Snapshots(
+                self.snapshot,
+                filter_subject=self.filter_subject,
+                handle=self._handle_listed,
+                logger=self.logger,
+                about=self._about(),
+            )
 
     async def run(self) -> None:
         stopping = asyncio.create_task(self.stop.wait())
@@ -138,28 +156,92 @@ class _Subscription:
             self.failing = True
 
     async def _receive(self, stopping: "asyncio.Task[bool]") -> None:
+        if self.snapshots:
+            if await _unless(stopping, self.client.connect()) is None:
+                return
+            await self.snapshots.take()
         opened = await _unless(stopping, self._open())
         if opened is None:
             return
         stream, messages = opened
+        # Ends if the subscription must be opened again.
+        comparing = asyncio.create_task(self._compare_regularly(stream))
+        ending = asyncio.create_task(_first(stopping, comparing))
         try:
             if self.failing:
                 self.logger.info("event subscription resumed", extra=self._about())
                 self.failing = False
-            while not self.stop.is_set():
+            while not (self.stop.is_set() or ending.done()):
                 # No prefetch: if a process is killed, only the event that it was processing is
                 # delayed.
                 try:
-                    fetched = await _unless(stopping, messages.fetch(1, timeout=POLL))
+                    fetched = await _unless(ending, messages.fetch(1, timeout=POLL))
                 except TimeoutError:
                     # A deleted consumer looks like one without events.
-                    await _unless(stopping, stream.consumer_info(self._stream(), self.durable))
+                    await _unless(ending, stream.consumer_info(self._stream(), self.durable))
                     continue
                 for message in fetched or ():
                     await self._process(message)
         finally:
+            ending.cancel()
+            comparing.cancel()
+            # The next snapshot must not begin before the comparison has ended.
+            await asyncio.wait([ending, comparing])
             with contextlib.suppress(nats.errors.Error):
                 await messages.unsubscribe()
+        if not self.stop.is_set():
+            await asyncio.wait([stopping], timeout=RETRY_DELAY)
+
+    async def _compare_regularly(self, stream: JetStreamContext) -> None:
+        """Compare the stream with the checkpoint, and return if a snapshot is necessary."""
+        if not self.snapshots:
+            await asyncio.Event().wait()
+            return
+
+        async def is_caught_up() -> bool:
+            info = await stream.consumer_info(self._stream(), self.durable)
+            return not info.num_pending and not info.num_ack_pending
+
+        while True:
+            try:
+                if not await self.snapshots.compare(is_caught_up):
+                    return
+            except Exception as error:  # noqa: BLE001 - every failure is logged and retried
+                text = "stream position not compared: %s"
+                self.logger.warning(text, _describe(error), extra=self._about())
+                if (
+                    isinstance(error, nats.js.errors.NotFoundError)
+                    and error.err_code == CONSUMER_NOT_FOUND
+                ):
+                    return
+            await asyncio.sleep(self.snapshots.compare_every)
+
+    async def _handle_listed(self, event: Event) -> None:
+        """Handle an event of a snapshot.
+
+        It has the same attempts and the same dead letter as an event of the stream.
+        """
+        handle = self._handler_of(event)
+        failures = 0
+        while handle:
+            if self.stop.is_set():
+                raise InterruptedError("the subscription was stopped")
+            try:
+                await handle(event)
+                return
+            except Exception as error:  # noqa: BLE001 - a handler may raise anything
+                failures += 1
+                failed = FailedEvent(
+                    event=event, consumer=self.durable, failures=failures, error=error
+                )
+            if self._is_final(failed):
+                await self.dead_letter(failed)
+                about = self._about() | {"event": event.id}
+                text = "event stored as dead letter: %s"
+                self.logger.error(text, _describe(failed.error), extra=about)
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.stop.wait(), _delay_after(failures))
 
     def _stream(self) -> str:
         return stream_of(self.filter_subject)
@@ -202,8 +284,7 @@ class _Subscription:
     async def _process(self, message: Msg) -> None:
         metadata = message.metadata
         event = event_from(message.subject, message.headers or {}, message.data, metadata.timestamp)
-        handler = self.handlers.get(event.type)
-        handle = handler.handle if handler else self.otherwise
+        handle = self._handler_of(event)
         if handle is None:
             await message.ack()
             return
@@ -229,7 +310,7 @@ class _Subscription:
             "type": failed.event.type,
             "failures": failed.failures,
         }
-        if failed.failures < self.max_failures or self.is_transient(error):
+        if not self._is_final(failed):
             text = "event processing failed; it is delivered again: %s"
             self.logger.warning(text, _describe(error), extra=about)
         else:
@@ -243,16 +324,33 @@ class _Subscription:
                 self.logger.error(text, _describe(error), extra=about)
                 await message.ack()
                 return
-        await message.nak(delay=min(30.0, 0.1 * 2 ** min(failed.failures, 10)))
+        await message.nak(delay=_delay_after(failed.failures))
+
+    def _handler_of(self, event: Event) -> EventFunction | None:
+        handler = self.handlers.get(event.type)
+        return handler.handle if handler else self.otherwise
+
+    def _is_final(self, failed: FailedEvent) -> bool:
+        """Return whether the event becomes a dead letter."""
+        return failed.failures >= self.max_failures and not self.is_transient(failed.error)
 
     def _about(self) -> dict[str, object]:
         return {"consumer": self.durable}
 
 
+def _delay_after(failures: int) -> float:
+    """Return the seconds until the next attempt."""
+    return float(min(30.0, 0.1 * 2 ** min(failures, 10)))
+
+
+async def _first(*tasks: "asyncio.Task[Any]") -> None:
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+
+
 T = TypeVar("T")
 
 
-async def _unless(stopping: "asyncio.Task[bool]", work: Awaitable[T]) -> T | None:
+async def _unless(stopping: "asyncio.Task[Any]", work: Awaitable[T]) -> T | None:
     """Wait for the work; cancel it and return None if the subscription stops before."""
     task = asyncio.ensure_future(work)
     try:

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -63,8 +64,19 @@ func run(ctx context.Context) error {
 	}
 	client := events.NewClient(options)
 	defer client.Close()
+	durable := or("DURABLE", "workspace-table")
+	var snapshot *events.Snapshot
+	if url := os.Getenv("API_URL"); url != "" {
+		snapshot = &events.Snapshot{
+			URL:        url,
+			NkeySeed:   events.SeedFile(or("API_NKEY_SEED_FILE", os.Getenv("NATS_NKEY_SEED_FILE"))),
+			Checkpoint: checkpoints{database, durable},
+			Begin:      table.begin,
+		}
+	}
 	return client.Subscribe(ctx, events.Subscription{
-		Durable:     or("DURABLE", "workspace-table"),
+		Durable:     durable,
+		Snapshot:    snapshot,
 		Filter:      or("FILTER", "statehouse.workspaces.workspace.>"),
 		Handlers:    table.handlers(),
 		IsTransient: isTransient,
@@ -144,13 +156,52 @@ func (table workspaces) remove(ctx context.Context, event events.Event, id, orga
 	return table.apply(ctx, remove, event, id, organization, nil)
 }
 
-// apply is one statement, and so one transaction.
+// apply marks the row as named, even if the event is not newer, in the same transaction.
 func (table workspaces) apply(ctx context.Context, statement string, event events.Event, id, organization string, value *string) error {
 	if id == "" {
 		return fmt.Errorf("%w: it names no workspace", errMessage)
 	}
-	_, err := table.database.Exec(ctx, statement, pgx.NamedArgs{
+	var batch pgx.Batch
+	batch.Queue(statement, pgx.NamedArgs{
 		"id": id, "organization": organization, "value": value, "revision": int64(event.Revision),
 	})
+	batch.Queue("update workspaces set named_at = clock_timestamp() where id = $1", id)
+	return table.database.SendBatch(ctx, &batch).Close()
+}
+
+// begin returns the function that deletes the workspaces that no event has named since.
+func (table workspaces) begin(ctx context.Context) (func(context.Context) error, error) {
+	var since time.Time
+	if err := table.database.QueryRow(ctx, "select clock_timestamp()").Scan(&since); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		const statement = "delete from workspaces where named_at < $1 and deleted_revision is null"
+		_, err := table.database.Exec(ctx, statement, since)
+		return err
+	}, nil
+}
+
+// checkpoints stores the checkpoint of a consumer in the database of the table, so that both are lost together.
+type checkpoints struct {
+	database *pgxpool.Pool
+	consumer string
+}
+
+func (store checkpoints) Load(ctx context.Context) (*events.Checkpoint, error) {
+	const statement = "select created, position from checkpoints where consumer = $1"
+	var created string
+	var position int64
+	err := store.database.QueryRow(ctx, statement, store.consumer).Scan(&created, &position)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return &events.Checkpoint{Created: created, Position: uint64(position)}, err
+}
+
+func (store checkpoints) Save(ctx context.Context, checkpoint events.Checkpoint) error {
+	const statement = `insert into checkpoints (consumer, created, position) values ($1, $2, $3)
+		on conflict (consumer) do update set created = excluded.created, position = excluded.position`
+	_, err := store.database.Exec(ctx, statement, store.consumer, checkpoint.Created, int64(checkpoint.Position))
 	return err
 }

@@ -5,5 +5,13 @@ create table if not exists workspaces (
   name_revision bigint not null default 0,
   locked_by text,
   lock_revision bigint not null default 0,
-  deleted_revision bigint
+  deleted_revision bigint,
+  -- When an event, newer or not, was last about the workspace.
+  named_at timestamptz not null default clock_timestamp()
+);
+
+create table if not exists checkpoints (
+  consumer text primary key,
+  created text not null,
+  position bigint not null
 );

@@ -16,12 +16,14 @@ import {
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { deadLetterFiles } from "../dead-letter-files.ts";
 import {
+  checkpointFile,
   connectNats,
   type Event,
   eventType,
   type NatsLogin,
   type NatsTls,
   on,
+  type SnapshotOptions,
   subscribe,
 } from "../subscribe.ts";
 
@@ -50,6 +52,8 @@ interface Scenario {
   hangOn?: string;
   /** The id of the event whose handler stops the subscription. */
   stopOn?: string;
+  /** The address of the listing, the seed of the nkey, and the file of the checkpoint. */
+  snapshot?: { url: string; nkeySeed: string; checkpoint: string };
 }
 
 const messages: readonly DescMessage[] = [
@@ -107,6 +111,19 @@ const files = deadLetterFiles(scenario.deadLetters ?? "");
 const log = (level: string) => (about: Record<string, unknown>, message: string) =>
   print({ log: level, message, ...("err" in about && { error: String(about.err) }) });
 
+/** Returns snapshots that print when they begin and when they are complete. */
+function snapshotOf(given: NonNullable<Scenario["snapshot"]>): SnapshotOptions {
+  return {
+    ...given,
+    checkpoint: checkpointFile(given.checkpoint),
+    compareEveryMs: 100,
+    begin: async () => {
+      print({ snapshot: "begins" });
+      return async () => print({ snapshot: "complete" });
+    },
+  };
+}
+
 async function receive(): Promise<void> {
   const { url, login, tls, domain, inboxPrefix, durable, filter, maxFailures } = scenario;
   await using nats = connectNats({ url, name: "conformance", login, tls, domain, inboxPrefix });
@@ -114,6 +131,7 @@ async function receive(): Promise<void> {
     ...{ nats, durable, filter, handlers },
     ...(otherwise && { otherwise }),
     ...(maxFailures !== undefined && { maxFailures }),
+    ...(scenario.snapshot && { snapshot: snapshotOf(scenario.snapshot) }),
     deadLetter: files.store,
     isTransient: (error) => error instanceof Transient,
     logger: { info: log("info"), warn: log("warn"), error: log("error") },

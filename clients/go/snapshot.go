@@ -1,0 +1,236 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Snapshot says how a subscriber reads what exists, as events: before it receives the first event, and when the stream
+// was lost or has deleted events that were not received.
+type Snapshot struct {
+	// URL is the address of the API: "https://terraform.example.com".
+	URL string
+	// NkeySeed is the seed of the nkey with which the subscriber logs in to NATS.
+	NkeySeed Seed
+	// Checkpoint stores what the subscriber has received.
+	Checkpoint CheckpointStore
+	// Begin is called before the first event of a snapshot. The function that it returns is called after the last one: it
+	// deletes what the subscriber has, and was neither in an event of this snapshot nor changed by any event since Begin.
+	Begin func(ctx context.Context) (complete func(ctx context.Context) error, err error)
+	// CompareEvery is how often the position of the stream is compared with the checkpoint. It is 30 seconds if it is 0.
+	CompareEvery time.Duration
+	// HTTPClient is http.DefaultClient if it is nil.
+	HTTPClient *http.Client
+}
+
+// Checkpoint is what a subscriber has received: everything up to a position in a stream.
+type Checkpoint struct {
+	// Created is the stream, by the time of its creation.
+	Created string `json:"created"`
+	// Position is a sequence number: every event up to it was handled, or is contained in the snapshot.
+	Position uint64 `json:"position"`
+}
+
+// CheckpointStore stores the checkpoint of a subscriber: beside its data, so that both are lost together.
+type CheckpointStore interface {
+	// Load returns nil if there is no checkpoint.
+	Load(ctx context.Context) (*Checkpoint, error)
+	Save(ctx context.Context, checkpoint Checkpoint) error
+}
+
+// CheckpointFile stores the checkpoint in a file. The packages of all languages use the same form.
+type CheckpointFile string
+
+// Load reads the file. It returns nil if the file does not exist.
+func (file CheckpointFile) Load(context.Context) (*Checkpoint, error) {
+	content, err := os.ReadFile(string(file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var checkpoint Checkpoint
+	if err := json.Unmarshal(content, &checkpoint); err != nil {
+		return nil, fmt.Errorf("the checkpoint %s cannot be read: %w", string(file), err)
+	}
+	return &checkpoint, nil
+}
+
+// Save replaces the file.
+func (file CheckpointFile) Save(_ context.Context, checkpoint Checkpoint) error {
+	content, err := json.Marshal(checkpoint)
+	if err != nil {
+		return err
+	}
+	unfinished := string(file) + ".new"
+	if err := writeToDisk(unfinished, append(content, '\n')); err != nil {
+		return err
+	}
+	if err := os.Rename(unfinished, string(file)); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(string(file)))
+}
+
+const defaultCompareEvery = 30 * time.Second
+
+// snapshots decides whether a snapshot is necessary, and takes it.
+type snapshots struct {
+	Snapshot
+	listing *listing
+	// previous is the position of the stream at the last comparison.
+	previous *streamState
+}
+
+func newSnapshots(options Snapshot) (*snapshots, error) {
+	switch {
+	case options.URL == "":
+		return nil, errors.New("the URL of the snapshot is missing")
+	case options.NkeySeed == nil:
+		return nil, errors.New("the function NkeySeed of the snapshot is missing")
+	case options.Checkpoint == nil:
+		return nil, errors.New("the Checkpoint of the snapshot is missing")
+	case options.Begin == nil:
+		return nil, errors.New("the function Begin of the snapshot is missing")
+	}
+	if options.CompareEvery == 0 {
+		options.CompareEvery = defaultCompareEvery
+	}
+	client := options.HTTPClient
+	if client == nil {
+		client = http.DefaultClient
+	}
+	origin := strings.TrimRight(options.URL, "/")
+	return &snapshots{Snapshot: options, listing: &listing{origin, options.NkeySeed, client}}, nil
+}
+
+// continues returns whether the stream has every event after the checkpoint.
+func (checkpoint *Checkpoint) continues(stream streamState) bool {
+	return checkpoint != nil && checkpoint.Created == stream.Created && stream.FirstSequence <= checkpoint.Position+1
+}
+
+// takeSnapshot takes a snapshot if the checkpoint does not continue in the stream as it is now.
+func (run *run) takeSnapshot(ctx context.Context) error {
+	snapshots := run.snapshots
+	snapshots.previous = nil
+	// The position is read before the listing: every change that the listing does not contain follows it.
+	stream, err := snapshots.listing.stream(ctx)
+	if err != nil {
+		return err
+	}
+	checkpoint, err := snapshots.Checkpoint.Load(ctx)
+	if err != nil || checkpoint.continues(stream) {
+		return err
+	}
+	run.logger.Info("snapshot begins", "stream", stream.Created)
+	complete, err := snapshots.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	count := 0
+	err = snapshots.listing.objects(ctx, run.Filter, func(event Event) error {
+		count++
+		return run.handleListed(ctx, event)
+	})
+	if err != nil {
+		return err
+	}
+	if err := complete(ctx); err != nil {
+		return err
+	}
+	if err := snapshots.Checkpoint.Save(ctx, Checkpoint{stream.Created, stream.LastSequence}); err != nil {
+		return err
+	}
+	run.logger.Info("snapshot is complete", "stream", stream.Created, "events", count)
+	return nil
+}
+
+// handleListed handles an event of a snapshot, with the same attempts and the same dead letter as an event of the
+// stream.
+func (run *run) handleListed(ctx context.Context, event Event) error {
+	handle := run.handlerOf(event)
+	if handle == nil {
+		return nil
+	}
+	for failures := 1; ctx.Err() == nil; failures++ {
+		err := call(context.WithoutCancel(ctx), handle, event)
+		if err == nil {
+			return nil
+		}
+		failed := FailedEvent{event, run.Durable, failures, err}
+		if run.isFinal(failed) {
+			if err := run.DeadLetter(context.WithoutCancel(ctx), failed); err != nil {
+				return fmt.Errorf("dead letter not stored: %w", err)
+			}
+			run.logger.Error("event stored as dead letter", "event", event.ID, "error", err)
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(delayAfter(failures)):
+		}
+	}
+	return ctx.Err()
+}
+
+// compareRegularly compares the stream with the checkpoint immediately and then regularly, until ctx is done. It returns
+// true if the subscription must be opened again.
+func (run *run) compareRegularly(ctx context.Context, consumer jetstream.Consumer) bool {
+	ticker := time.NewTicker(run.snapshots.CompareEvery)
+	defer ticker.Stop()
+	for {
+		continues, err := run.compare(ctx, consumer)
+		if ctx.Err() != nil {
+			return false
+		}
+		if err != nil {
+			run.logger.Warn("stream position not compared", "error", err)
+		}
+		if err == nil && !continues || errors.Is(err, jetstream.ErrConsumerNotFound) {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ticker.C:
+		}
+	}
+}
+
+// compare returns false if a snapshot is necessary. If the consumer has received and acknowledged everything, it stores
+// the position that the stream had at the previous comparison.
+func (run *run) compare(ctx context.Context, consumer jetstream.Consumer) (bool, error) {
+	snapshots := run.snapshots
+	stream, err := snapshots.listing.stream(ctx)
+	if err != nil {
+		return false, err
+	}
+	checkpoint, err := snapshots.Checkpoint.Load(ctx)
+	if err != nil || !checkpoint.continues(stream) {
+		return false, err
+	}
+	infoContext, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	info, err := consumer.Info(infoContext)
+	if err != nil {
+		return false, err
+	}
+	previous := snapshots.previous
+	snapshots.previous = &stream
+	caughtUp := info.NumPending == 0 && info.NumAckPending == 0
+	if caughtUp && previous != nil && previous.Created == stream.Created && previous.LastSequence > checkpoint.Position {
+		return true, snapshots.Checkpoint.Save(ctx, Checkpoint{stream.Created, previous.LastSequence})
+	}
+	return true, nil
+}

@@ -1,0 +1,160 @@
+"""Decides whether a snapshot of what exists is necessary, and takes it."""
+
+import json
+import logging
+import os
+import ssl
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from .client import Renewable
+from .event import EventFunction
+from .listing import Listing, StreamState
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a subscriber has received: everything up to a position in a stream."""
+
+    created: str
+    """The stream, by the time of its creation."""
+    position: int
+    """Every event up to this sequence number was handled, or is contained in the snapshot."""
+
+
+class CheckpointStore(Protocol):
+    """Stores the checkpoint of a subscriber: beside its data, so that both are lost together."""
+
+    async def load(self) -> Checkpoint | None:
+        """Return the checkpoint; None if there is none."""
+
+    async def save(self, checkpoint: Checkpoint) -> None:
+        """Replace the checkpoint."""
+
+
+class CheckpointFile:
+    """Stores the checkpoint in a file. The packages of all languages use the same form."""
+
+    def __init__(self, file: str | Path) -> None:
+        self._file = Path(file)
+
+    async def load(self) -> Checkpoint | None:
+        """Read the file; return None if it does not exist."""
+        try:
+            content = json.loads(self._file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        return Checkpoint(content["created"], content["position"])
+
+    async def save(self, checkpoint: Checkpoint) -> None:
+        """Replace the file."""
+        self._write({"created": checkpoint.created, "position": checkpoint.position})
+
+    def _write(self, content: dict[str, object]) -> None:
+        unfinished = Path(f"{self._file}.new")
+        with unfinished.open("w", encoding="utf-8") as handle:
+            handle.write(json.dumps(content, separators=(",", ":")) + "\n")
+            handle.flush()
+            os.fsync(handle.fileno())
+        unfinished.rename(self._file)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """How a subscriber reads what exists, as events.
+
+    That is before it receives the first event, and when the stream was lost or has deleted events
+    that were not received.
+    """
+
+    url: str
+    """The address of the API: ``https://terraform.example.com``."""
+    nkey_seed: Renewable
+    """The seed of the nkey with which the subscriber logs in to NATS."""
+    checkpoint: CheckpointStore
+    """Stores what the subscriber has received."""
+    begin: Callable[[], Awaitable[Callable[[], Awaitable[None]]]]
+    """Called before the first event of a snapshot.
+
+    The function that it returns is called after the last one: it deletes what the subscriber has,
+    and was neither in an event of this snapshot nor changed by any event since ``begin``.
+    """
+    compare_every: float = 30
+    """Seconds after which the position of the stream is compared with the checkpoint again."""
+    tls: ssl.SSLContext | None = None
+    """Default: the authorities of the machine."""
+
+
+class Snapshots:
+    """Takes the snapshots of one subscription."""
+
+    def __init__(
+        self,
+        options: Snapshot,
+        *,
+        filter_subject: str,
+        handle: EventFunction,
+        logger: logging.Logger,
+        about: dict[str, object],
+    ) -> None:
+        self.compare_every = options.compare_every
+        self._options = options
+        self._listing = Listing(options.url, options.nkey_seed, options.tls)
+        self._filter_subject = filter_subject
+        self._handle = handle
+        self._logger = logger
+        self._about = about
+        self._previous: StreamState | None = None
+
+    async def take(self) -> None:
+        """Take a snapshot if the checkpoint does not continue in the stream as it is now."""
+        self._previous = None
+        # The position is read before the listing: every change that the listing does not contain
+        # follows it.
+        stream = await self._listing.stream()
+        store = self._options.checkpoint
+        if _continues(await store.load(), stream):
+            return
+        self._logger.info("snapshot begins", extra=self._about | {"stream": stream.created})
+        complete = await self._options.begin()
+        count = 0
+        async for event in self._listing.objects(self._filter_subject):
+            await self._handle(event)
+            count += 1
+        await complete()
+        await store.save(Checkpoint(stream.created, stream.last_sequence))
+        about = self._about | {"stream": stream.created, "events": count}
+        self._logger.info("snapshot is complete", extra=about)
+
+    async def compare(self, is_caught_up: Callable[[], Awaitable[bool]]) -> bool:
+        """Compare the stream with the checkpoint; return False if a snapshot is necessary.
+
+        If the consumer has received and acknowledged everything, store the position that the stream
+        had at the previous comparison.
+        """
+        stream = await self._listing.stream()
+        store = self._options.checkpoint
+        known = await store.load()
+        if known is None or not _continues(known, stream):
+            return False
+        caught_up = await is_caught_up()
+        previous, self._previous = self._previous, stream
+        if (
+            caught_up
+            and previous
+            and previous.created == stream.created
+            and previous.last_sequence > known.position
+        ):
+            await store.save(Checkpoint(stream.created, previous.last_sequence))
+        return True
+
+
+def _continues(checkpoint: Checkpoint | None, stream: StreamState) -> bool:
+    """Return whether the stream has every event after the checkpoint."""
+    return (
+        checkpoint is not None
+        and checkpoint.created == stream.created
+        and stream.first_sequence <= checkpoint.position + 1
+    )

@@ -1,0 +1,49 @@
+"""Checkpoints, and subscriptions with snapshots that are refused."""
+
+import tempfile
+import unittest
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from statehouse_events import (
+    Checkpoint,
+    CheckpointFile,
+    Client,
+    DeadLetterFiles,
+    Snapshot,
+    subscribe,
+)
+
+
+class SnapshotTest(unittest.IsolatedAsyncioTestCase):
+    """Uses no Statehouse and no NATS."""
+
+    async def test_a_checkpoint_file_has_what_was_saved_last(self) -> None:
+        """A file that does not exist is no checkpoint."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = CheckpointFile(Path(folder) / "checkpoint.json")
+            self.assertIsNone(await file.load())
+            await file.save(Checkpoint("2026-01-02T03:04:05Z", 1))
+            await file.save(Checkpoint("2026-01-02T03:04:05Z", 2))
+            self.assertEqual(await file.load(), Checkpoint("2026-01-02T03:04:05Z", 2))
+
+    async def test_a_subscription_with_snapshots_cannot_begin_now(self) -> None:
+        """Events between the snapshot and the present would be lost."""
+
+        async def begin() -> Callable[[], Awaitable[None]]:
+            raise AssertionError
+
+        with self.assertRaisesRegex(ValueError, "not now"):
+            await subscribe(
+                Client("nats://127.0.0.1:1", name="test"),
+                durable="one",
+                filter_subject="statehouse.>",
+                dead_letter=DeadLetterFiles("unused").store,
+                from_now=True,
+                snapshot=Snapshot(
+                    url="https://tf.example.com",
+                    nkey_seed="",
+                    checkpoint=CheckpointFile("unused"),
+                    begin=begin,
+                ),
+            )

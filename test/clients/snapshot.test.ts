@@ -1,0 +1,257 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { eventType, STREAM } from "@statehouse/events";
+import {
+  WorkspaceCreatedSchema,
+  WorkspaceDeletedSchema,
+  WorkspaceLockedSchema,
+  WorkspaceUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { needs, temporaryFolder, waitFor } from "@statehouse/testing";
+import { beforeAll, expect, test } from "vitest";
+import { openBus } from "../faults/bus.ts";
+import { document } from "../stack/http.ts";
+import { newSubscriber } from "../stack/listing.ts";
+import { startStack } from "../stack/stack.ts";
+import { expectStatus } from "../stack/state.ts";
+import { newLockedWorkspace, newWorkspace, useStack } from "../system/fixture.ts";
+import {
+  buildDrivers,
+  type Language,
+  type Line,
+  languages,
+  type RunningDriver,
+  startDriver,
+  waitForDriver,
+} from "./drivers.ts";
+
+/** Time to download and compile the packages, once on a machine. */
+const BUILD_MS = 600_000;
+const filter = "statehouse.workspaces.workspace.>";
+const reader = newSubscriber("reader", filter);
+const unknown = newSubscriber("unknown", filter);
+const created = eventType(WorkspaceCreatedSchema);
+const updated = eventType(WorkspaceUpdatedSchema);
+const locked = eventType(WorkspaceLockedSchema);
+const deleted = eventType(WorkspaceDeletedSchema);
+
+interface Row {
+  name: string;
+  nameRevision: number;
+  holder: string;
+  lockRevision: number;
+  deletedRevision: number;
+  /** Whether an event has named the row since the snapshot began. */
+  isNamed: boolean;
+}
+
+/** Returns the workspaces of a subscriber that has handled these lines, by id. */
+function tableOf(lines: readonly Line[]): Record<string, string> {
+  const rows = new Map<string, Row>();
+  for (const line of lines) {
+    if (line.snapshot === "begins") for (const row of rows.values()) row.isNamed = false;
+    if (line.snapshot === "complete") {
+      for (const [id, row] of rows) {
+        if (!row.isNamed && row.deletedRevision === 0) rows.delete(id);
+      }
+    }
+    if (line.handled !== undefined) apply(rows, line);
+  }
+  return Object.fromEntries(
+    [...rows]
+      .filter(([, { deletedRevision }]) => deletedRevision === 0)
+      .map(([id, { name, holder }]) => [id, `${name} ${holder}`])
+      .toSorted(),
+  );
+}
+
+function apply(rows: Map<string, Row>, { type, subject = "", revision, message }: Line): void {
+  const row = rows.get(subject) ?? {
+    ...{ name: "", nameRevision: 0, holder: "", lockRevision: 0, deletedRevision: 0 },
+    isNamed: true,
+  };
+  rows.set(subject, row);
+  row.isNamed = true;
+  const at = Number(revision);
+  const { name = "", holderId = "" }: { name?: string; holderId?: string } = Object(message);
+  if (at <= row.deletedRevision) return;
+  if (type === deleted) row.deletedRevision = at;
+  if ((type === created || type === updated) && at > row.nameRevision) {
+    row.name = name;
+    row.nameRevision = at;
+  }
+  if (type === locked && at > row.lockRevision) {
+    row.holder = holderId;
+    row.lockRevision = at;
+  }
+}
+
+const snapshotsOf = (lines: readonly Line[]) => lines.flatMap(({ snapshot }) => snapshot ?? []);
+
+needs(
+  "nats-server",
+  "go",
+  "python client",
+)("snapshots of the packages of all languages", () => {
+  let commands: Awaited<ReturnType<typeof buildDrivers>>;
+  let folder = "";
+  beforeAll(async () => {
+    const built = await temporaryFolder();
+    folder = built.path;
+    commands = await buildDrivers(built.path);
+    return () => built[Symbol.asyncDispose]();
+  }, BUILD_MS);
+  const fixture = useStack(() =>
+    startStack({ settings: { EVENT_SUBSCRIBERS: reader.declaration } }),
+  );
+
+  const checkpointOf = (language: Language) => path.join(folder, `${language}.checkpoint`);
+
+  function start(language: Language, { seed } = reader): RunningDriver {
+    const { nats, environments } = fixture().stack;
+    return startDriver(language, commands[language], {
+      ...{ url: nats.url, login: nats.login, durable: language, filter },
+      ...{ handled: [created, updated, locked, deleted], deadLetters: path.join(folder, language) },
+      snapshot: {
+        ...{ url: environments.gateway.PUBLIC_URL, nkeySeed: seed },
+        checkpoint: checkpointOf(language),
+      },
+    });
+  }
+
+  async function truth(): Promise<Record<string, string>> {
+    const rows = await fixture().stack.rows<{ id: string; text: string }>(
+      "workspaces",
+      "select id, name || ' ' || coalesce(lock_holder_id, '') as text from workspaces",
+    );
+    return Object.fromEntries(rows.map(({ id, text }): [string, string] => [id, text]).toSorted());
+  }
+
+  const published = () =>
+    waitFor(
+      async () => (await fixture().stack.rows("workspaces", "select from outbox")).length === 0,
+    );
+
+  const rename = (id: string, name: string) =>
+    expectStatus(
+      200,
+      fixture().owner.api.patch(`/workspaces/${id}`, document("workspaces", { name })),
+    );
+  const remove = (id: string) => expectStatus(204, fixture().owner.api.delete(`/workspaces/${id}`));
+
+  async function equal(drivers: readonly RunningDriver[]): Promise<void> {
+    const expected = await truth();
+    for (const driver of drivers) {
+      await waitForDriver(
+        driver,
+        () => JSON.stringify(tableOf(driver.lines())) === JSON.stringify(expected),
+      );
+      // Deletions win over older listed objects, and newer events over older ones, in each order.
+      const lines = driver.lines();
+      const begin = lines.findLastIndex(({ snapshot }) => snapshot === "begins");
+      const since = lines.slice(Math.max(begin, 0)).filter(({ handled }) => handled !== undefined);
+      if (begin >= 0) expect(tableOf(since.toReversed()), driver.language).toEqual(expected);
+    }
+  }
+
+  const stop = (drivers: readonly RunningDriver[]) =>
+    Promise.all(
+      drivers.map(async (driver) => {
+        driver.kill("SIGTERM");
+        expect(await driver.exit, JSON.stringify(driver.lines())).toBe(0);
+      }),
+    );
+
+  test("what exists arrives first, then the stream without a gap, and again after the stream was deleted", async () => {
+    await using bus = await waitFor(() => openBus(fixture().stack.nats));
+    await using stack = new AsyncDisposableStack();
+    const startAll = () => languages.map((language) => stack.use(start(language)));
+    const gone = (await newWorkspace(fixture())).id;
+    await remove(gone);
+    const kept = (await newWorkspace(fixture())).id;
+    const held = (await newLockedWorkspace(fixture())).id;
+    const removed = (await newWorkspace(fixture())).id;
+    await published();
+    // What was published until now arrives only if it is listed.
+    await bus.manager.streams.purge(STREAM);
+
+    const first = startAll();
+    // Changes before, during and after the snapshot.
+    for (let index = 0; index < 10; index++) {
+      await newWorkspace(fixture());
+      await rename(kept, `renamed-${index}`);
+    }
+    await remove(removed);
+    await equal(first);
+    for (const driver of first) {
+      const lines = driver.lines();
+      const complete = lines.findIndex(({ snapshot }) => snapshot === "complete");
+      expect(snapshotsOf(lines), driver.language).toEqual(["begins", "complete"]);
+      const events = lines.flatMap(({ handled, isListed, subject, type }, at) =>
+        handled === undefined ? [] : { isListed, isBefore: at < complete, subject, type },
+      );
+      for (const { isListed, isBefore } of events) expect(isListed === true).toBe(isBefore);
+      const listed = events.filter(({ isListed }) => isListed);
+      expect(listed.map(({ subject }) => subject)).not.toContain(gone);
+      expect(listed.map(({ subject }) => subject)).toContain(kept);
+      expect(listed.filter(({ subject }) => subject === held).map(({ type }) => type)).toEqual([
+        created,
+        locked,
+      ]);
+    }
+
+    // The position is stored, so that a restart needs no snapshot.
+    const last = await bus.lastSequence();
+    for (const driver of first) {
+      await waitForDriver(driver, async () => {
+        const text = await readFile(checkpointOf(driver.language), "utf8");
+        return JSON.parse(text).position >= last;
+      });
+    }
+    await stop(first);
+    const { id: next } = await newWorkspace(fixture());
+    const second = startAll();
+    for (const driver of second) {
+      await waitForDriver(driver, () => driver.lines().some(({ subject }) => subject === next));
+      expect(snapshotsOf(driver.lines()), driver.language).toEqual([]);
+      expect(driver.handled()).toHaveLength(1);
+    }
+
+    // The stream is deleted while the subscribers run.
+    await bus.manager.streams.delete(STREAM);
+    await rename(kept, "renamed-again");
+    for (const driver of second) {
+      await waitForDriver(driver, () => snapshotsOf(driver.lines()).includes("complete"));
+    }
+    await newWorkspace(fixture());
+    await equal(second);
+    await stop(second);
+
+    // A deletion that the stopped subscribers never receive, because the stream is deleted after it.
+    await remove(next);
+    await published();
+    await bus.manager.streams.delete(STREAM);
+    await newWorkspace(fixture());
+    const third = startAll();
+    await equal(third);
+    for (const driver of third) {
+      const before = second.find(({ language }) => language === driver.language)?.lines() ?? [];
+      expect(snapshotsOf(driver.lines())[0], driver.language).toBe("begins");
+      expect(tableOf(before)).toHaveProperty([next]);
+      // With the rows of the process before, which the end of the snapshot deletes.
+      expect(tableOf([...before, ...driver.lines()])).toEqual(await truth());
+    }
+    await stop(third);
+  });
+
+  test("an nkey that Statehouse does not know is named in the log", async () => {
+    await using stack = new AsyncDisposableStack();
+    for (const driver of languages.map((language) => stack.use(start(language, unknown)))) {
+      await waitForDriver(driver, () =>
+        /\/events\/v1\/stream responded with 401/.test(driver.errors()),
+      );
+      expect(driver.handled()).toEqual([]);
+      expect(snapshotsOf(driver.lines())).toEqual([]);
+    }
+  });
+});
