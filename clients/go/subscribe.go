@@ -58,6 +58,8 @@ const (
 	ackWait           = 15 * time.Second
 	stillWorkingEvery = 5 * time.Second
 	requestTimeout    = 5 * time.Second
+	// maxCauses is how many different errors are logged while a subscription is lost.
+	maxCauses = 10
 )
 
 var durableForm = regexp.MustCompile(`^[\w-]+$`)
@@ -72,13 +74,15 @@ func (client *Client) Subscribe(ctx context.Context, subscription Subscription) 
 	if err != nil {
 		return err
 	}
-	failing := false
+	// The errors that were logged since the subscription was lost. The first one may be that the connection was closed,
+	// and a later one the reason for that.
+	causes := map[string]bool{}
 	for ctx.Err() == nil {
 		err := run.receive(ctx, func() {
-			if failing {
+			if len(causes) > 0 {
 				run.logger.Info("event subscription resumed")
 			}
-			failing = false
+			clear(causes)
 		})
 		if ctx.Err() != nil {
 			break
@@ -86,9 +90,9 @@ func (client *Client) Subscribe(ctx context.Context, subscription Subscription) 
 		if errors.Is(err, errClosed) {
 			return err
 		}
-		if err = client.withRefusal(err); err != nil && !failing {
+		if err = client.withRefusal(err); err != nil && !causes[err.Error()] && len(causes) < maxCauses {
 			run.logger.Warn("event subscription lost", "error", err)
-			failing = true
+			causes[err.Error()] = true
 		}
 		select {
 		case <-ctx.Done():

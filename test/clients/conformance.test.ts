@@ -365,7 +365,8 @@ needs(
     await server.start();
     const more = startAll({ handled: [created] });
     await each(more, (driver) => driver.errors().includes("stream not found"));
-    await ensureStreams(nats, {});
+    // A request that is sent while the connection is being opened again gets no response.
+    await waitFor(() => ensureStreams(nats, {}).then(() => true));
     await publish("one");
     // Two replicas of each subscriber share the events.
     const handled = ({ language }: RunningDriver) =>

@@ -5,7 +5,7 @@ import contextlib
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import nats.errors
@@ -32,6 +32,8 @@ DEFAULT_MAX_FAILURES = 8
 ACK_WAIT = 15
 """Seconds after which an event that a killed replica had received is delivered to another one."""
 STILL_WORKING_EVERY = 5
+MAX_CAUSES = 10
+"""How many different errors are logged while a subscription is lost."""
 POLL = 5
 """Seconds that a request for the next event waits on the server."""
 
@@ -122,7 +124,8 @@ class _Subscription:
     snapshot: Snapshot | None
     stop: asyncio.Event
     logger: logging.Logger
-    failing: bool = False
+    causes: set[str] = field(default_factory=set)
+    """The errors that were logged since the subscription was lost."""
     snapshots: Snapshots | None = None
 
     def __post_init__(self) -> None:
@@ -150,10 +153,11 @@ class _Subscription:
 
     def _lost(self, error: Exception) -> None:
         refused = self.client.refusal()
-        if not self.failing and not self.stop.is_set():
-            text = f"{refused} ({_describe(error)})" if refused else _describe(error)
+        text = f"{refused} ({_describe(error)})" if refused else _describe(error)
+        # The first error may be that the connection was closed, and a later one the reason for it.
+        if text not in self.causes and len(self.causes) < MAX_CAUSES and not self.stop.is_set():
             self.logger.warning("event subscription lost: %s", text, extra=self._about())
-            self.failing = True
+            self.causes.add(text)
 
     async def _receive(self, stopping: "asyncio.Task[bool]") -> None:
         if self.snapshots:
@@ -168,9 +172,9 @@ class _Subscription:
         comparing = asyncio.create_task(self._compare_regularly(stream))
         ending = asyncio.create_task(_first(stopping, comparing))
         try:
-            if self.failing:
+            if self.causes:
                 self.logger.info("event subscription resumed", extra=self._about())
-                self.failing = False
+                self.causes.clear()
             while not (self.stop.is_set() or ending.done()):
                 # No prefetch: if a process is killed, only the event that it was processing is
                 # delayed.
