@@ -1,5 +1,7 @@
+import type { EventFacts } from "@statehouse/events";
 import { type EntityManager, queryIn } from "@statehouse/postgres";
-import { type EventFacts, recordOfEvent } from "./event-record.ts";
+import { kebabCase } from "@statehouse/runtime";
+import { recordOfEvent } from "./event-record.ts";
 import { type AuditRecord, insertRecords, rowOf } from "./record.ts";
 
 /**
@@ -21,6 +23,3 @@ export async function recordChange(em: EntityManager, record: AuditRecord): Prom
   const row = rowOf({ ...record, ...(changedAttributes && { changedAttributes }) }, service);
   await queryIn(em, insertRecords, [JSON.stringify([row])]);
 }
-
-const kebabCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,14 +1,5 @@
+import type { EventFacts } from "@statehouse/events";
 import type { AuditRecord } from "./record.ts";
-
-/** What a record takes from an event. */
-export interface EventFacts {
-  /** `statehouse.<service>.<noun>.<verb>.v1` */
-  type: string;
-  /** The id of the changed object. */
-  subject: string;
-  organizationId: string | undefined;
-  changedAttributes: readonly string[];
-}
 
 /** The verb of an action for each verb of an event. */
 const verbs: Readonly<Record<string, string>> = {

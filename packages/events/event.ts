@@ -47,8 +47,8 @@ export function eventType(schema: DescMessage): string {
   return getOption(schema, typeOption);
 }
 
-/** The last part of the subject of events that belong to no organization. */
-const INSTALLATION = "_";
+/** What stands for the organization in the subject of events, and in records, that belong to the whole installation. */
+export const INSTALLATION = "_";
 
 /** Returns the subject of an event on the bus: its type and its organization. */
 export const subjectOf = ({ type, organizationId }: Pick<Event, "type" | "organizationId">) =>

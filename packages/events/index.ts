@@ -5,7 +5,7 @@ export {
   startConsumer,
 } from "./consumer.ts";
 export { observeDeadLetters } from "./dead-letter.ts";
-export { decode, type Event, eventType } from "./event.ts";
+export { decode, type Event, eventType, INSTALLATION } from "./event.ts";
 export {
   createListing,
   type Listing,
@@ -23,6 +23,7 @@ export { hint, type Projection, projection, typesOf } from "./projection.ts";
 export {
   type AttributeNames,
   createRecorder,
+  type EventFacts,
   type EventOf,
   type Published,
   type PublishedEvents,

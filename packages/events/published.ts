@@ -1,5 +1,6 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { changedProperties, type EntityManager } from "@statehouse/postgres";
+import { kebabCase } from "@statehouse/runtime";
 import { eventType } from "./event.ts";
 import { type Companion, recordEvent } from "./outbox.ts";
 
@@ -85,11 +86,8 @@ const organizationOf = (fields: object): string | undefined =>
     ? fields.organizationId
     : undefined;
 
-const kebabCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
 /** What the companion of an event depends on. */
-interface EventFacts {
+export interface EventFacts {
   /** `statehouse.<service>.<noun>.<verb>.v1` */
   type: string;
   /** The id of the changed object. */

@@ -24,6 +24,7 @@ export {
   durationHistogram,
   scrapedGauge,
 } from "./instruments.ts";
+export { kebabCase } from "./kebab-case.ts";
 export { runService, StartError, type Stoppable } from "./lifecycle.ts";
 export { limitReceiving } from "./limit-receiving.ts";
 export {

@@ -1,9 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Attempt } from "@statehouse/audit";
 import type { AppError, Refusal } from "@statehouse/errors";
-
-const kebabCase = (name: string): string =>
-  name.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+import { kebabCase } from "@statehouse/runtime";
 
 /** Returns the record of a refused call: `workspace-lock.lock-workspace` for `WorkspaceLockService.LockWorkspace`. */
 export function attemptOf(

@@ -1,3 +1,5 @@
+import { kebabCase } from "@statehouse/runtime";
+
 /**
  * The JSON pointers of message fields that are not in the attribute of the same name. Keys are field paths with `[]`
  * for any index; values are JSON pointers with `[]` for the same index. For example, `{ "tagBindings[]":
@@ -35,10 +37,8 @@ function withIndices(pointer: Pointers[string], segments: readonly string[]): st
 
 const below = (segments: readonly string[]): string =>
   segments
-    .map((segment) => `/${isIndex(segment) ? unbracketed(segment) : kebab(segment)}`)
+    .map((segment) => `/${isIndex(segment) ? unbracketed(segment) : kebabCase(segment)}`)
     .join("");
 
 const isIndex = (segment: string): boolean => segment.startsWith("[");
 const unbracketed = (segment: string): string => segment.slice(1, -1);
-const kebab = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

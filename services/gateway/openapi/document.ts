@@ -1,4 +1,4 @@
-import { edition } from "@statehouse/runtime";
+import { edition, kebabCase } from "@statehouse/runtime";
 import { credentialTypes } from "../http/authentication.ts";
 import { editionsOf } from "../http/editions.ts";
 import type { ParameterDescription } from "../http/query.ts";
@@ -137,15 +137,12 @@ function operationIdOf({ method, path }: Route): string {
     .replace(/^\/api\/v2\//, "/")
     .split("/")
     .filter((segment) => segment !== "")
-    .map((segment) => (segment.startsWith(":") ? `by-${kebab(segment.slice(1))}` : segment))
+    .map((segment) => (segment.startsWith(":") ? `by-${kebabCase(segment.slice(1))}` : segment))
     .flatMap((segment) => segment.split(/[^A-Za-z0-9]+/))
     .filter((word) => word !== "")
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return method.toLowerCase() + words.join("");
 }
-
-const kebab = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** Returns the noun that an operation is about: the last segment of the path before an action or a parameter. */
 function tagOf(path: string): string {
@@ -173,7 +170,7 @@ const pathParameters = (path: string): JsonSchema[] =>
 
 /** Describes `workspaceId` as "The id of the workspace." and `organizationName` as "The name of the organization." */
 function describePathParameter(name: string): string {
-  const words = kebab(name).split("-");
+  const words = kebabCase(name).split("-");
   const what = words.at(-1) === "id" ? "id" : "name";
   const noun = words.length > 1 ? words.slice(0, -1).join(" ") : "workspace";
   return `The ${what} of the ${noun}.`;
