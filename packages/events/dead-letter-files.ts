@@ -2,8 +2,9 @@
  * Dead letters of a subscriber as files: `import { deadLetterFiles } from "@statehouse/events/dead-letter-files"`.
  */
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
+import { writeDurably } from "./durable-file.ts";
 import type { Event } from "./event.ts";
 import type { FailedEvent } from "./receive.ts";
 import type { EventHandler, EventHandlers } from "./subscribe.ts";
@@ -60,18 +61,8 @@ function nameOf({ id, type, subject, revision, json }: IdentifiedEvent): string 
 export function deadLetterFiles(folder: string): DeadLetterFiles {
   const write = async (name: string, stored: StoredEvent): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const file = path.join(folder, name);
-    const draft = `${file}.${process.pid}.draft`;
     // The event is acknowledged when `store` resolves, so it must be on the disk by then.
-    const handle = await open(draft, "w", 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify(stored, null, 2)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(draft, file);
-    await syncFolder(folder);
+    await writeDurably(path.join(folder, name), `${JSON.stringify(stored, null, 2)}\n`, 0o600);
   };
 
   const names = async (): Promise<string[]> => {
@@ -124,16 +115,6 @@ const byAge = ({ event: one }: StoredEvent, { event: other }: StoredEvent): numb
   one.subject === other.subject
     ? one.revision - other.revision
     : Date.parse(one.time) - Date.parse(other.time);
-
-/** Writes a folder to the disk. Only after that does a renamed file in it survive a power failure. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -1,5 +1,6 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { writeDurably } from "./durable-file.ts";
 import type { Event } from "./event.ts";
 import { createListingClient, type ListingOptions, type StreamState } from "./listing-client.ts";
 
@@ -127,10 +128,6 @@ export function checkpointFile(file: string): CheckpointStore {
         throw error;
       }
     },
-    async save(checkpoint) {
-      const unfinished = `${file}.new`;
-      await writeFile(unfinished, `${JSON.stringify(checkpoint)}\n`, { flush: true });
-      await rename(unfinished, file);
-    },
+    save: (checkpoint) => writeDurably(file, `${JSON.stringify(checkpoint)}\n`, 0o666),
   };
 }
