@@ -20,6 +20,7 @@ import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newSubscriber } from "../stack/listing.ts";
+import { seededRandom } from "../stack/seeded-random.ts";
 import { startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
 import { type Fixture, newWorkspace, useStack } from "../system/fixture.ts";
@@ -28,15 +29,6 @@ import { openBus } from "./bus.ts";
 const filter = "statehouse.workspaces.workspace.>";
 const reader = newSubscriber("reader", filter);
 const fixture = useStack(() => startStack({ settings: { EVENT_SUBSCRIBERS: reader.declaration } }));
-
-/** A number of [0, 1) that the seed determines. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
-    return state / 2 ** 32;
-  };
-}
 
 interface Row {
   name: string;
@@ -196,9 +188,9 @@ async function change({ owner }: Fixture, ids: string[], random: () => number): 
 const seed = Number(process.env.STATEHOUSE_SNAPSHOT_SEED ?? "20251122");
 
 test(`three subscribers that start at random moments end equal to the database, although the stream was deleted (seed ${seed})`, async () => {
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   // Separate, because the number of calls of handlers differs from run to run.
-  const failures = randomOf(seed + 1);
+  const failures = seededRandom(seed + 1);
   await using bus = await waitFor(() => openBus(fixture().stack.nats));
   await using stack = new AsyncDisposableStack();
   const copies = [new Copy(), new Copy(), new Copy()];

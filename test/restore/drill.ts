@@ -13,6 +13,7 @@ import { api, document, download } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
 import { serviceProgram } from "../stack/program.ts";
+import { seededRandom } from "../stack/seeded-random.ts";
 import { startProcesses, startStack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 import { storeView } from "../stack/store.ts";
@@ -58,7 +59,7 @@ const DELAY_S = 3600;
  * its own. Checks what docs/backup.md promises and throws the first broken promise.
  */
 export async function restoreDrill({ seed, historyMs, print }: Drill): Promise<void> {
-  const random = generator(seed);
+  const random = seededRandom(seed);
   await using stack = new AsyncDisposableStack();
   const blobs = stack.use(await blobSettings());
   const postgres = stack.use(await startArchivedPostgres());
@@ -326,15 +327,4 @@ async function expectWritable(owner: Person, url: string): Promise<void> {
   const created = client.post(path, document("workspaces", { name: "after-the-restore" }));
   const { id } = (await expectStatus(201, created)).body.data;
   await expectStatus(201, writeState(client, id, stateFile()));
-}
-
-/** Returns a generator of random numbers from 0 to below 1; the same seed gives the same numbers (mulberry32). */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
