@@ -2,6 +2,7 @@ export type { Attempt } from "./attempts.ts";
 export { type Audit, createAudit } from "./audit.ts";
 export { companionOf, recordChange } from "./changes.ts";
 export { recordCommand } from "./command.ts";
+export { deletedUsers } from "./deleted-users.ts";
 export { auditMigrations } from "./migrations.ts";
 export { startPartitions } from "./partitions.ts";
 export { auditTrailService } from "./reading.ts";

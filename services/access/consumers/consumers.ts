@@ -1,6 +1,6 @@
+import { deletedUsers } from "@statehouse/audit";
 import type { Consumer } from "@statehouse/events";
 import type { App } from "../app/app.ts";
-import { deletedUserProjection } from "./deleted-user.ts";
 import { grantProjections } from "./grants.ts";
 import { runProjections } from "./run.ts";
 
@@ -19,10 +19,9 @@ export const consumers = (app: App): Consumer[] => {
       filter: "statehouse.workspaces.workspace.deleted.>",
       projections: runs,
     },
-    {
-      name: "deleted-users",
-      filter: "statehouse.access.user.deleted.>",
-      projections: [deletedUserProjection(app)],
-    },
+    deletedUsers({
+      audit: app.audit,
+      exists: async (id) => (await app.reads.users.find(id)) !== undefined,
+    }),
   ];
 };

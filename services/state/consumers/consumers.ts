@@ -1,6 +1,6 @@
+import { deletedUsers } from "@statehouse/audit";
 import type { Consumer } from "@statehouse/events";
 import type { App } from "../app/app.ts";
-import { deletedUserProjection } from "./deleted-user.ts";
 import { organizationProjection } from "./organization.ts";
 import { workspaceProjection } from "./workspace.ts";
 
@@ -10,10 +10,9 @@ export const consumers = (app: App): Consumer[] => {
   return [
     { name: "updated", filter: "statehouse.workspaces.*.updated.>", projections },
     { name: "deleted", filter: "statehouse.workspaces.*.deleted.>", projections },
-    {
-      name: "deleted-users",
-      filter: "statehouse.access.user.deleted.>",
-      projections: [deletedUserProjection(app)],
-    },
+    deletedUsers({
+      audit: app.audit,
+      exists: (id) => app.access.userExists(id),
+    }),
   ];
 };

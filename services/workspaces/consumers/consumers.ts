@@ -1,6 +1,6 @@
+import { deletedUsers } from "@statehouse/audit";
 import type { Consumer } from "@statehouse/events";
 import type { App } from "../app/app.ts";
-import { deletedUserProjection } from "./deleted-user.ts";
 import { pendingSyncProjections } from "./pending-sync.ts";
 import { workspaceStateProjection } from "./workspace-state.ts";
 
@@ -16,10 +16,9 @@ export const consumers = (app: App): Consumer[] => {
     { name: "created", filter: "statehouse.workspaces.organization.created.>", projections },
     { name: "updated", filter: "statehouse.workspaces.*.updated.>", projections },
     { name: "deleted", filter: "statehouse.workspaces.workspace.deleted.>", projections },
-    {
-      name: "deleted-users",
-      filter: "statehouse.access.user.deleted.>",
-      projections: [deletedUserProjection(app)],
-    },
+    deletedUsers({
+      audit: app.audit,
+      exists: async (id) => (await app.access.nameOf({ type: "user", id })) !== undefined,
+    }),
   ];
 };
