@@ -1,5 +1,6 @@
 import type { Database } from "@statehouse/postgres";
-import { circumstance, INSTALLATION } from "./record.ts";
+import { traceId } from "@statehouse/runtime";
+import { actionColumns, type Circumstance } from "./record.ts";
 
 /** A refused attempt. Equal attempts of one minute are one record with their number. */
 export interface Attempt {
@@ -11,40 +12,35 @@ export interface Attempt {
   code: string;
 }
 
-/** Returns the row of a refused attempt in the current work. */
-export const attemptOf = ({ organization, action, resource, code }: Attempt, service: string) => {
-  const { actor_type, actor_id, token_id, address, request_id } = circumstance(service);
-  return {
-    organization: organization ?? INSTALLATION,
-    actor_type,
-    actor_id,
-    token_id: token_id ?? "",
-    address: address ?? "",
-    action,
-    code,
-    attempts: 1,
-    resource_type: resource.type,
-    resource_id: resource.id ?? null,
-    request_id,
-  };
-};
+/** Returns the row of an attempt. */
+export const attemptOf = (attempt: Attempt, by: Circumstance) => ({
+  ...actionColumns(attempt),
+  ...by,
+  // They are part of the key.
+  token_id: by.token_id ?? "",
+  address: by.address ?? "",
+  code: attempt.code,
+  attempts: 1,
+});
 
 export type AttemptRow = ReturnType<typeof attemptOf>;
 
 /** Returns the row of a request with an unknown, expired or malformed credential. */
-export const failedSignIn = (address: string | undefined, requestId: string | undefined) => ({
-  organization: INSTALLATION,
-  actor_type: "unknown" as const,
-  actor_id: "",
-  token_id: "",
-  address: address ?? "",
-  action: "authentication.sign-in",
-  code: "unauthenticated",
-  attempts: 1,
-  resource_type: "authentication",
-  resource_id: null,
-  request_id: requestId ?? null,
-});
+export const failedSignIn = (address: string | undefined): AttemptRow =>
+  attemptOf(
+    {
+      action: "authentication.sign-in",
+      resource: { type: "authentication" },
+      code: "unauthenticated",
+    },
+    {
+      actor_type: "unknown",
+      actor_id: "",
+      token_id: null,
+      address: address ?? null,
+      request_id: traceId() ?? null,
+    },
+  );
 
 const keyOf = (row: AttemptRow): string =>
   JSON.stringify([

@@ -1,6 +1,5 @@
 import { unavailable } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
-import { traceId } from "@statehouse/runtime";
 import { removeAddresses } from "./addresses.ts";
 import {
   type Attempt,
@@ -10,7 +9,7 @@ import {
   writeAttempts,
 } from "./attempts.ts";
 import { gather } from "./gather.ts";
-import { type AuditRecord, insertRecords, type Row, rowOf } from "./record.ts";
+import { type AuditRecord, circumstance, insertRecords, type Row, rowOf } from "./record.ts";
 
 /** Records what changes nothing. Changes are recorded in their own transactions. */
 export interface Audit {
@@ -45,8 +44,8 @@ export function createAudit(database: Pick<Database, "query">, service: string):
     });
   return {
     write: (record) => written(records(rowOf(record, service))),
-    refused: (attempt) => written(attempts(attemptOf(attempt, service))),
+    refused: (attempt) => written(attempts(attemptOf(attempt, circumstance(service)))),
     removeAddresses: (userId) => removeAddresses(database, userId),
-    signInFailed: (address) => written(attempts(failedSignIn(address, traceId()))),
+    signInFailed: (address) => written(attempts(failedSignIn(address))),
   };
 }

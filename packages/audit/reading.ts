@@ -7,18 +7,8 @@ import type {
   AuditTrailService,
 } from "@statehouse/proto/statehouse/audit/v1/audit_record";
 import type { ServiceImpl } from "@statehouse/rpc";
-import type { Micros } from "./time.ts";
+import { MICROS, microsOf, timestampOf } from "./time.ts";
 import type { Span, Trail, TrailRecord } from "./trail.ts";
-
-const MICROS = 1_000_000;
-
-const microsOf = (time: Timestamp | undefined): Micros =>
-  time ? Number(time.seconds) * MICROS + Math.floor(time.nanos / 1000) : 0;
-
-const timestampOf = (micros: Micros) => ({
-  seconds: BigInt(Math.floor(micros / MICROS)),
-  nanos: (micros % MICROS) * 1000,
-});
 
 /** Returns the organization of a token that belongs to one. Throws `notFound` for users, who can be in several. */
 function organizationOfToken(caller: Caller): string {

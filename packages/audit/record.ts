@@ -1,9 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
+import { INSTALLATION } from "@statehouse/events";
 import { newId } from "@statehouse/postgres/ids";
 import { type ActorType, currentActor, traceId } from "@statehouse/runtime";
-
-/** The organization of records that belong to the whole installation. */
-export const INSTALLATION = "_";
 
 export type Outcome = "succeeded" | "refused" | "failed";
 
@@ -23,7 +21,7 @@ export interface AuditRecord {
 }
 
 /** The values of a record that the current work determines. */
-interface Circumstance {
+export interface Circumstance {
   actor_type: ActorType | "unknown";
   actor_id: string;
   token_id: string | null;
@@ -55,19 +53,27 @@ function saltedAddress(address: string | null) {
 
 const bytea = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
 
+/** Returns the columns that say what was done, where. */
+export const actionColumns = ({
+  organization,
+  action,
+  resource,
+}: Pick<AuditRecord, "organization" | "action" | "resource">) => ({
+  organization: organization || INSTALLATION,
+  action,
+  resource_type: resource.type,
+  resource_id: resource.id ?? null,
+});
+
 /** Returns the row of a record of the current work, in the form that `insertRecords` reads. */
 export const rowOf = (record: AuditRecord, service: string) => {
-  const { organization, action, resource, changedAttributes = [] } = record;
-  const { outcome = "succeeded", code = null } = record;
+  const { changedAttributes = [], outcome = "succeeded", code = null } = record;
   const by = circumstance(service);
   return {
     id: newId("ae"),
-    organization: organization || INSTALLATION,
+    ...actionColumns(record),
     ...by,
     ...saltedAddress(by.address),
-    action,
-    resource_type: resource.type,
-    resource_id: resource.id ?? null,
     changed_attributes: changedAttributes,
     outcome,
     code,

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { recordEvent } from "@statehouse/events";
+import { INSTALLATION, recordEvent } from "@statehouse/events";
 import { afterCommit, type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { AuditHeadSealedSchema as AccessHead } from "@statehouse/proto/statehouse/access/v1/events";
 import { AuditHeadSealedSchema as StateHead } from "@statehouse/proto/statehouse/state/v1/events";
@@ -13,7 +13,6 @@ import {
 } from "@statehouse/runtime";
 import { moveEndedAttempts } from "./attempts.ts";
 import { hashOfBatch, type Key, NO_PREVIOUS, type SignedHead, signHead } from "./chain.ts";
-import { INSTALLATION } from "./record.ts";
 import { type ChainedRecord, digestOfRecord } from "./record-digest.ts";
 import { chainedColumns, unsealedRecords } from "./stored-chain.ts";
 

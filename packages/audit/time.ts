@@ -1,6 +1,10 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+
 /** A time in microseconds since 1970, the precision of the database. */
 export type Micros = number;
 
+/** The number of microseconds in a second. */
+export const MICROS = 1_000_000;
 const MICROS_IN_MS = 1000;
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.(\d{1,9}))?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
@@ -18,3 +22,13 @@ export function textOfMicros(micros: Micros): string {
   const ms = new Date(Math.floor(micros / MICROS_IN_MS)).toISOString().slice(0, -1);
   return `${ms}${String(micros % MICROS_IN_MS).padStart(3, "0")}Z`;
 }
+
+/** Returns the time of a message; 0 if it has none. */
+export const microsOf = (time: Timestamp | undefined): Micros =>
+  time ? Number(time.seconds) * MICROS + Math.floor(time.nanos / 1000) : 0;
+
+/** Returns the time as the field of a message. */
+export const timestampOf = (micros: Micros) => ({
+  seconds: BigInt(Math.floor(micros / MICROS)),
+  nanos: (micros % MICROS) * 1000,
+});

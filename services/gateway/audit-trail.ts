@@ -1,4 +1,4 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { MICROS, type Micros, microsOf, timestampOf } from "@statehouse/audit/time";
 import {
   type AuditRecord,
   AuditTrailService,
@@ -9,36 +9,23 @@ import type { Page } from "./jsonapi/pagination.ts";
 
 const services: readonly (keyof Channels)[] = ["access", "workspaces", "state"];
 
-const MICROS = 1_000_000;
 const HOUR = 3600;
 /** The largest page that a service returns. */
 const MAX_PAGE = 1000;
 
-const timestampOf = (micros: number) => ({
-  seconds: BigInt(Math.floor(micros / MICROS)),
-  nanos: (micros % MICROS) * 1000,
-});
-
-/** Returns a time in microseconds since 1970. */
-export const microsOf = ({ seconds, nanos }: Timestamp): number =>
-  Number(seconds) * MICROS + Math.floor(nanos / 1000);
-
-const timeOf = ({ recordedAt }: AuditRecord): number => (recordedAt ? microsOf(recordedAt) : 0);
-
 /** Orders records by time and then by the bytes of their ids, as the services do. */
 const inOrder = (one: AuditRecord, other: AuditRecord): number =>
-  timeOf(one) - timeOf(other) || (one.id < other.id ? -1 : 1);
+  microsOf(one.recordedAt) - microsOf(other.recordedAt) || (one.id < other.id ? -1 : 1);
 
 interface Span {
   organizationId: string;
-  /** In microseconds since 1970: from this time on, and before `until`. */
-  since: number;
-  until: number;
+  /** From this time on, and before `until`. */
+  since: Micros;
+  until: Micros;
 }
 
 interface Interval {
-  /** In microseconds since 1970. */
-  start: number;
+  start: Micros;
   count: number;
 }
 
@@ -47,8 +34,8 @@ export interface AuditTrailRequest {
   caller: Caller;
   /** Empty for the organization that the token belongs to. */
   organizationId: string;
-  /** In microseconds since 1970; only later records are read. */
-  after: number;
+  /** Only later records are read. */
+  after: Micros;
   page: Page;
 }
 
@@ -75,9 +62,7 @@ export async function readAuditTrail({
     ),
   );
   const organizationId = begun[0]?.organizationId ?? "";
-  const until = Math.min(
-    ...begun.map(({ completeUntil }) => (completeUntil ? microsOf(completeUntil) : 0)),
-  );
+  const until = Math.min(...begun.map(({ completeUntil }) => microsOf(completeUntil)));
   const span = { organizationId, since: after + 1, until };
   const read = { client, caller };
   const hours = await countedIntervals(read, span, HOUR);
@@ -131,7 +116,7 @@ async function countedIntervals(
     services.map((name) => client(AuditTrailService, name).countAuditRecords(request, caller)),
   );
   for (const { start, count } of answers.flatMap(({ intervals }) => intervals)) {
-    const at = start ? microsOf(start) : 0;
+    const at = microsOf(start);
     counts.set(at, count + (counts.get(at) ?? 0));
   }
   return [...counts]

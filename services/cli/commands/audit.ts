@@ -11,6 +11,7 @@ import {
   verifyChains,
 } from "@statehouse/audit";
 import { microsOfText, textOfMicros } from "@statehouse/audit/time";
+import { INSTALLATION } from "@statehouse/events";
 import { readConfig, StartError, settings } from "@statehouse/runtime";
 import { openSecrets } from "@statehouse/standalone/data-directory";
 import { z } from "zod";
@@ -183,7 +184,7 @@ async function exportRecords(
   const access = databases.get("access");
   if (access) {
     await createAudit(access, "operator").write({
-      organization: organization === "_" ? undefined : organization,
+      organization: organization === INSTALLATION ? undefined : organization,
       action: "audit-trail.export",
       resource: { type: "audit-trail" },
     });

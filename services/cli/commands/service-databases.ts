@@ -1,3 +1,4 @@
+import { INSTALLATION } from "@statehouse/events";
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { createLogger, readConfig, StartError } from "@statehouse/runtime";
 import { standaloneSchema } from "@statehouse/standalone/config";
@@ -74,7 +75,7 @@ export async function organizationIdOf(
   const [row] = found ?? [];
   if (row) return row.id;
   // The audit trail also contains organizations that were deleted, which only have an id.
-  if (organization === "_" || organization.startsWith("org-")) return organization;
+  if (organization === INSTALLATION || organization.startsWith("org-")) return organization;
   throw new StartError(
     found
       ? `There is no organization ${organization}.`

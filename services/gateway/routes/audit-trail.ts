@@ -1,8 +1,8 @@
-import { microsOfText, textOfMicros } from "@statehouse/audit/time";
+import { microsOf, microsOfText, textOfMicros } from "@statehouse/audit/time";
 import { badRequest } from "@statehouse/errors";
 import type { AuditRecord } from "@statehouse/proto/statehouse/audit/v1/audit_record";
 import { z } from "zod";
-import { microsOf, readAuditTrail } from "../audit-trail.ts";
+import { readAuditTrail } from "../audit-trail.ts";
 import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { parameter, text } from "../http/query.ts";
@@ -80,7 +80,7 @@ function entryOf(record: AuditRecord): z.infer<typeof entry> {
     version: "0",
     type: "Resource",
     // With microseconds, so that clients can send it as `since` without losing a part of it.
-    timestamp: textOfMicros(record.recordedAt ? microsOf(record.recordedAt) : 0),
+    timestamp: textOfMicros(microsOf(record.recordedAt)),
     auth: {
       accessor_id: record.actorId || null,
       description: record.actorType,
