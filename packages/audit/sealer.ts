@@ -39,6 +39,20 @@ export interface SealerOptions {
 type Unsealed = ChainedRecord & { month: string };
 
 /**
+ * SQL: the oldest transaction that is open and can write records. PostgreSQL numbers the transactions of all databases
+ * together; those of other databases write none. An open transaction that has just ended counts as one of this database.
+ */
+export const oldestOpenTransaction = `coalesce((
+  select open from pg_snapshot_xip(pg_current_snapshot()) as open
+  where open::xid not in (
+    select l.transactionid from pg_locks l join pg_stat_activity a on a.pid = l.pid
+    where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted
+      and a.datname <> current_database()
+  )
+  order by open limit 1
+), pg_snapshot_xmax(pg_current_snapshot()))`;
+
+/**
  * Selects records whose transactions precede all that are still open: no further record can be committed among them. A
  * record with a transaction of the future comes from a database that was restored from a dump.
  */
@@ -46,7 +60,7 @@ const unsealed = `
   -- index: audit_records_unsealed
   select ${chainedColumns}, to_char(recorded_at at time zone 'UTC', 'YYYY-MM') as month
   from audit_records
-  where batch is null and (transaction < pg_snapshot_xmin(pg_current_snapshot())
+  where batch is null and (transaction < ${oldestOpenTransaction}
     or transaction >= pg_snapshot_xmax(pg_current_snapshot()))
   order by transaction, recorded_at, id limit $1`;
 
@@ -86,7 +100,7 @@ export async function sealRecords(options: SealerOptions): Promise<boolean> {
       [LOCK],
     );
     if (!lock?.held) return false;
-    // Their records are sealed by a later turn, because this transaction is still open.
+    // Their records may be sealed by a later turn, because this transaction is still open.
     await queryIn(em, moveEndedAttempts);
     const records = await queryIn<Unsealed>(em, unsealed, [maxRecords]);
     const organizations = [...new Set(records.map(({ organization }) => organization))];

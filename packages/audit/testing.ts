@@ -1,13 +1,13 @@
 import { waitFor } from "@statehouse/testing";
-import { type SealerOptions, sealRecords } from "./sealer.ts";
+import { oldestOpenTransaction, type SealerOptions, sealRecords } from "./sealer.ts";
 
 const delayed = `
   select from audit_records
-  where batch is null and transaction >= pg_snapshot_xmin(pg_current_snapshot()) limit 1`;
+  where batch is null and transaction >= ${oldestOpenTransaction} limit 1`;
 
 /**
- * Runs one turn of the sealer once it may seal all records: a transaction that is open in any database of the server
- * delays the records that were written after its start. Returns what `sealRecords` returns.
+ * Runs one turn of the sealer once it may seal all records: an open transaction delays the records that were written
+ * after its start. Returns what `sealRecords` returns.
  */
 export async function sealWhenReady(options: SealerOptions): Promise<boolean> {
   const ready = async () => (await options.database.query(delayed)).length === 0;

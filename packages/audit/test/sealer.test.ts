@@ -140,6 +140,18 @@ test("a transaction that commits late is sealed by a later turn, together with w
   expect((await verify()).findings).toEqual([]);
 });
 
+test("a transaction of another database delays nothing", async () => {
+  const schema = { contextName: "other", migrations: eventMigrations };
+  const { url } = stack.use(await freshDatabase(schema));
+  const other = stack.use(await openDatabase({ ...schema, url, entities: [], logger }));
+  await other.transaction(async (em) => {
+    await queryIn(em, "select pg_current_xact_id()");
+    await write("sv-1");
+    await seal();
+  });
+  expect(await publishedHeads()).toMatchObject([{ revision: 1n, records: 1 }]);
+});
+
 test("one turn seals a limited number of records", async () => {
   for (let number = 0; number < 7; number++) await write(`sv-${number}`);
   expect(await seal(3)).toBe(true);
