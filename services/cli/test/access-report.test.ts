@@ -37,6 +37,44 @@ const report = async (...args: string[]) => {
   return stdout;
 };
 
+test("--json contains the same with all times and ids", async () => {
+  const { members, teams, tokens, ...more } = JSON.parse(await report(organizationId, "--json"));
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  expect(more).toEqual({ organization: { id: organizationId, userTokens: true }, runs: [] });
+  expect(members).toMatchObject([
+    { username: "max", status: "active", suspended: false, since: time, teams: ["deployers"] },
+    { username: "olga", status: "active", suspended: false, since: time, teams: ["owners"] },
+  ]);
+  expect(teams).toMatchObject([
+    { name: "owners", owners: true, since: time, members: [{ username: "olga", since: time }] },
+    {
+      ...{ name: "deployers", owners: false, since: time, organizationAccess: ["manage-modules"] },
+      members: [{ username: "max", since: time }],
+      grants: [{ targetType: "project", targetId: "prj-network", access: "write", since: time }],
+    },
+  ]);
+  expect(tokens).toContainEqual(
+    expect.objectContaining({
+      type: "team",
+      owner: "deployers",
+      description: "deployment",
+      since: time,
+    }),
+  );
+  for (const token of tokens) {
+    expect(Object.keys(token).toSorted()).toEqual([
+      "createdById",
+      "description",
+      "expiresAt",
+      "id",
+      "lastUsedAt",
+      "owner",
+      "since",
+      "type",
+    ]);
+  }
+});
+
 test("the report names members, teams, permissions and tokens with their times", async () => {
   const today = new Date().toISOString().slice(0, 10);
   const text = await report(organizationId);
