@@ -476,7 +476,7 @@ func (ProjectDeleted) EventType() string {
 	return "statehouse.workspaces.project.deleted.v1"
 }
 
-// TagDeleted: A tag was deleted, because no workspace of the organization has it any more.
+// TagDeleted: A tag was deleted. Every workspace of the organization that had it has lost it, without an event of its own.
 type TagDeleted struct {
 	TagID          string `json:"tagId,omitempty"`
 	OrganizationID string `json:"organizationId,omitempty"`
@@ -571,8 +571,10 @@ func (SshKeyDeleted) EventType() string {
 // DataRetentionPolicySet: The data retention policy of a workspace, an organization or the installation was set.
 type DataRetentionPolicySet struct {
 	DataRetentionPolicyID string `json:"dataRetentionPolicyId,omitempty"`
-	OrganizationID        string `json:"organizationId,omitempty"`
-	WorkspaceID           string `json:"workspaceId,omitempty"`
+	// Also of a workspace's policy; absent for the policy of the installation.
+	OrganizationID string `json:"organizationId,omitempty"`
+	// Absent for the policies of organizations and of the installation.
+	WorkspaceID string `json:"workspaceId,omitempty"`
 	// delete-older or dont-delete
 	Kind                 string  `json:"kind,omitempty"`
 	DeleteOlderThanNDays *uint32 `json:"deleteOlderThanNDays,omitempty"`
@@ -589,9 +591,11 @@ func (DataRetentionPolicySet) EventType() string {
 // DataRetentionPolicyDeleted: A data retention policy was deleted.
 type DataRetentionPolicyDeleted struct {
 	DataRetentionPolicyID string `json:"dataRetentionPolicyId,omitempty"`
-	OrganizationID        string `json:"organizationId,omitempty"`
-	WorkspaceID           string `json:"workspaceId,omitempty"`
-	Revision              uint64 `json:"revision,omitempty,string"`
+	// Also of a workspace's policy; absent for the policy of the installation.
+	OrganizationID string `json:"organizationId,omitempty"`
+	// Absent for the policies of organizations and of the installation.
+	WorkspaceID string `json:"workspaceId,omitempty"`
+	Revision    uint64 `json:"revision,omitempty,string"`
 }
 
 // EventType returns the type of the event.

@@ -119,6 +119,21 @@ test("every change of a state publishes an event, in order", async () => {
   expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
 });
 
+test("events of a workspace's retention policy have the organization of the workspace", async () => {
+  const { owner, stack, organization } = fixture();
+  const { id } = await newWorkspace(fixture());
+  const policy = `/workspaces/${id}/relationships/data-retention-policy`;
+  await owner.api.post(policy, document("data-retention-policy-dont-deletes", {}));
+  await owner.api.delete(policy);
+  const endings = ["data-retention-policy.set.v1", "data-retention-policy.deleted.v1"];
+  const events = await waitFor(() => {
+    const found = bus.about("workspaceId", id, ...endings);
+    return found.length === 2 && found;
+  });
+  const inside = await organizationId(stack, organization);
+  for (const event of events) expect(event.organizationId).toBe(inside);
+});
+
 /** Creates an organization with one object of every kind, and deletes it. */
 async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> {
   const path = `/organizations/${await newOrganization(api)}`;

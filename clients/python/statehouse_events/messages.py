@@ -482,7 +482,7 @@ class ProjectDeleted(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class TagDeleted(Message):
-    """A tag was deleted, because no workspace of the organization has it any more."""
+    """A tag was deleted. Every workspace of the organization that had it has lost it, without an event of its own."""
 
     TYPE: ClassVar[str] = "statehouse.workspaces.tag.deleted.v1"
     tag_id: str = ""
@@ -564,7 +564,9 @@ class DataRetentionPolicySet(Message):
 
     TYPE: ClassVar[str] = "statehouse.workspaces.data-retention-policy.set.v1"
     data_retention_policy_id: str = ""
+    # Also of a workspace's policy; absent for the policy of the installation.
     organization_id: str = ""
+    # Absent for the policies of organizations and of the installation.
     workspace_id: str = ""
     # delete-older or dont-delete
     kind: str = ""
@@ -580,7 +582,9 @@ class DataRetentionPolicyDeleted(Message):
 
     TYPE: ClassVar[str] = "statehouse.workspaces.data-retention-policy.deleted.v1"
     data_retention_policy_id: str = ""
+    # Also of a workspace's policy; absent for the policy of the installation.
     organization_id: str = ""
+    # Absent for the policies of organizations and of the installation.
     workspace_id: str = ""
     revision: int = int64()
 

@@ -12,7 +12,7 @@ import {
   type OwnedDataRetentionPolicy,
   type WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
-import type { WorkspaceId } from "../domain/ids.ts";
+import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
 import { workspaceNotFound } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
@@ -49,14 +49,14 @@ export const setDataRetentionPolicy = (
   wanted: DataRetentionInput,
 ): Promise<OwnedDataRetentionPolicy> =>
   changeRetention(app, async (tx) => {
-    const owner = await changeableTarget(tx, caller, target);
+    const { owner, organizationId } = await changeableTarget(tx, caller, target);
     const found = await tx.dataRetentionPolicies.findForUpdate(owner);
     const policy = found ?? newDataRetentionPolicy(newId("drp"), owner, app.now());
     const problems = new Problems();
     applyDataRetention(policy, wanted, { problems, now: app.now() });
     problems.throwIfAny();
     await tx.dataRetentionPolicies.save(policy);
-    await tx.record(dataRetentionPolicySet(policy));
+    await tx.record(dataRetentionPolicySet(policy, organizationId));
     const organizationName =
       target !== "site" && "organizationName" in target ? target.organizationName : null;
     return { ...policy, organizationName };
@@ -72,10 +72,10 @@ export const deleteDataRetentionPolicy = (
   target: DataRetentionTarget,
 ): Promise<void> =>
   changeRetention(app, async (tx) => {
-    const owner = await changeableTarget(tx, caller, target);
+    const { owner, organizationId } = await changeableTarget(tx, caller, target);
     const policy = await tx.dataRetentionPolicies.findForUpdate(owner);
     if (!policy) return;
-    await tx.record(dataRetentionPolicyDeleted(policy));
+    await tx.record(dataRetentionPolicyDeleted(policy, organizationId));
     await tx.dataRetentionPolicies.remove(policy);
   });
 
@@ -118,22 +118,26 @@ async function readableTarget(
   return [found.placement.organizationId, target.workspaceId];
 }
 
-/** Locks the row of the target workspace or organization until the transaction ends, and returns the policy's owner. */
+/**
+ * Locks the row of the target workspace or organization until the transaction ends. Returns the policy's owner and its
+ * organization, which is null for the installation.
+ */
 async function changeableTarget(
   tx: Tx,
   caller: Caller,
   target: DataRetentionTarget,
-): Promise<DataRetentionOwner> {
+): Promise<{ owner: DataRetentionOwner; organizationId: OrganizationId | null }> {
   if (target === "site") {
     requireAdministrator(caller);
-    return target;
+    return { owner: target, organizationId: null };
   }
   if ("organizationName" in target) {
     const { id } = await tx.organizations.getByNameForUpdate(target.organizationName);
     authorize(caller, "organization:update", { organizationId: id });
-    return { organizationId: id };
+    return { owner: { organizationId: id }, organizationId: id };
   }
   const workspace = await tx.workspaces.getForUpdate({ id: target.workspaceId });
   authorize(caller, "workspace:update", targetOf(workspace));
-  return { workspaceId: workspace.id };
+  const { id, organizationId } = workspace;
+  return { owner: { workspaceId: id }, organizationId };
 }

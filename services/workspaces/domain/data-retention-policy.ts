@@ -113,11 +113,17 @@ export function applyDataRetention(
   policy.revision = nextVersion(policy.revision, now);
 }
 
-export const dataRetentionPolicySet = (policy: DataRetentionPolicy) =>
-  ({ type: "dataRetentionPolicySet", revision: policy.revision, policy }) as const;
+/** The organization of the policy's owner; null for the installation. */
+type Within = OrganizationId | null;
 
-export const dataRetentionPolicyDeleted = (policy: DataRetentionPolicy) =>
-  ({ type: "dataRetentionPolicyDeleted", revision: policy.revision, policy }) as const;
+export const dataRetentionPolicySet = (policy: DataRetentionPolicy, organizationId: Within) =>
+  ({ type: "dataRetentionPolicySet", revision: policy.revision, policy, organizationId }) as const;
+
+export const dataRetentionPolicyDeleted = (policy: DataRetentionPolicy, organizationId: Within) =>
+  ({
+    ...{ type: "dataRetentionPolicyDeleted", revision: policy.revision },
+    ...{ policy, organizationId },
+  }) as const;
 
 export type DataRetentionPolicyEvent = ReturnType<
   typeof dataRetentionPolicySet | typeof dataRetentionPolicyDeleted

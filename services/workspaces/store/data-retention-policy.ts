@@ -155,18 +155,22 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-type ListedPolicy = Omit<DataRetentionPolicy, "revision"> & { key: string; revision: number };
+/** The fields of a policy's events. The organization is also that of a workspace's policy. */
+type PublishedPolicy = Omit<DataRetentionPolicy, "revision">;
+type ListedPolicy = PublishedPolicy & { key: string; revision: number };
+
+const organizationOfPolicy = "coalesce(r.organization_id, w.organization_id)";
 
 /** Selects at most $3 policies after $1 of organization $2 for subscribers; of all if $2 is null. */
-const listedPolicies = `-- index: data_retention_policies_pkey, organizations_pkey
-  select r.id as key, r.organization_id as "organizationId", r.workspace_id as "workspaceId",
+const listedPolicies = `-- index: data_retention_policies_pkey, workspaces_pkey, organizations_pkey
+  select r.id as key, ${organizationOfPolicy} as "organizationId", r.workspace_id as "workspaceId",
     ${columns}, r.revision,
-    r.organization_id is null or ${organizationIsActive("r.organization_id")} as "isListed"
-  from data_retention_policies r
-  where r.id > $1 and ($2::text is null or coalesce(r.organization_id, '_') = $2)
+    ${organizationOfPolicy} is null or ${organizationIsActive(organizationOfPolicy)} as "isListed"
+  from data_retention_policies r left join workspaces w on w.id = r.workspace_id
+  where r.id > $1 and ($2::text is null or coalesce(${organizationOfPolicy}, '_') = $2)
   order by r.id limit $3`;
 
-const policySet = (policy: Omit<DataRetentionPolicy, "revision">) => {
+const policySet = (policy: PublishedPolicy) => {
   const { id, kind, deleteOlderThanNDays, stateVersionsDeleteAfterNDays } = policy;
   return published(DataRetentionPolicySetSchema, id, {
     ...targetOf(policy),
@@ -197,8 +201,13 @@ export const dataRetentionPolicies = {
     events: (policy: ListedPolicy) => [policySet(policy)],
   }),
   published: {
-    dataRetentionPolicySet: ({ policy }) => policySet(policy),
-    dataRetentionPolicyDeleted: ({ policy }) =>
-      published(DataRetentionPolicyDeletedSchema, policy.id, targetOf(policy)),
+    dataRetentionPolicySet: ({ policy, organizationId }) =>
+      policySet({ ...policy, organizationId }),
+    dataRetentionPolicyDeleted: ({ policy, organizationId }) =>
+      published(
+        DataRetentionPolicyDeletedSchema,
+        policy.id,
+        targetOf({ ...policy, organizationId }),
+      ),
   } satisfies PublishedEvents<DataRetentionPolicyEvent>,
 };
