@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdir, writeFile } from "node:fs/promises";
+import { type FileHandle, open, readdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { withFileLimit } from "@statehouse/local-services";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
@@ -56,6 +57,28 @@ describe("a blob store in a folder", () => {
     expect(await store.sizeOf("ws-1/sv-2/raw-2")).toBeUndefined();
   });
 
+  it("syncs a file and the folders that are new on its path, all at once", async () => {
+    await using folder = await temporaryFolder();
+    await using store = await openDirectoryStore(folder.path);
+    using syncs = await watchSyncs(folder.path);
+    const root = path.join(folder.path, "blobs");
+    const syncsOf = async (key: string) => {
+      const never = new AbortController().signal;
+      await store.put(key, Readable.from([Buffer.from("x")]), { size: 1 }, never);
+      const shard = path.join(root, ...(await readdir(root)));
+      const [workspace = "", version = "", name = ""] = key.split("/");
+      const folders = { root, shard, workspace: path.join(shard, workspace) };
+      const within = path.join(folders.workspace, version);
+      return syncs.namesOf({ ...folders, version: within, file: path.join(within, name) });
+    };
+    const all = ["root", "shard", "workspace", "version", "file"];
+    expect(await syncsOf("ws-1/sv-1/raw-1")).toEqual(all);
+    expect(await syncsOf("ws-1/sv-1/json-1")).toEqual(["version", "file"]);
+    expect(await syncsOf("ws-1/sv-2/raw-1")).toEqual(["workspace", "version", "file"]);
+    await store.delete(["ws-1/sv-1/raw-1", "ws-1/sv-1/json-1", "ws-1/sv-2/raw-1"]);
+    expect(await syncsOf("ws-1/sv-2/raw-1")).toEqual(all);
+  });
+
   it("reports in one sentence that its folder cannot be used", async () => {
     await using folder = await temporaryFolder();
     const file = path.join(folder.path, "file");
@@ -70,4 +93,38 @@ async function onFullDisk(folder?: string): Promise<FullDiskReport> {
   const { command, args } = withFileLimit(ROOM, process.execPath, [program, folder ?? own.path]);
   const { stdout } = await promisify(execFile)(command, args);
   return JSON.parse(stdout);
+}
+
+/** Records which files and folders of this process are synced to the disk, until it is disposed. */
+async function watchSyncs(folder: string) {
+  await using some = await open(folder, "r");
+  const prototype: FileHandle = Object.getPrototypeOf(some);
+  const sync = prototype.sync;
+  let started: number[] = [];
+  let ended = 0;
+  prototype.sync = async function (this: FileHandle) {
+    expect(ended, "syncs that end before another one starts").toBe(0);
+    const { ino } = await this.stat();
+    started.push(ino);
+    await pause(5);
+    await sync.call(this);
+    ended++;
+  };
+  return {
+    /** Returns the names of the paths that were synced since the last call, in the order of `paths`. */
+    async namesOf(paths: Readonly<Record<string, string>>): Promise<string[]> {
+      const inodes = started;
+      [started, ended] = [[], 0];
+      const names: string[] = [];
+      for (const [name, place] of Object.entries(paths)) {
+        const { ino } = await stat(place);
+        names.push(...inodes.filter((one) => one === ino).map(() => name));
+      }
+      expect(names).toHaveLength(inodes.length);
+      return names;
+    },
+    [Symbol.dispose]() {
+      prototype.sync = sync;
+    },
+  };
 }

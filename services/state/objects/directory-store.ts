@@ -4,7 +4,6 @@ import {
   access,
   constants,
   type FileHandle,
-  mkdir,
   open,
   rename,
   rm,
@@ -21,6 +20,7 @@ import type { BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
 import type { ByteRange } from "./byte-range.ts";
 import { ContentMeter } from "./content-meter.ts";
 import { entriesOf, keysAmong } from "./directory-listing.ts";
+import { DurableFolders } from "./durable-folders.ts";
 import { ReadBuffers } from "./read-buffers.ts";
 
 const UNFINISHED = "unfinished";
@@ -51,11 +51,13 @@ export async function openDirectoryStore(
 class DirectoryStore implements BlobStore {
   readonly #unfinished: string;
   readonly #blobs: string;
+  readonly #folders: DurableFolders;
   readonly #buffers = new ReadBuffers();
 
   constructor(folder: string) {
     this.#unfinished = path.join(folder, UNFINISHED);
     this.#blobs = path.join(folder, BLOBS);
+    this.#folders = new DurableFolders(this.#blobs);
   }
 
   async clean(): Promise<void> {
@@ -71,23 +73,26 @@ class DirectoryStore implements BlobStore {
     signal: AbortSignal,
   ): Promise<StoredBlob> {
     const unfinished = path.join(this.#unfinished, randomBytes(12).toString("hex"));
+    const finished = this.#pathOf(key);
     const meter = new ContentMeter(expected, { md5: "computed" });
+    let written = unfinished;
     try {
-      {
-        await using file = await open(unfinished, "wx", 0o600);
-        await pipeline(
-          meter.measure(body),
-          async (chunks: AsyncIterable<Buffer>) => {
-            for await (const chunk of chunks) await file.writeFile(chunk);
-          },
-          { signal },
-        );
-        await file.sync();
-      }
-      await moveDurably(unfinished, this.#pathOf(key), this.#blobs);
+      await using file = await open(unfinished, "wx", 0o600);
+      await pipeline(
+        meter.measure(body),
+        async (chunks: AsyncIterable<Buffer>) => {
+          for await (const chunk of chunks) await file.writeFile(chunk);
+        },
+        { signal },
+      );
+      await this.#move(unfinished, finished);
+      written = finished;
+      // The order of these writes does not matter: the key gets a row only after all of them, and until then a power
+      // failure may leave anything under it.
+      await Promise.all([file.sync(), this.#folders.sync(path.dirname(finished))]);
       return meter.digests;
     } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => {});
+      await rm(written, { force: true }).catch(() => {});
       signal.throwIfAborted();
       throw error instanceof AppError ? error : storeUnavailable(error);
     } finally {
@@ -161,6 +166,18 @@ class DirectoryStore implements BlobStore {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
+  async #move(from: string, to: string): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      await this.#folders.make(path.dirname(to));
+      try {
+        return await rename(from, to);
+      } catch (error) {
+        // A concurrent deletion may have removed the folder because it was empty.
+        if (!hasCode(error, "ENOENT") || attempt === MOVE_ATTEMPTS) throw error;
+      }
+    }
+  }
+
   async #copy(
     file: FileHandle,
     { start, end }: ByteRange,
@@ -191,27 +208,6 @@ class DirectoryStore implements BlobStore {
 
 const shardOf = (key: string): string =>
   createHash("sha256").update(key.split("/", 1).join()).digest("hex").slice(0, 2);
-
-/**
- * Renames a file so that the rename survives a power failure: every folder on its path is synced to disk. This includes
- * folders that a concurrent upload has created and may not have synced yet.
- */
-async function moveDurably(from: string, to: string, root: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    await mkdir(path.dirname(to), { recursive: true, mode: 0o700 });
-    try {
-      await rename(from, to);
-      for (let folder = path.dirname(to); ; folder = path.dirname(folder)) {
-        await using handle = await open(folder, "r");
-        await handle.sync();
-        if (folder === root) return;
-      }
-    } catch (error) {
-      // A concurrent deletion may have removed the folder because it was empty.
-      if (!hasCode(error, "ENOENT") || attempt === MOVE_ATTEMPTS) throw error;
-    }
-  }
-}
 
 async function removeEmpty(folder: string, end: string): Promise<void> {
   for (let current = folder; current !== end; current = path.dirname(current)) {
