@@ -166,7 +166,7 @@ function createOrm({
       onPoolCreated: (created: Pool) => {
         pool = created;
         followUrl(created, currentUrl);
-        created.on("connect", (client) => observeStatements(client, onStatement));
+        created.on("connect", (client) => observeStatements(client, contextName, onStatement));
       },
     },
   });

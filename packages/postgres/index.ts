@@ -15,6 +15,6 @@ export {
 export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
 export { saveRow } from "./save-row.ts";
 export { createSealer, deriveKey, type Sealer } from "./sealing.ts";
-export { awaitedStatementCount, statementCount } from "./statements.ts";
+export { awaitedStatementCount, statementCount, watchStatements } from "./statements.ts";
 export { afterCommit, existsIn, queryIn, type TransactionMode } from "./transaction.ts";
 export { pageWithTotal, type RowWithTotal, withTotal } from "./with-total.ts";

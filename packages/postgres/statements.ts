@@ -63,16 +63,56 @@ export const statementCount = (): number => statements;
 
 export type StatementListener = (sql: string) => void;
 
+/**
+ * Is called before a statement is sent to the database of a service, and returns what is called when the response has
+ * arrived.
+ */
+export type StatementWatcher = (
+  service: string,
+  sql: string,
+  client: PoolClient,
+) => (() => void) | undefined;
+
+let watcher: StatementWatcher | undefined;
+
+/** Watches every statement of this process, for tests that count what a request waits for. */
+export function watchStatements(watch: StatementWatcher): void {
+  watcher = watch;
+}
+
 /** Counts every statement on this connection and passes it to `listener`, regardless of the code that sends it. */
-export function observeStatements(client: PoolClient, listener?: StatementListener): void {
+export function observeStatements(
+  client: PoolClient,
+  service: string,
+  listener?: StatementListener,
+): void {
   const send: (...args: unknown[]) => unknown = client.query.bind(client);
   const observed = (...args: unknown[]): unknown => {
     statements++;
     if (remainingMs() !== undefined) awaited++;
     listener?.(textOf(args[0]));
-    return send(...args);
+    const answered = watcher?.(service, textOf(args[0]), client);
+    return answered ? callingAfter(send, args, answered) : send(...args);
   };
   Reflect.set(client, "query", observed);
+}
+
+/** Sends a statement, and calls `answered` before its caller receives the response, as a promise or by a callback. */
+function callingAfter(
+  send: (...args: unknown[]) => unknown,
+  args: readonly unknown[],
+  answered: () => void,
+): unknown {
+  const callback = args.at(-1);
+  if (typeof callback !== "function") {
+    const response = send(...args);
+    if (response instanceof Promise) response.then(answered, answered);
+    return response;
+  }
+  return send(...args.slice(0, -1), (...response: unknown[]) => {
+    answered();
+    callback(...response);
+  });
 }
 
 /** Exposes the number of statements to Prometheus. */

@@ -1,35 +1,159 @@
-import { awaitedStatementCount } from "@statehouse/postgres";
+import { Socket } from "node:net";
+import { watchStatements } from "@statehouse/postgres";
 import { callCount } from "@statehouse/rpc";
+import { remainingMs } from "@statehouse/runtime";
 
-export interface RequestCost {
-  /**
-   * Number of SQL statements that finish before the response, including every BEGIN and COMMIT. Later statements of
-   * relays are not counted.
-   */
+/** What a request does before its response in the database of one service, or in all of them. */
+export interface DatabaseCost {
+  /** Number of SQL statements, including every BEGIN and COMMIT. */
   statements: number;
-  /** Number of calls between services. */
-  calls: number;
+  /** Number of transactions; a statement outside a transaction is one. */
+  transactions: number;
+  /** How often the request waits for a response of the server. */
+  roundTrips: number;
 }
 
+export interface RequestCost extends DatabaseCost {
+  /** Number of calls between services. */
+  calls: number;
+  /** The largest number of commits of changes that follow each other, each of which waits for the disk. */
+  waits: number;
+  /** Number of system calls that write to sockets: to PostgreSQL, and the response. */
+  writes: number;
+  services: Readonly<Record<string, DatabaseCost>>;
+}
+
+/** A statement that a request waits for. Statements of relays and loops, which have no deadline, are not noted. */
+interface Sent {
+  service: string;
+  endsTransaction: boolean;
+  /** Whether it commits changes or row locks. */
+  commits: boolean;
+  from: number;
+  until: number;
+}
+
+const CHANGES =
+  /\b(?:insert into|update|delete from)\s+["\w]|\bfor (?:no key update|update|key share|share)\b/i;
 const SAMPLES = 8;
+
+let sent: Sent[] = [];
+let writes = 0;
+
+/** For each connection, whether its open transaction has changed anything; undefined without a transaction. */
+const transactions = new WeakMap<object, { changed: boolean } | undefined>();
+const toPostgres = new WeakSet<object>();
+
+watchStatements((service, text, client) => {
+  toPostgres.add(client.connection.stream);
+  const note = noteOf(service, text, client);
+  return (
+    note &&
+    (() => {
+      note.until = performance.now();
+    })
+  );
+});
+
+function noteOf(service: string, text: string, client: object): Sent | undefined {
+  const changes = CHANGES.test(text);
+  const begins = /^\s*begin\b/i.test(text);
+  const ends = /^\s*(?:commit|rollback)\b/i.test(text);
+  const open = transactions.get(client);
+  const commits = ends ? open?.changed === true && /commit/i.test(text) : !open && changes;
+  if (begins) transactions.set(client, { changed: false });
+  else if (ends) transactions.set(client, undefined);
+  else if (open && changes) open.changed = true;
+  if (remainingMs() === undefined) return undefined;
+  const endsTransaction = ends || !(open || begins);
+  const from = performance.now();
+  const note = { service, endsTransaction, commits, from, until: Number.POSITIVE_INFINITY };
+  sent.push(note);
+  return note;
+}
+
+// Each of these calls is one system call, because the messages are smaller than the buffer of a socket.
+for (const name of ["_write", "_writev"] as const) {
+  const write: unknown = Reflect.get(Socket.prototype, name);
+  if (typeof write !== "function") throw new Error(`sockets have no method ${name}`);
+  Reflect.set(Socket.prototype, name, function (this: Socket, ...args: unknown[]): unknown {
+    const isResponse = Reflect.get(this, "server") instanceof Object;
+    if (isResponse || (toPostgres.has(this) && remainingMs() !== undefined)) writes++;
+    return write.apply(this, args);
+  });
+}
 
 /**
  * Measures the cost of a request in a stack of this process with warm caches. Returns the minimum of several
  * measurements, because background work only adds to it.
  */
-export async function costOf(send: () => Promise<unknown>): Promise<RequestCost> {
+export async function writeCostOf(send: () => Promise<unknown>): Promise<RequestCost> {
   await send();
   const samples: RequestCost[] = [];
   for (let sample = 0; sample < SAMPLES; sample++) {
-    const before = { statements: awaitedStatementCount(), calls: callCount() };
+    sent = [];
+    writes = 0;
+    const calls = callCount();
     await send();
-    samples.push({
-      statements: awaitedStatementCount() - before.statements,
-      calls: callCount() - before.calls,
-    });
+    samples.push(costOfSent(sent, { calls: callCount() - calls, writes }));
   }
-  return {
-    statements: Math.min(...samples.map(({ statements }) => statements)),
-    calls: Math.min(...samples.map(({ calls }) => calls)),
-  };
+  return samples.reduce(least);
 }
+
+/** Measures the statements and calls of a request like `writeCostOf`. */
+export async function costOf(send: () => Promise<unknown>) {
+  const { statements, calls } = await writeCostOf(send);
+  return { statements, calls };
+}
+
+const costOfSent = (
+  all: readonly Sent[],
+  counted: Pick<RequestCost, "calls" | "writes">,
+): RequestCost => ({
+  ...inDatabase(all),
+  ...counted,
+  waits: longestSequence(all.filter(({ commits }) => commits)),
+  services: Object.fromEntries(
+    [...Map.groupBy(all, ({ service }) => service)].map(([service, own]) => [
+      service,
+      inDatabase(own),
+    ]),
+  ),
+});
+
+const inDatabase = (all: readonly Sent[]): DatabaseCost => ({
+  statements: all.length,
+  transactions: all.filter(({ endsTransaction }) => endsTransaction).length,
+  roundTrips: longestSequence(all),
+});
+
+/** Returns how many of these can follow each other: those that overlap are waited for together. */
+function longestSequence(all: readonly Pick<Sent, "from" | "until">[]): number {
+  let length = 0;
+  let end = Number.NEGATIVE_INFINITY;
+  for (const { from, until } of all.toSorted((a, b) => a.until - b.until)) {
+    if (from < end) continue;
+    length++;
+    end = until;
+  }
+  return length;
+}
+
+const least = (one: RequestCost, other: RequestCost): RequestCost => ({
+  ...leastInDatabase(one, other),
+  calls: Math.min(one.calls, other.calls),
+  waits: Math.min(one.waits, other.waits),
+  writes: Math.min(one.writes, other.writes),
+  services: Object.fromEntries(
+    Object.entries(one.services).map(([service, cost]) => [
+      service,
+      leastInDatabase(cost, other.services[service] ?? cost),
+    ]),
+  ),
+});
+
+const leastInDatabase = (one: DatabaseCost, other: DatabaseCost): DatabaseCost => ({
+  statements: Math.min(one.statements, other.statements),
+  transactions: Math.min(one.transactions, other.transactions),
+  roundTrips: Math.min(one.roundTrips, other.roundTrips),
+});

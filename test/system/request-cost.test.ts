@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Api, api, document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { costOf } from "../stack/request-cost.ts";
+import { costOf, writeCostOf } from "../stack/request-cost.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 
@@ -66,19 +66,46 @@ describe("the cost of a request", () => {
     expect(await get(list)).toEqual(few);
   });
 
-  // Each of the two requests reads the token and runs a transaction of six statements: it begins, reads the row,
-  // changes it, inserts the event, reads the document, and commits.
-  //
-  // Unlocking also reads the holder and seals the epoch in the state service, with five statements: it begins, reads
-  // the row, reads its versions, changes the row, and commits.
-  test("locking and unlocking takes twenty statements and five calls", async () => {
-    const act = (action: string) =>
-      expectStatus(200, caller.post(`/workspaces/${workspaceId}/actions/${action}`));
-    const cost = await costOf(async () => {
+  const act = (action: string) =>
+    expectStatus(200, caller.post(`/workspaces/${workspaceId}/actions/${action}`));
+  // Each request reads the token in access.
+  const authentications = (statements: number) => ({
+    statements,
+    transactions: statements,
+    roundTrips: statements,
+  });
+
+  // Each of the two requests runs a transaction of six statements: it begins, reads the row, changes it, inserts the
+  // event, reads the document, and commits. Unlocking also reads the holder, and seals the epoch in the state service:
+  // that transaction begins, reads the row, reads its versions, changes the row, and commits.
+  test("locking and unlocking has a fixed cost", async () => {
+    const cost = await writeCostOf(async () => {
       await act("lock");
       await act("unlock");
     });
-    expect(cost).toEqual({ statements: 20, calls: 5 });
+    expect(cost).toEqual({
+      ...{ statements: 20, transactions: 6, roundTrips: 20, calls: 5, waits: 3, writes: 22 },
+      services: {
+        access: authentications(2),
+        workspaces: { statements: 13, transactions: 3, roundTrips: 13 },
+        state: { statements: 5, transactions: 1, roundTrips: 5 },
+      },
+    });
+  });
+
+  test("creating a workspace has a fixed cost", async () => {
+    const name = () => ({ name: `w-${crypto.randomUUID()}` });
+    const path = `/organizations/${organization}/workspaces`;
+    const cost = await writeCostOf(() =>
+      expectStatus(201, caller.post(path, document("workspaces", name()))),
+    );
+    expect(cost).toEqual({
+      ...{ statements: 11, transactions: 2, roundTrips: 11, calls: 2, waits: 1, writes: 12 },
+      services: {
+        access: authentications(1),
+        workspaces: { statements: 10, transactions: 1, roundTrips: 10 },
+      },
+    });
   });
 
   test("includes take a fixed number of calls for any number of rows", async () => {
