@@ -63,14 +63,11 @@ const slow: ProjectOptions = {
   isolate: false,
 };
 
-/** An upgrade under load needs a machine of its own, and compares with an earlier source: test/upgrade/README.md. */
-const upgrade = process.env.STATEHOUSE_TEST_UPGRADE === "true" ? ["test/upgrade/**/*.test.ts"] : [];
-
 /** Tests that are too heavy for `npm test`. They run with `npm run test:release`. */
 const release: ProjectOptions = {
   ...onLocalServices,
   name: "release",
-  include: ["test/{chart,clients,image,release}/**/*.test.ts", ...upgrade],
+  include: ["test/{chart,clients,image,release}/**/*.test.ts"],
 };
 
 /**
@@ -84,12 +81,22 @@ const releaseProcesses: ProjectOptions = {
   env: { STATEHOUSE_TEST_PROCESSES: "true" },
 };
 
+/** Runs when all other tests have ended, because it counts every request that other tests would slow down too much. */
+const releaseUpgrade: ProjectOptions = {
+  ...onLocalServices,
+  name: "release-upgrade",
+  include: ["test/upgrade/**/*.test.ts"],
+  sequence: { groupOrder: 1 },
+};
+
 export default defineConfig({
   test: {
-    projects: [unit, service, system, slow, release, releaseProcesses].map((test) => ({
-      extends: true as const,
-      test,
-    })),
+    projects: [unit, service, system, slow, release, releaseProcesses, releaseUpgrade].map(
+      (test) => ({
+        extends: true as const,
+        test,
+      }),
+    ),
     // Real processes and signals: threads would share them.
     pool: "forks",
     // Node runs the files as they are, as it does in production, worker threads and instrumentation included.
