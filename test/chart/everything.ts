@@ -1,4 +1,6 @@
 const peers = { namespaces: ["edge"], from: [{ ipBlock: { cidr: "10.0.0.0/16" } }] };
+/** The profile "restricted" demands this of every container. */
+const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
 const pod = {
   labels: { "example.com/own": "label" },
   annotations: { "example.com/own": "annotation of {{ .Release.Name }}" },
@@ -26,8 +28,10 @@ const pod = {
   extraEnvFrom: [{ configMapRef: { name: "{{ .Release.Name }}-own" } }],
   extraVolumes: [{ name: "own", emptyDir: {} }],
   extraVolumeMounts: [{ name: "own", mountPath: "/own" }],
-  extraContainers: [{ name: "beside", image: "registry.example.com/beside:1" }],
-  extraInitContainers: [{ name: "before", image: "registry.example.com/before:1" }],
+  extraContainers: [{ name: "beside", image: "registry.example.com/beside:1", securityContext }],
+  extraInitContainers: [
+    { name: "before", image: "registry.example.com/before:1", securityContext },
+  ],
 };
 
 /** Values that enable every feature, and that set every value without a default. */

@@ -2,35 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { temporaryFolder } from "@statehouse/testing";
 import { expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
-import { chart, minimal, podOf, rendered, run, template, type Values, workloads } from "./helm.ts";
-
-const examples = path.join(chart, "examples");
-const example = (name: string): string => path.join(examples, name);
-
-/** Returns the values that are contained in the object of a GitOps tool. */
-function valuesIn(name: string): Values {
-  const documents = parseAllDocuments(readFileSync(example(name), "utf8"));
-  for (const document of documents) {
-    const found =
-      document.getIn(["spec", "values"]) ??
-      document.getIn(["spec", "source", "helm", "valuesObject"]);
-    if (found) return JSON.parse(JSON.stringify(found));
-  }
-  throw new Error(`${name} has no values`);
-}
-
-const installations: Record<string, () => readonly Values[]> = {
-  "minimal.yaml": () => [minimal],
-  "production.yaml": () => [minimal, example("production.yaml")],
-  "air-gapped.yaml": () => [minimal, example("air-gapped.yaml")],
-  "cloudnative-pg/values.yaml": () => [
-    example("cloudnative-pg/values.yaml"),
-    { settingsFrom: { NATS_CREDENTIALS: null } },
-  ],
-  "argo-cd.yaml": () => [valuesIn("argo-cd.yaml")],
-  "flux.yaml": () => [valuesIn("flux.yaml")],
-};
+import { examples, installations, manifests } from "./examples.ts";
+import { chart, minimal, podOf, rendered, run, template, workloads } from "./helm.ts";
 
 const SECRET = /"secret":\{"name":"([^"]+)","items":(\[.*?\])/g;
 
@@ -77,7 +50,7 @@ test("the commands of the README create every Secret that the shortest installat
 test("every example is an installation that renders, or the stores of one", () => {
   const files = readdirSync(examples, { recursive: true, encoding: "utf8" });
   expect(files.filter((file) => file.endsWith(".yaml")).toSorted()).toEqual(
-    [...Object.keys(installations), "cloudnative-pg/stores.yaml"].toSorted(),
+    [...new Set([...Object.keys(installations), ...manifests])].toSorted(),
   );
 });
 

@@ -3,7 +3,8 @@ import path from "node:path";
 import { parseAllDocuments } from "yaml";
 import { run } from "./helm.ts";
 
-// The schemas of Kubernetes and of the custom resources that the chart renders, from the Go modules that define them.
+// The schemas of Kubernetes and of the custom resources that the chart and its examples contain, from the Go modules that
+// define them.
 
 const KUBERNETES = "k8s.io/kubernetes@v1.34.3";
 const definitionFiles: readonly [module: string, file: string][] = [
@@ -16,6 +17,19 @@ const definitionFiles: readonly [module: string, file: string][] = [
     "github.com/prometheus-operator/prometheus-operator@v0.85.0",
     `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
   ]),
+  ...["clusters", "databases"].map((kind): [string, string] => [
+    "github.com/cloudnative-pg/cloudnative-pg@v1.28.0",
+    `config/crd/bases/postgresql.cnpg.io_${kind}.yaml`,
+  ]),
+  ["github.com/argoproj/argo-cd/v3@v3.2.0", "manifests/crds/application-crd.yaml"],
+  [
+    "github.com/fluxcd/helm-controller@v1.4.0",
+    "config/crd/bases/helm.toolkit.fluxcd.io_helmreleases.yaml",
+  ],
+  [
+    "github.com/fluxcd/source-controller@v1.7.0",
+    "config/crd/bases/source.toolkit.fluxcd.io_ocirepositories.yaml",
+  ],
 ];
 
 type Schema = Record<string, unknown>;
@@ -95,8 +109,7 @@ export async function writeKubernetesSchemas(folder: string): Promise<string> {
     }
   }
 
-  for (const [module, file] of definitionFiles) {
-    const text = readFileSync(path.join(await moduleFolder(module, folder), file), "utf8");
+  for (const text of await customResourceDefinitions(folder)) {
     for (const document of parseAllDocuments(text)) {
       const { spec }: CustomResourceDefinition = document.toJS();
       for (const { name: version, schema } of spec.versions) {
@@ -108,6 +121,15 @@ export async function writeKubernetesSchemas(folder: string): Promise<string> {
     }
   }
   return `${folder}/{{ .ResourceKind }}-{{ .Group }}-{{ .ResourceAPIVersion }}.json`;
+}
+
+/** Returns the manifests of the custom resources. `within` is any folder. */
+export async function customResourceDefinitions(within: string): Promise<string[]> {
+  const manifests: string[] = [];
+  for (const [module, file] of definitionFiles) {
+    manifests.push(readFileSync(path.join(await moduleFolder(module, within), file), "utf8"));
+  }
+  return manifests;
 }
 
 interface CustomResourceDefinition {

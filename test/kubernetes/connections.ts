@@ -105,24 +105,26 @@ async function runStranger(
   image: string,
   command: readonly string[],
 ): Promise<string> {
-  await cluster.apply({
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "stranger" },
-    spec: {
-      restartPolicy: "Never",
-      ...restrictedPod,
-      containers: [
-        {
-          name: "stranger",
-          image,
-          command: command.slice(0, 1),
-          args: command.slice(1),
-          securityContext: restrictedContainer,
-        },
-      ],
+  await cluster.apply([
+    {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "stranger" },
+      spec: {
+        restartPolicy: "Never",
+        ...restrictedPod,
+        containers: [
+          {
+            name: "stranger",
+            image,
+            command: command.slice(0, 1),
+            args: command.slice(1),
+            securityContext: restrictedContainer,
+          },
+        ],
+      },
     },
-  });
+  ]);
   const done = "--for=jsonpath={.status.phase}=Succeeded";
   await cluster.kubectl("wait", "pod/stranger", done, "--timeout=2m");
   const printed = await cluster.kubectl("logs", "stranger");

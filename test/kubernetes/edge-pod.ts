@@ -28,7 +28,7 @@ export async function startEdgePod(
 ): Promise<Edge> {
   const labels = { app: "edge" };
   const at = (service: string) => `http://statehouse-${service}.${cluster.namespace}:80`;
-  await edge.apply(
+  await edge.apply([
     {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -61,7 +61,7 @@ export async function startEdgePod(
         },
       },
     },
-  );
+  ]);
   await edge.kubectl("rollout", "status", "deployment/edge", "--timeout=3m");
   const port = await reservePort();
   disposing.use(await edge.forward("edge", port, PORT));

@@ -16,23 +16,22 @@ export async function run(
 export interface Cluster {
   readonly namespace: string;
   kubectl(...args: string[]): Promise<string>;
-  apply(...objects: object[]): Promise<void>;
-  applyText(manifests: string): Promise<void>;
+  apply(objects: readonly object[], ...options: string[]): Promise<void>;
   /** Opens `localPort` of this machine and forwards it to a port of one pod of a Deployment. */
   forward(deployment: string, localPort: number, port: number): Promise<AsyncDisposable>;
 }
 
 export function clusterOf(namespace: string): Cluster {
   const kubectl = (...args: string[]) => run("kubectl", ["--namespace", namespace, ...args]);
-  const applyText = async (manifests: string) => {
-    const apply = ["--namespace", namespace, "apply", "--filename=-"];
-    await run("kubectl", apply, { input: manifests });
-  };
   return {
     namespace,
     kubectl,
-    applyText,
-    apply: (...items) => applyText(JSON.stringify({ apiVersion: "v1", kind: "List", items })),
+    async apply(items, ...options) {
+      const apply = ["--namespace", namespace, "apply", "--filename=-", ...options];
+      await run("kubectl", apply, {
+        input: JSON.stringify({ apiVersion: "v1", kind: "List", items }),
+      });
+    },
     forward: (deployment, localPort, port) => forward(namespace, deployment, localPort, port),
   };
 }

@@ -15,6 +15,7 @@ import { newOrganization } from "../stack/organization.ts";
 import { type Load, startLoad } from "../upgrade/load.ts";
 import { examineConnections } from "./connections.ts";
 import { crash } from "./crash.ts";
+import { dryRun } from "./dry-run.ts";
 import { startEdgePod } from "./edge-pod.ts";
 import { createDatabases, createNamespace, newSecrets, valuesOf } from "./installation.ts";
 import { type Cluster, clusterOf, run } from "./kubectl.ts";
@@ -93,8 +94,11 @@ async function test(print: (line: string) => void): Promise<void> {
     await createNamespace(one);
     disposing.defer(async () => void (await one.kubectl("delete", "namespace", one.namespace)));
   }
+  const { objects, unknown } = await dryRun(cluster);
+  const without = unknown.length > 0 ? `, without ${unknown.join(", ")}` : "";
+  print(`the API server admits the ${objects} objects of the examples${without}`);
   const databases = await createDatabases(stores.postgres, namespace);
-  await cluster.apply(...(await newSecrets(stores, databases)));
+  await cluster.apply(await newSecrets(stores, databases));
   const before = await objectsOf(cluster);
 
   const edge = await startEdgePod(outside, { cluster, image, disposing });
