@@ -1,3 +1,4 @@
+import { waitFor } from "@statehouse/testing";
 import type { Cluster } from "./kubectl.ts";
 
 /**
@@ -18,13 +19,23 @@ const attach = async () => {
 const attempt = () => attach().catch(() => setTimeout(attempt, 50));
 attempt();`;
 
-/** Ends the process of one pod of a component immediately. Kubernetes then starts the container again. */
-export async function crash(cluster: Cluster, component: string): Promise<void> {
+/**
+ * Ends the process of one pod of a component immediately; Kubernetes then starts the container again. Returns when the
+ * process ended, in ms since the epoch, in whole seconds.
+ */
+export async function crash(cluster: Cluster, component: string): Promise<number> {
+  const selector = `--selector=app.kubernetes.io/component=${component}`;
+  const names = "--output=jsonpath={.items[*].metadata.name}";
+  const [pod = ""] = (await cluster.kubectl("get", "pods", selector, names)).split(" ");
   const command = ["/usr/bin/node", "-e", script];
   // The container may end before the command does, so that the command fails.
-  await cluster
-    .kubectl("exec", `deployment/statehouse-${component}`, "--", ...command)
-    .catch((error: unknown) => {
-      if (!/exit code 137|not found|exit code 1\b/.test(String(error))) throw error;
-    });
+  await cluster.kubectl("exec", pod, "--", ...command).catch((error: unknown) => {
+    if (!/exit code 137|not found|exit code 1\b/.test(String(error))) throw error;
+  });
+  const last = "jsonpath={.status.containerStatuses[0].lastState.terminated.finishedAt}";
+  const finishedAt = await waitFor(() => cluster.kubectl("get", "pod", pod, `--output=${last}`), {
+    timeout: 60_000,
+    what: `the container of ${pod} to be started again`,
+  });
+  return Date.parse(finishedAt);
 }
