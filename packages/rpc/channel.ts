@@ -1,4 +1,4 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 
 /** The metadata of a call. */
 export interface CallMetadata {
@@ -15,10 +15,13 @@ export interface CallMetadata {
   certificateNames?: readonly string[] | undefined;
 }
 
-/** A connection to one service. Both implementations transfer protobuf bytes and never share objects. */
+/** A connection to one service. */
 export interface Channel extends AsyncDisposable {
   /** The service at the other end, which is the audience of assertions. */
   readonly audience: string;
-  /** Throws the service's AppError, or `unavailable` if it does not respond. */
-  call(method: DescMethod, request: Uint8Array, metadata: CallMetadata): Promise<Uint8Array>;
+  /**
+   * Sends a message of the method's input type and returns one of its output type; neither is changed afterwards. Throws
+   * the service's AppError, or `unavailable` if it does not respond.
+   */
+  call(method: DescMethod, request: Message, metadata: CallMetadata): Promise<Message>;
 }

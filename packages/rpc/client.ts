@@ -2,15 +2,12 @@ import {
   create,
   type DescMessage,
   type DescService,
-  fromBinary,
   type MessageInitShape,
   type MessageShape,
-  toBinary,
 } from "@bufbuild/protobuf";
 import { deadlineExceeded } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import type { CallOptions } from "./assertion.ts";
-import { callDurations } from "./call-metrics.ts";
 import type { Channel } from "./channel.ts";
 import { countCall } from "./counter.ts";
 import { methodPath } from "./service.ts";
@@ -35,7 +32,6 @@ export function createClient<S extends DescService>(
   channel: Channel,
   identity?: CallOptions,
 ): Client<S> {
-  const measured = callDurations("client");
   const methods = desc.methods.map((method) => {
     const path = methodPath(method);
     const attributes = { "rpc.system": "grpc", "rpc.method": path.slice(1) };
@@ -51,9 +47,7 @@ export function createClient<S extends DescService>(
           clientAddress: as.clientAddress,
           deadline: Date.now() + left,
         };
-        const bytes = toBinary(method.input, create(method.input, request));
-        const answer = await measured(path.slice(1), () => channel.call(method, bytes, metadata));
-        return fromBinary(method.output, answer) as MessageShape<DescMessage>;
+        return await channel.call(method, create(method.input, request), metadata);
       });
     return [method.localName, call] as const;
   });

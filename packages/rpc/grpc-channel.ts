@@ -1,3 +1,4 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   Client,
   connectivityState,
@@ -8,6 +9,7 @@ import {
 } from "@grpc/grpc-js";
 import type { AppError } from "@statehouse/errors";
 import { withRetry } from "@statehouse/runtime";
+import { callDurations } from "./call-metrics.ts";
 import type { CallMetadata, Channel } from "./channel.ts";
 import { detailTrailer, errorFromBytes, errorFromStatus } from "./error.ts";
 import type { GrpcTls } from "./grpc-tls.ts";
@@ -52,6 +54,7 @@ export function grpcChannel({
   /** Mutual TLS: the certificate of the other end must name the audience. */
   tls?: GrpcTls | undefined;
 }): Channel {
+  const measured = callDurations("client");
   const client = new Client(address, tls?.channel ?? credentials.createInsecure(), {
     ...(tls && { "grpc.ssl_target_name_override": audience }),
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
@@ -93,21 +96,22 @@ export function grpcChannel({
 
   return {
     audience,
-    async call(method, request, metadata) {
-      await connected(metadata.deadline);
-      const isRetryable = (error: unknown, attempt: number): boolean =>
-        ((isIdempotent(method) && isUnanswered(error as ServiceError)) ||
-          isRefused(error as ServiceError)) &&
-        Date.now() + pauseMs(attempt) < metadata.deadline;
-      try {
-        return await withRetry({ attempts: ATTEMPTS, isRetryable, pauseMs }, () =>
-          unary(methodPath(method), request, metadata),
-        );
-      } catch (error) {
-        const failure = error as ServiceError;
-        throw thrownBy(failure) ?? errorFromStatus(failure.code, failure.details, audience);
-      }
-    },
+    call: (method, request, metadata) =>
+      measured(methodPath(method).slice(1), async () => {
+        await connected(metadata.deadline);
+        const bytes = toBinary(method.input, request);
+        const isRetryable = (error: unknown, attempt: number): boolean =>
+          ((isIdempotent(method) && isUnanswered(error as ServiceError)) ||
+            isRefused(error as ServiceError)) &&
+          Date.now() + pauseMs(attempt) < metadata.deadline;
+        const answer = await withRetry({ attempts: ATTEMPTS, isRetryable, pauseMs }, () =>
+          unary(methodPath(method), bytes, metadata),
+        ).catch((error: unknown) => {
+          const failure = error as ServiceError;
+          throw thrownBy(failure) ?? errorFromStatus(failure.code, failure.details, audience);
+        });
+        return fromBinary(method.output, answer);
+      }),
     [Symbol.asyncDispose]: async () => client.close(),
   };
 }

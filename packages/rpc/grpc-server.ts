@@ -1,4 +1,4 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import { type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   logVerbosity,
   Metadata,
@@ -71,11 +71,14 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
   });
   for (const service of new Set(methods.map((method) => method.parent))) {
     const own = methods.filter((method) => method.parent === service);
-    const byName = <T>(make: (path: string) => T) =>
-      Object.fromEntries(own.map((method) => [method.localName, make(methodPath(method))]));
+    const byName = <T>(make: (method: DescMethod) => T) =>
+      Object.fromEntries(own.map((method) => [method.localName, make(method)]));
     server.addService(
-      byName(definitionOf),
-      byName((path): UntypedHandleCall => unary(handlers.get(path), tls !== undefined)),
+      byName((method) => definitionOf(methodPath(method))),
+      byName((method): UntypedHandleCall => {
+        const handler = handlers.get(methodPath(method));
+        return unary(method, handler, tls !== undefined);
+      }),
     );
   }
   const bound = await new Promise<number>((resolve, reject) => {
@@ -155,16 +158,22 @@ function limitRequest(call: ServerInterceptingCallInterface, bytes: number): voi
 }
 
 const unary =
-  (handler: CallHandler | undefined, encrypted: boolean) =>
+  (method: DescMethod, handler: CallHandler | undefined, encrypted: boolean) =>
   (call: ServerUnaryCall<Uint8Array, Uint8Array>, callback: sendUnaryData<Uint8Array>): void => {
     if (!handler) {
       callback({ code: status.UNIMPLEMENTED });
       return;
     }
-    handler.handle(call.request, metadataOf(call.metadata, call, encrypted)).then(
-      (answer) => callback(null, answer),
-      (error: unknown) => callback(toResponse(error)),
-    );
+    handler
+      .handle(
+        metadataOf(call.metadata, call, encrypted),
+        () => fromBinary(method.input, call.request),
+        (answer) => toBinary(method.output, answer),
+      )
+      .then(
+        (answer) => callback(null, answer),
+        (error: unknown) => callback(toResponse(error)),
+      );
   };
 
 /** The names in the certificate of each call's connection, by the call's metadata. */

@@ -1,3 +1,4 @@
+import type { Message } from "@bufbuild/protobuf";
 import type { CallMetadata } from "./channel.ts";
 
 /** One method of a service. Throws AppError; any other error has been logged and is an internal error. */
@@ -6,6 +7,13 @@ export interface CallHandler {
   readonly maxRequestBytes: number;
   /** Verifies the caller by the metadata alone, so that a refused call's message is never read. */
   admit(metadata: CallMetadata): Promise<void>;
-  /** Handles one call; verifies the caller as well. */
-  handle(request: Uint8Array, metadata: CallMetadata): Promise<Uint8Array>;
+  /**
+   * Handles one call; verifies the caller as well. `read` returns the request, and `write` converts the response to the
+   * form that the channel transfers.
+   */
+  handle<Answer>(
+    metadata: CallMetadata,
+    read: () => Message,
+    write: (answer: Message) => Answer,
+  ): Promise<Answer>;
 }

@@ -1,33 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { create, type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Principal } from "@statehouse/authorization";
-import {
-  AppError,
-  deadlineExceeded,
-  type Refusal,
-  refusalOf,
-  unauthenticated,
-  unavailable,
-} from "@statehouse/errors";
+import { AppError, type Refusal, refusalOf, unauthenticated } from "@statehouse/errors";
 import {
   authenticationFailures,
   type Changing,
   type Logger,
-  nextTurn,
   runAs,
   runWithDeadline,
   traceId,
   withServerSpan,
-  withTimeout,
 } from "@statehouse/runtime";
 import { actorOf } from "./actor.ts";
 import { type AssertionKeys, createVerifier } from "./assertion.ts";
 import { callDurations } from "./call-metrics.ts";
 import type { CallMetadata, Channel } from "./channel.ts";
-import { MessageTooLarge } from "./error.ts";
 import { type GrpcListener, listenGrpc } from "./grpc-server.ts";
 import type { GrpcTls } from "./grpc-tls.ts";
 import type { CallHandler } from "./handler.ts";
+import { inProcessChannel } from "./in-process-channel.ts";
 import { maxRequestBytes, mayCall, methodPath, type ServiceBinding } from "./service.ts";
 
 export interface RpcServerOptions<Ctx> {
@@ -63,9 +54,6 @@ export interface RpcServer extends AsyncDisposable {
 
 /** How long calls in progress may continue if the server is disposed without `close`, in ms. */
 const SHUTDOWN_MS = 10_000;
-
-/** Size of a message that takes milliseconds to encode or decode. */
-const LARGE_BYTES = 128 * 1024;
 
 /** Serves the bindings over gRPC, in process, or both. Verifies the assertion and the caller before the method runs. */
 export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
@@ -110,11 +98,11 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   const answer = async (
     method: DescMethod,
     implementation: (request: never, context: Ctx) => Promise<Record<string, unknown>>,
-    request: Uint8Array,
     metadata: CallMetadata,
-  ): Promise<Uint8Array> => {
+    read: () => Message,
+  ): Promise<Message> => {
     const principal = await admit(method, metadata);
-    const message = fromBinary(method.input, request);
+    const message = read();
     const result = await runAs(actorOf(principal, metadata.clientAddress), async () => {
       try {
         return await implementation(message as never, await context(principal, method));
@@ -124,7 +112,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
         throw error;
       }
     });
-    return toBinary(method.output, create(method.output, result));
+    return create(method.output, result);
   };
 
   for (const { desc, methods: implementations } of bindings) {
@@ -146,15 +134,15 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
             throw error;
           }
         },
-        handle(request, metadata) {
+        handle(metadata, read, write) {
           const run = withServerSpan(path, metadata.traceparent, attributes, () =>
             runWithDeadline(metadata.deadline, () =>
               measured(path, async () => {
                 try {
-                  const bytes = await answer(method, implementation, request, metadata);
+                  const answered = write(await answer(method, implementation, metadata, read));
                   // Lets an operator match the gateway's log line of a request with the services that the request passed through.
                   logger.debug({ method: path }, "call");
-                  return bytes;
+                  return answered;
                 } catch (error) {
                   if (error instanceof AppError) {
                     refused(error);
@@ -188,31 +176,8 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
       listener = await listenGrpc({ ...address, methods, handlers });
       return { port: listener.port };
     },
-    inProcess: () => ({
-      audience: name,
-      async call(method, request, metadata) {
-        const handler = handlers.get(methodPath(method));
-        if (closing || !handler) {
-          throw unavailable("service_unavailable", `The service ${name} does not answer.`);
-        }
-        if (request.length > handler.maxRequestBytes) {
-          await handler.admit(metadata);
-          throw new MessageTooLarge(
-            `${name}: Received message larger than max (${request.length} vs ${handler.maxRequestBytes})`,
-          );
-        }
-        // As over gRPC, the caller stops waiting at its deadline.
-        const bytes = await withTimeout(
-          Math.max(0, metadata.deadline - Date.now()),
-          handler.handle(request, metadata),
-          () => deadlineExceeded(`The service ${name}`),
-        );
-        // The caller decodes a large message in a turn of its own, as if it came from another process.
-        if (bytes.length > LARGE_BYTES) await nextTurn();
-        return bytes;
-      },
-      [Symbol.asyncDispose]: async () => {},
-    }),
+    inProcess: () =>
+      inProcessChannel(name, (method) => (closing ? undefined : handlers.get(methodPath(method)))),
     close,
     [Symbol.asyncDispose]: () => close(SHUTDOWN_MS),
   };

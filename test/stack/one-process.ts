@@ -1,3 +1,4 @@
+import { checkPassedMessages } from "@statehouse/rpc/testing";
 import { deadlineSettings, deadlinesOf } from "@statehouse/runtime";
 import { compose } from "@statehouse/standalone/compose";
 import { listen } from "@statehouse/standalone/listener";
@@ -19,6 +20,8 @@ export async function inOneProcess(options: RunOptions): Promise<RunningServices
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
   });
   await options.rewire(environments);
+  // Benchmarks run outside Vitest.
+  if (process.env.VITEST) checkPassedMessages();
   const composition = starting.use(await compose(environments, options.logger));
   starting.use(listener);
   listener.serve(composition.handler);

@@ -1,0 +1,69 @@
+import {
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type Message,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { deadlineExceeded, unavailable } from "@statehouse/errors";
+import { nextTurn, withTimeout } from "@statehouse/runtime";
+import type { Channel } from "./channel.ts";
+import { MessageTooLarge } from "./error.ts";
+import type { CallHandler } from "./handler.ts";
+import { isTransferable } from "./transferable.ts";
+
+/** Called for every message that is passed without encoding. */
+export type Inspect = (desc: DescMessage, message: Message) => void;
+
+let inspect: Inspect | undefined;
+
+/** Sets a function that examines the messages that are passed without encoding, for tests. */
+export function inspectMessages(examine: Inspect): void {
+  inspect = examine;
+}
+
+/**
+ * Opens a channel to a service in this process. A message that `isTransferable` describes is passed as it is, because
+ * the encoding would not change it. Every other message is encoded and decoded, so that both channels transfer the same
+ * values (ADR 70).
+ */
+export const inProcessChannel = (
+  audience: string,
+  handlerOf: (method: DescMethod) => CallHandler | undefined,
+): Channel => ({
+  audience,
+  async call(method, request, metadata) {
+    const handler = handlerOf(method);
+    if (!handler) {
+      throw unavailable("service_unavailable", `The service ${audience} does not answer.`);
+    }
+    const passed = passes(method.input, request) ? request : toBinary(method.input, request);
+    if (passed instanceof Uint8Array && passed.length > handler.maxRequestBytes) {
+      await handler.admit(metadata);
+      throw new MessageTooLarge(
+        `${audience}: Received message larger than max (${passed.length} vs ${handler.maxRequestBytes})`,
+      );
+    }
+    // As over gRPC, the caller stops waiting at its deadline.
+    const answer = await withTimeout(
+      Math.max(0, metadata.deadline - Date.now()),
+      handler.handle<Message | Uint8Array>(
+        metadata,
+        () => (passed instanceof Uint8Array ? fromBinary(method.input, passed) : passed),
+        (message) => (passes(method.output, message) ? message : toBinary(method.output, message)),
+      ),
+      () => deadlineExceeded(`The service ${audience}`),
+    );
+    if (!(answer instanceof Uint8Array)) return answer;
+    // The caller decodes a large message in a turn of its own, as if it came from another process.
+    await nextTurn();
+    return fromBinary(method.output, answer);
+  },
+  [Symbol.asyncDispose]: async () => {},
+});
+
+function passes(desc: DescMessage, message: Message): boolean {
+  if (!isTransferable(message)) return false;
+  inspect?.(desc, message);
+  return true;
+}

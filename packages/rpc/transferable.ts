@@ -1,0 +1,61 @@
+/** The size above which a message is encoded, in bytes: a smaller one is below the limit of every method. */
+const LARGE_BYTES = 128 * 1024;
+/** More than the tag, length and fixed value of one field occupy. */
+const FIELD_BYTES = 48;
+/** The number of bytes of a UTF-16 code unit in UTF-8, at most. */
+const UNIT_BYTES = 3;
+const MAX_INT32 = 2 ** 31 - 1;
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/**
+ * Returns whether encoding and decoding a message would return an equal message of at most 128 KiB. False for values
+ * that the encoding changes or refuses, such as unpaired surrogates and numbers that some types of fields exclude, and for bytes, which their
+ * owner may overwrite.
+ */
+export const isTransferable = (message: object): boolean => restAfter(message, LARGE_BYTES) >= 0;
+
+/** Returns the part of `budget` that remains after the value; negative if the value must be encoded. */
+function restAfter(value: unknown, budget: number): number {
+  const rest = budget - FIELD_BYTES;
+  switch (typeof value) {
+    case "string": {
+      const left = rest - value.length * UNIT_BYTES;
+      return left < 0 || value.isWellFormed() ? left : -1;
+    }
+    case "number":
+      return isTransferableNumber(value) ? rest : -1;
+    case "boolean":
+      return rest;
+    case "bigint":
+      return value >= 0n && value <= MAX_INT64 ? rest : -1;
+    case "object":
+      return value === null ? rest : restAfterMembers(value, rest);
+    default:
+      return -1;
+  }
+}
+
+/** Returns whether every type of numeric field has the value. */
+const isTransferableNumber = (value: number): boolean =>
+  value >= 0 && value <= MAX_INT32 && Number.isInteger(value) && !Object.is(value, -0);
+
+function restAfterMembers(value: object, budget: number): number {
+  let rest = budget;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      rest = restAfter(item, rest);
+      if (rest < 0) return rest;
+    }
+    return rest;
+  }
+  if (ArrayBuffer.isView(value)) return -1;
+  const members = value as Readonly<Record<string, unknown>>;
+  // Not Object.entries, which takes twice as long.
+  for (const name of Object.keys(members)) {
+    rest = restAfter(name, rest);
+    if (rest < 0) return rest;
+    rest = restAfter(members[name], rest);
+    if (rest < 0) return rest;
+  }
+  return rest;
+}
