@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { documentOf, listDocument } from "../jsonapi/document.ts";
+import { stringify } from "../jsonapi/json-text.ts";
 import { type Page, pageLinks, paginationOf } from "../jsonapi/pagination.ts";
 import type { CompiledResource } from "../jsonapi/resource.ts";
 import type { Rendering, RequestContext } from "./route.ts";
@@ -16,11 +17,11 @@ export const one = <Item>(
     if (item === undefined) throw new Error(`no ${resource.type} in the service's response`);
     if (!includes) {
       if (resource.hasSecret?.(item)) onSecret();
-      return JSON.stringify({ data: resource.toObject(item, context) });
+      return stringify({ data: resource.toObject(item, context) });
     }
     const { document, hasSecret } = await documentOf(resource, item, context, includes);
     if (hasSecret) onSecret();
-    return JSON.stringify(document);
+    return stringify(document);
   },
 });
 
@@ -56,7 +57,7 @@ export const list = <Item>(
     const pagination = paginationOf(page, totalCount);
     document.links = pageLinks(url(), pagination);
     document.meta = { pagination };
-    return JSON.stringify(document);
+    return stringify(document);
   },
 });
 
@@ -69,7 +70,7 @@ export const completeList = <Item>(
   async render({ items }, { context, includes, onSecret }) {
     const { document, hasSecret } = await listDocument(resource, items, context, includes);
     if (hasSecret) onSecret();
-    return JSON.stringify(document);
+    return stringify(document);
   },
 });
 

@@ -1,9 +1,9 @@
 import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
-import { parseExactJson } from "@statehouse/runtime/exact-json";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
+import { JsonText } from "../jsonapi/json-text.ts";
 import { embedded, fixedTarget, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { type Identifier, resource } from "../jsonapi/resource.ts";
 import { anyValue, optionalText, time } from "../jsonapi/shape.ts";
@@ -29,7 +29,7 @@ const creatorTypes: Readonly<Record<string, string>> = { user: "users", team: "t
 const creator = (type: string) => (version: StateVersion) =>
   version.createdByType === type ? version.createdById : undefined;
 
-const extracted = (json: string): unknown => (json === "" ? null : parseExactJson(json));
+const extracted = (json: string): unknown => (json === "" ? null : new JsonText(json));
 const resourceOf = ({
   name,
   type,
@@ -43,6 +43,14 @@ const resourceOf = ({
   module,
   provider,
 });
+
+const resourcesOf = ({ resources, resourcesJson }: StateVersion) =>
+  resourcesJson === "" ? resources.map(resourceOf) : new JsonText(resourcesJson);
+
+const omitsResources = (version: StateVersion): boolean =>
+  version.resourcesJson === ""
+    ? version.resources.length < version.resourceEntries
+    : version.omitsResources;
 
 /** The metadata of one state. The state itself is served at the URLs, which are null while they are hidden. */
 export const stateVersionResource = resource<ShownStateVersion, RequestContext>({
@@ -108,10 +116,9 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     "hosted-json-state-upload-url": version.jsonUploadUrl || null,
     modules: extracted(version.modulesJson),
     providers: extracted(version.providersJson),
-    resources: version.resources.map(resourceOf),
+    resources: resourcesOf(version),
     // Shown only if some resources are omitted.
-    "resource-count":
-      version.resources.length < version.resourceEntries ? version.resourceEntries : undefined,
+    "resource-count": omitsResources(version) ? version.resourceEntries : undefined,
     "resources-processed": version.resourcesProcessed,
     "state-version": version.formatVersion ?? null,
     "engine-version": version.engineVersion ?? null,

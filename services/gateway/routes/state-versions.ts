@@ -132,10 +132,10 @@ export const stateVersionRoutes: readonly Route[] = [
       const { name, organizationName, status } = query;
       // Requested every time, because a name can move from one workspace to another.
       const { workspace } = await client(WorkspaceService).getWorkspace(
-        { workspace: { by: { case: "name", value: { organizationName, name } } } },
+        { workspace: { by: { case: "name", value: { organizationName, name } } }, idsOnly: true },
         caller,
       );
-      const asked = { workspaceId: workspace?.id ?? "", status };
+      const asked = { workspaceId: workspace?.id ?? "", status, resourcesAsJson: true };
       const { stateVersions, totalCount } = await client(StateVersionService).listStateVersions(
         { ...asked, pageNumber: page.number, pageSize: page.size },
         caller,

@@ -66,10 +66,17 @@ export async function listStateVersions(
   caller: Caller,
   { workspaceId, status, page }: ListStateVersions,
 ): Promise<{ documents: StateVersionDocument[]; total: number }> {
-  const known = await app.reads.workspaceStates.find(workspaceId);
-  await authorizeRead(app, caller, "state:read", await placeWorkspace(app, workspaceId, known));
-  const { rows, total } = await app.reads.stateVersions.list(workspaceId, status, page);
-  return { documents: rows.map((version) => documentOf(app, caller, version)), total };
+  const found = await app.reads.stateVersions.list(workspaceId, status, page);
+  const target = await placeWorkspace(app, workspaceId, found?.workspaceState);
+  await authorizeRead(app, caller, "state:read", target);
+  const { rows, total } = found?.page ?? { rows: [], total: 0 };
+  const { organizationId, projectId } = target;
+  return {
+    documents: rows.map((version) =>
+      documentOf(app, caller, { ...version, organizationId, projectId }),
+    ),
+    total,
+  };
 }
 
 /** Returns the versions among `ids` that the caller may read, in the order of `ids`. */

@@ -1,4 +1,3 @@
-import type { StateResource } from "./extraction.ts";
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
 import { touch, type WorkspaceState } from "./workspace-state.ts";
 
@@ -148,9 +147,10 @@ export type StateVersionView = Pick<
   nextVersionId: StateVersionId | null;
   /** Whether the organization's plan bills by usage. */
   usageBasedBilling: boolean;
-  /** The first resources of the version; `resourceEntries` is the number of all its resources. */
-  resources: StateResource[];
+  /** The first resources of the version, as a JSON array; `resourceEntries` is the number of all its resources. */
+  resourcesJson: string;
   resourceEntries: number;
+  omitsResources: boolean;
   modulesJson: string;
   providersJson: string;
 };
@@ -158,8 +158,9 @@ export type StateVersionView = Pick<
 /** Removes the results of extraction from the view of a version whose contents are permanently deleted. */
 export const withoutExtraction = (version: StateVersionView): StateVersionView => ({
   ...version,
-  resources: [],
+  resourcesJson: "[]",
   resourceEntries: 0,
+  omitsResources: false,
   modulesJson: "{}",
   providersJson: "{}",
 });

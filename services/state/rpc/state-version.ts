@@ -18,6 +18,7 @@ import {
   listStateVersions,
 } from "../app/state-version.ts";
 import type { StateVersionDocument } from "../app/state-version-document.ts";
+import type { StateResource } from "../domain/extraction.ts";
 import type { Context } from "./context.ts";
 import { stateVersionId, workspaceId } from "./ids.ts";
 
@@ -50,13 +51,14 @@ export const stateVersionService = (
   getCurrentStateVersion: async ({ workspaceId: id }, { caller }) => ({
     stateVersion: stateVersionToProto(await getCurrentStateVersion(app, caller, workspaceId(id))),
   }),
-  listStateVersions: async ({ workspaceId: id, status, ...page }, { caller }) => {
+  listStateVersions: async ({ workspaceId: id, status, resourcesAsJson, ...page }, { caller }) => {
     const { documents, total } = await listStateVersions(app, caller, {
       workspaceId: workspaceId(id),
       status: status || undefined,
       page: pageOf(page),
     });
-    return { stateVersions: documents.map(stateVersionToProto), totalCount: total };
+    const toProto = resourcesAsJson ? stateVersionWithTexts : stateVersionToProto;
+    return { stateVersions: documents.map(toProto), totalCount: total };
   },
   compareStateVersions: async (request, { caller }) => {
     const { resources, counts, outputs } = await compareStateVersions(app, caller, {
@@ -84,7 +86,14 @@ export const stateVersionService = (
 /** Converts a document to its protobuf message. */
 export const stateVersionToProto = (
   document: StateVersionDocument,
-): MessageInitShape<typeof StateVersionSchema> => {
+): MessageInitShape<typeof StateVersionSchema> => ({
+  ...stateVersionWithTexts(document),
+  resources: JSON.parse(document.version.resourcesJson) as StateResource[],
+  resourcesJson: "",
+});
+
+/** Converts a document to its protobuf message, with its resources as JSON text. */
+const stateVersionWithTexts = (document: StateVersionDocument) => {
   const { version } = document;
   return {
     id: version.id,
@@ -101,7 +110,8 @@ export const stateVersionToProto = (
     resourcesProcessed: version.resourcesProcessed,
     formatVersion: version.formatVersion ?? undefined,
     engineVersion: version.engineVersion ?? undefined,
-    resources: version.resources,
+    resourcesJson: version.resourcesJson,
+    omitsResources: version.omitsResources,
     resourceEntries: version.resourceEntries,
     modulesJson: version.modulesJson,
     providersJson: version.providersJson,
@@ -118,5 +128,5 @@ export const stateVersionToProto = (
     billableResourceCount: document.showsBillableResources
       ? (version.billableResourceCount ?? undefined)
       : undefined,
-  };
+  } satisfies MessageInitShape<typeof StateVersionSchema>;
 };

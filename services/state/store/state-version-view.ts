@@ -1,5 +1,5 @@
-import type { StateResource } from "../domain/extraction.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import { MAX_LISTED_RESOURCES, MAX_LISTED_TEXT } from "../domain/packed-extraction.ts";
 import type { StateVersionStatus, StateVersionView } from "../domain/state-version.ts";
 import { usageBasedBilling } from "./organization-billing.ts";
 
@@ -33,8 +33,8 @@ export interface StateVersionRow {
   previous_version_id: StateVersionId | null;
   next_version_id: StateVersionId | null;
   expires_at: Date;
-  /** The first resources of the version. */
-  resources: StateResource[];
+  /** The first resources of the version, as a JSON array. */
+  resources_json: string;
   /** Number of all resources of the version. */
   resource_entries: number;
   modules_json: string;
@@ -44,22 +44,26 @@ export interface StateVersionRow {
 /** Largest number of resources in the document of one version, and largest length of its modules and providers. */
 const MAX_RESOURCES = 20_000;
 const MAX_TEXT = 1_048_576;
-/**
- * Largest number of resources for each version in a list. Lists omit modules and providers that are longer than
- * `MAX_LISTED_TEXT`.
- */
-const MAX_LISTED_RESOURCES = 100;
-const MAX_LISTED_TEXT = 65_536;
 
-/** SQL: the first `limit` resources, and the number of all resources. */
+/** SQL: the first `limit` resources. */
 const firstResources = (limit: number) =>
-  `jsonb_path_query_array(version.resources, '$[0 to ${limit - 1}]') as resources,
-   jsonb_array_length(version.resources) as resource_entries`;
+  `jsonb_path_query_array(version.resources, '$[0 to ${limit - 1}]')::text`;
 
 /** SQL: a JSON column as text; empty if it is longer. */
 const textUpTo = (limit: number, column: string) =>
-  `case when length(version.${column}::text) <= ${limit} then version.${column}::text
-   else '' end as ${column}_json`;
+  `case when length(version.${column}::text) <= ${limit} then version.${column}::text else '' end`;
+
+/** SQL: the number of all resources. */
+const resourceEntries = `coalesce(version.resource_entries,
+    jsonb_array_length(version.resources)) as resource_entries`;
+
+/** SQL: the contents of a version in a list. Only versions that an earlier release extracted are read completely. */
+const listedContents = `case
+    when version.resource_entries <= ${MAX_LISTED_RESOURCES} then version.resources::text
+    else coalesce(version.listed_resources, ${firstResources(MAX_LISTED_RESOURCES)})
+  end as resources_json,
+  coalesce(version.listed_modules, ${textUpTo(MAX_LISTED_TEXT, "modules")}) as modules_json,
+  coalesce(version.listed_providers, ${textUpTo(MAX_LISTED_TEXT, "providers")}) as providers_json`;
 
 /** SQL: the id of the version that was created directly before or after. */
 const adjacent = (operator: "<" | ">", direction: "asc" | "desc") =>
@@ -68,29 +72,87 @@ const adjacent = (operator: "<" | ">", direction: "asc" | "desc") =>
     where other.workspace_id = version.workspace_id and other.position ${operator} version.position
     order by other.position ${direction} limit 1)`;
 
-/**
- * SQL: the columns of a `StateVersionRow`, without the ids of its workspace, project and organization. The query must
- * name its tables `version` and `workspace`.
- */
-const columns = `version.id, version.created_at, version.created_by_type,
+/** SQL: columns of `state_versions version` that documents show, without contents. */
+const scalars = `version.id, version.created_at, version.created_by_type,
   version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
   version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,
   version.intermediate, version.outputs_given, version.resources_processed, version.format_version,
   version.engine_version, version.billable_resource_count, version.run_id,
-  version.rollback_version_id, version.expires_at,
-  ${adjacent("<", "desc")} as previous_version_id, ${adjacent(">", "asc")} as next_version_id,
+  version.rollback_version_id, version.expires_at`;
+
+const previous = adjacent("<", "desc");
+const next = adjacent(">", "asc");
+
+/**
+ * SQL: the columns of a `StateVersionRow`, without the ids of its workspace, project and organization. The query must
+ * name its tables `version` and `workspace`.
+ */
+const columns = `${scalars}, ${previous} as previous_version_id, ${next} as next_version_id,
   ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`;
 
-export const stateVersionColumns = `${columns}, ${firstResources(MAX_RESOURCES)},
-  ${textUpTo(MAX_TEXT, "modules")}, ${textUpTo(MAX_TEXT, "providers")}`;
+export const stateVersionColumns = `${columns}, ${resourceEntries},
+  ${firstResources(MAX_RESOURCES)} as resources_json,
+  ${textUpTo(MAX_TEXT, "modules")} as modules_json,
+  ${textUpTo(MAX_TEXT, "providers")} as providers_json`;
 
 /** SQL: like `stateVersionColumns`, but with the smaller limits of lists. */
-export const listedVersionColumns = `${columns}, ${firstResources(MAX_LISTED_RESOURCES)},
-  ${textUpTo(MAX_LISTED_TEXT, "modules")}, ${textUpTo(MAX_LISTED_TEXT, "providers")}`;
+export const listedVersionColumns = `${columns}, ${resourceEntries}, ${listedContents}`;
+
+/**
+ * SQL: one page of the versions of workspace $1, newest first: at most $2 after the first $3. All values without
+ * contents are one JSON column (ADR 19); contents are text, which is not parsed. If `status` is an SQL expression,
+ * selects only versions with this status.
+ */
+export function selectListedVersions(status: string | undefined): string {
+  // In a complete list, the adjacent versions are on the same page, except at its ends.
+  const within = (side: "lag" | "lead", other: string) =>
+    status === undefined ? `coalesce(${side}(version.id) over newest_first, ${other})` : other;
+  // index: state_versions_position, state_versions_status
+  return `select version.id, version.position,
+      (select row_to_json(shown) from (select ${scalars}, version.workspace_id,
+        ${resourceEntries},
+        version.previous_version_id, version.next_version_id) shown) as version,
+      ${listedContents}
+    from (
+      select version.*, ${within("lead", previous)} as previous_version_id,
+        ${within("lag", next)} as next_version_id
+      from (
+        select * from state_versions version where version.workspace_id = $1
+          ${status === undefined ? "" : `and version.status = ${status}`}
+        order by version.position desc limit $2 offset $3) version
+      window newest_first as (order by version.position desc)) version`;
+}
+
+/** A row of `selectListedVersions`. */
+export interface ListedVersionRow {
+  id: StateVersionId;
+  version: Omit<StateVersionRow, Moment | Contents | keyof Placement> & Record<Moment, string>;
+  resources_json: string;
+  modules_json: string;
+  providers_json: string;
+}
+
+type Moment = "created_at" | "expires_at";
+type Contents = "resources_json" | "modules_json" | "providers_json";
+/** The values of a row that are equal for all versions of a workspace. */
+type Placement = Pick<StateVersionRow, "organization_id" | "project_id" | "usage_based_billing">;
+
+export const listedViewOf = (
+  { version, ...contents }: ListedVersionRow,
+  { organization_id, project_id, usage_based_billing }: Placement,
+): StateVersionView =>
+  inListOf({
+    ...version,
+    ...contents,
+    ...{ organization_id, project_id, usage_based_billing },
+    created_at: new Date(version.created_at),
+    expires_at: new Date(version.expires_at),
+  });
 
 const bigintOf = (value: number | null): bigint | null => (value === null ? null : BigInt(value));
 
-export const viewOf = (row: StateVersionRow): StateVersionView => ({
+/** Returns the view of a row that has at most `limit` resources. */
+export const viewOf = (row: StateVersionRow, limit = MAX_RESOURCES): StateVersionView => ({
   id: row.id,
   workspaceId: row.workspace_id,
   organizationId: row.organization_id ?? "",
@@ -120,8 +182,13 @@ export const viewOf = (row: StateVersionRow): StateVersionView => ({
   previousVersionId: row.previous_version_id,
   nextVersionId: row.next_version_id,
   expiresAt: row.expires_at,
-  resources: row.resources,
+  resourcesJson: row.resources_json,
   resourceEntries: row.resource_entries,
+  omitsResources: row.resource_entries > limit,
   modulesJson: row.modules_json,
   providersJson: row.providers_json,
 });
+
+/** Returns the view of a row with the contents of a list. */
+export const inListOf = (row: StateVersionRow): StateVersionView =>
+  viewOf(row, MAX_LISTED_RESOURCES);

@@ -27,16 +27,27 @@ import type { StateEvent } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { PackedExtraction } from "../domain/packed-extraction.ts";
 import { type Creator, StateVersion, type StateVersionView } from "../domain/state-version.ts";
+import type { WorkspaceStateView } from "../domain/workspace-state.ts";
 import { shareBlobs } from "./blob.ts";
+import { usageBasedBilling } from "./organization-billing.ts";
 import { copyDigests, deleteDigests, differenceFields } from "./state-version-digest.ts";
 import { copyOutputs, deleteOutputs } from "./state-version-output.ts";
 import {
+  inListOf,
+  type ListedVersionRow,
   listedVersionColumns,
+  listedViewOf,
   type StateVersionRow,
+  selectListedVersions,
   stateVersionColumns,
   viewOf,
 } from "./state-version-view.ts";
-import { isVisible, workspaceStateColumns } from "./workspace-state.ts";
+import {
+  isVisible,
+  type WorkspaceStateRow,
+  workspaceStateColumns,
+  workspaceStateViewOf,
+} from "./workspace-state.ts";
 
 /** Omits resources, modules and providers: they may be large, and no domain rule uses them. */
 const entity = new EntitySchema({
@@ -176,7 +187,9 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         em,
         // index: state_versions_pkey
         `update state_versions copy set resources = source.resources, modules = source.modules,
-           providers = source.providers
+           providers = source.providers, listed_resources = source.listed_resources,
+           listed_modules = source.listed_modules, listed_providers = source.listed_providers,
+           resource_entries = source.resource_entries
          from state_versions source where source.id = $1 and copy.id = $2`,
         [sourceId, copy.id],
       );
@@ -189,17 +202,23 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     /** Stores the parts of an extraction that no domain rule uses. */
     async setInventory(
       id: StateVersionId,
-      {
-        resources,
-        modules,
-        providers,
-      }: Pick<PackedExtraction, "resources" | "modules" | "providers">,
+      extraction: Pick<
+        PackedExtraction,
+        "resources" | "modules" | "providers" | "listed" | "resourceEntries"
+      >,
     ): Promise<void> {
+      const { resources, modules, providers, listed, resourceEntries } = extraction;
       await queryIn(
         em,
         // index: state_versions_pkey
-        "update state_versions set resources = $2, modules = $3, providers = $4 where id = $1",
-        [id, resources, modules, providers],
+        `update state_versions set resources = $2, modules = $3, providers = $4,
+           resource_entries = $5, listed_resources = $6, listed_modules = $7,
+           listed_providers = $8
+         where id = $1`,
+        [
+          ...[id, resources, modules, providers, resourceEntries],
+          ...[listed?.resources ?? null, listed?.modules ?? null, listed?.providers ?? null],
+        ],
       );
     },
 
@@ -213,7 +232,9 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         `update state_versions set status = 'backing_data_permanently_deleted',
            soft_deleted_at = null, blob_key = null, sha256 = null, json_blob_key = null,
            json_sha256 = null, json_size = null, extraction_due_at = null,
-           resources_processed = true, resources = '[]', modules = '{}', providers = '{}'
+           resources_processed = true, resources = '[]', modules = '{}', providers = '{}',
+           listed_resources = null, listed_modules = null, listed_providers = null,
+           resource_entries = null
          where id = any($1)`,
         [ids],
       );
@@ -260,6 +281,9 @@ export interface VersionKey {
   workspaceId: WorkspaceId;
 }
 
+/** The columns of a list's rows that are equal for all versions. */
+type ListedWorkspace = WorkspaceStateRow & { usage_based_billing: boolean };
+
 const reads = (database: Database) => {
   const keys = async (sql: string, params: readonly unknown[]): Promise<VersionKey[]> => {
     const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(
@@ -299,33 +323,39 @@ const reads = (database: Database) => {
          where version.id = any($1) and ${isVisible}`,
         [ids],
       );
-      return rows.map(viewOf);
+      return rows.map(inListOf);
     },
 
-    /** Returns the workspace's versions with this status, newest first; all versions if `status` is undefined. */
+    /**
+     * Returns a page of the workspace's versions with this status, newest first, and the state of the workspace; all
+     * versions if `status` is undefined. Undefined if the workspace has no state.
+     */
     async list(
       workspaceId: WorkspaceId,
       status: string | undefined,
       page: PageInput,
-    ): Promise<Page<StateVersionView>> {
-      const ofStatus = (column: string) => (status === undefined ? "" : `and ${column} = $4`);
-      const { rows, total } = pageWithTotal(
-        await database.query<RowWithTotal<StateVersionRow>>(
-          // index: state_version_counts_pkey; state_versions_position, state_versions_status
-          withTotal({
-            count: `select coalesce(sum(count), 0)::int as total
-              from state_version_counts join workspace_states workspace using (workspace_id)
-              where workspace_id = $1 and ${isVisible} ${ofStatus("status")}`,
-            select: `select ${listedVersionColumns}, ${workspaceStateColumns}, version.position
-              ${fromVersions} where version.workspace_id = $1 and ${isVisible}
-                ${ofStatus("version.status")}
-              order by version.position desc limit $2 offset $3`,
-            order: "listed.position desc",
-          }),
-          [workspaceId, page.size, offsetOf(page), ...(status === undefined ? [] : [status])],
-        ),
+    ): Promise<{ workspaceState: WorkspaceStateView; page: Page<StateVersionView> } | undefined> {
+      const found = await database.query<RowWithTotal<ListedVersionRow> & ListedWorkspace>(
+        // index: workspace_states_pkey, state_version_counts_pkey
+        withTotal({
+          count: `select ${workspaceStateColumns},
+              ${usageBasedBilling("workspace.organization_id")} as usage_based_billing,
+              (select coalesce(sum(c.count), 0)::int from state_version_counts c
+                where c.workspace_id = $1 ${status === undefined ? "" : "and c.status = $4"}
+              ) as total
+            from workspace_states workspace where workspace.workspace_id = $1`,
+          select: selectListedVersions(status === undefined ? undefined : "$4"),
+          order: "listed.position desc",
+        }),
+        [workspaceId, page.size, offsetOf(page), ...(status === undefined ? [] : [status])],
       );
-      return { rows: rows.map(viewOf), total };
+      const [workspace] = found;
+      if (!workspace) return undefined;
+      const { rows, total } = pageWithTotal<ListedVersionRow>(found);
+      return {
+        workspaceState: workspaceStateViewOf(workspace),
+        page: { rows: rows.map((row) => listedViewOf(row, workspace)), total },
+      };
     },
 
     /** Returns pending versions whose upload window has ended. */

@@ -48,7 +48,7 @@ export const isVisible = "workspace.dropped_at is null and workspace.organizatio
 export const workspaceStateColumns = `workspace.workspace_id, workspace.organization_id,
   workspace.project_id, workspace.current_version_id, workspace.dropped_at`;
 
-interface WorkspaceStateRow {
+export interface WorkspaceStateRow {
   workspace_id: WorkspaceId;
   organization_id: string | null;
   project_id: string | null;
@@ -56,7 +56,7 @@ interface WorkspaceStateRow {
   dropped_at: Date | null;
 }
 
-const viewOfRow = (row: WorkspaceStateRow): WorkspaceStateView => ({
+export const workspaceStateViewOf = (row: WorkspaceStateRow): WorkspaceStateView => ({
   workspaceId: row.workspace_id,
   organizationId: row.organization_id,
   projectId: row.project_id,
@@ -126,7 +126,7 @@ const reads = (database: Database) => ({
       `select ${workspaceStateColumns} from workspace_states workspace where workspace_id = $1`,
       [id],
     );
-    return row && viewOfRow(row);
+    return row && workspaceStateViewOf(row);
   },
 
   /** Returns the workspace's state and its current version, read in one statement. */
@@ -145,7 +145,7 @@ const reads = (database: Database) => ({
     );
     if (!row) return undefined;
     return {
-      workspaceState: viewOfRow(row),
+      workspaceState: workspaceStateViewOf(row),
       version: row.id === null || row.dropped_at ? undefined : viewOf(row),
     };
   },

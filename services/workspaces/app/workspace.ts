@@ -133,6 +133,23 @@ export async function getWorkspace(
   return workspaceDocument(app, caller, workspace);
 }
 
+/**
+ * Returns the ids of a workspace, its organization and its project. Throws `notFound` if the workspace does not exist
+ * or the caller may not read it.
+ */
+export async function getWorkspaceIds(
+  app: App,
+  caller: Caller,
+  ref: WorkspaceRef,
+): Promise<Pick<Workspace, "id" | "organizationId" | "projectId">> {
+  const workspace = await app.reads.workspaces.findIds(ref);
+  if (!workspace) throw workspaceNotFound();
+  if (!(await mayShowAsConsumer(app, caller, workspace))) {
+    authorize(caller, "workspace:read", targetOf(workspace));
+  }
+  return workspace;
+}
+
 /** Returns the workspaces among `ids` that the caller may read. */
 export async function batchGetWorkspaces(
   app: App,

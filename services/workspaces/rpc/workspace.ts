@@ -10,6 +10,7 @@ import {
   batchGetWorkspaces,
   createWorkspace,
   getWorkspace,
+  getWorkspaceIds,
   listWorkspaces,
   moveWorkspaces,
   updateWorkspace,
@@ -39,9 +40,11 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService>
       }),
     ),
   }),
-  getWorkspace: async ({ workspace }, { caller }) => ({
-    workspace: workspaceToProto(await getWorkspace(app, caller, refOf(workspace))),
-  }),
+  getWorkspace: async ({ workspace, idsOnly }, { caller }) => {
+    const ref = refOf(workspace);
+    if (idsOnly) return { workspace: await getWorkspaceIds(app, caller, ref) };
+    return { workspace: workspaceToProto(await getWorkspace(app, caller, ref)) };
+  },
   listWorkspaces: async (request, { caller }) => {
     const { workspaces, total } = await listWorkspaces(app, caller, {
       organizationName: request.organizationName,

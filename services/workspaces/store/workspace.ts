@@ -68,6 +68,8 @@ function addressed(ref: WorkspaceRef): [string, string[]] | undefined {
   return ["o.name = $1 and w.name = $2", [organizationName, workspaceName]];
 }
 
+type WorkspaceIds = Pick<Workspace, "id" | "organizationId" | "projectId">;
+
 /** Reads of workspaces, outside any transaction; one statement each. */
 const reads = (database: Database) => ({
   async find(ref: WorkspaceRef): Promise<WorkspaceView | undefined> {
@@ -77,6 +79,21 @@ const reads = (database: Database) => ({
     const sql = selectWorkspaces(`where ${condition} and o.status = 'active'`);
     const [row] = await database.query<WorkspaceRow>(sql, values);
     return row && toWorkspaceView(row);
+  },
+
+  /** Returns the ids of a workspace, its organization and its project. */
+  async findIds(ref: WorkspaceRef): Promise<WorkspaceIds | undefined> {
+    const address = addressed(ref);
+    if (!address) return undefined;
+    const [condition, values] = address;
+    const [row] = await database.query<WorkspaceIds>(
+      // index: organizations_pkey
+      `select w.id, w.organization_id as "organizationId", w.project_id as "projectId"
+       from workspaces w join organizations o on o.id = w.organization_id
+       where ${condition} and o.status = 'active'`,
+      values,
+    );
+    return row;
   },
 
   async batch(ids: readonly string[]): Promise<WorkspaceView[]> {

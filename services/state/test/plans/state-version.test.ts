@@ -76,8 +76,8 @@ beforeAll(async () => {
   await reads.stateVersions.getCreator("sv-29");
   await reads.stateVersionDigests.changes("sv-29", "sv-34");
   await reads.stateVersions.batch(["sv-29", "sv-34"]);
-  expect((await reads.stateVersions.list("ws-5", undefined, page)).total).toBe(5);
-  expect((await reads.stateVersions.list("ws-5", "discarded", page)).total).toBe(1);
+  expect((await reads.stateVersions.list("ws-5", undefined, page))?.page.total).toBe(5);
+  expect((await reads.stateVersions.list("ws-5", "discarded", page))?.page.total).toBe(1);
   await reads.stateVersions.listExpired(now, 100);
   await reads.stateVersions.listSoftDeleted(now, 100);
   const sort = { field: "name", descending: true } as const;
@@ -132,6 +132,8 @@ beforeAll(async () => {
       resources: "[]",
       modules: "{}",
       providers: "{}",
+      listed: null,
+      resourceEntries: 0,
     });
     await tx.stateVersionDigests.save("sv-29", { keyId: "k", resources: "{}", outputs: "{}" });
     const compared = madeVersion({ id: "sv-29", workspaceId: "ws-5", position: 4n });
