@@ -1,17 +1,11 @@
 import { type Database, offsetOf } from "@statehouse/postgres";
 import type { OrganizationId } from "../domain/ids.ts";
 import type { WorkspaceSort, WorkspaceView } from "../domain/workspace.ts";
+import { createCountedSearches, isByNameOnly, type Matches } from "./counted-searches.ts";
 import { Parameters } from "./parameters.ts";
 import type { ReadScope } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 import { filterAsSet, filterPerRow, isFiltered, type WorkspaceSearch } from "./workspace-search.ts";
-
-/** The result of the query that counts the workspaces of a list. */
-interface Matches {
-  total: number;
-  /** For lists that are ordered by name and filtered by a partial name: the first matching name in the list's order. */
-  firstName: string | undefined;
-}
 
 /** The part of an organization in which a list searches: what the caller may read, restricted by the project filter. */
 interface SearchScope {
@@ -25,6 +19,8 @@ interface SearchScope {
    * may not read.
    */
   among: number;
+  /** Changes with every change of the names in a whole organization. Null for other scopes and searches. */
+  stamp: string | null;
 }
 
 export interface FoundWorkspaces {
@@ -53,9 +49,11 @@ const FEW = 1000;
 
 /**
  * Creates the function that returns a page of an organization's workspaces. It runs two SQL statements, or three if the
- * list is filtered. If the scope has at most `few` workspaces, each one is checked.
+ * list is filtered and its count is not kept. If the scope has at most `few` workspaces, each one is checked.
  */
 export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
+  const counted = createCountedSearches();
+
   const scope = async (
     search: WorkspaceSearch,
     readable: ReadScope,
@@ -74,6 +72,10 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
     scope: SearchScope,
   ): Promise<Matches> => {
     if (!isFiltered(search)) return { total: scope.size, firstName: undefined };
+    const { organizationId, stamp } = scope;
+    const version = stamp === null ? undefined : { organizationId, stamp };
+    const known = version && counted.find(search, version);
+    if (known) return known;
     const parameters = new Parameters();
     const matches =
       scope.size <= few
@@ -84,7 +86,9 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
       `select count(*) as total, ${firstNameOf(search)} as "firstName" from workspaces w where ${where}`,
       parameters.values,
     );
-    return { total: Number(row?.total ?? 0), firstName: row?.firstName ?? undefined };
+    const found = { total: Number(row?.total ?? 0), firstName: row?.firstName ?? undefined };
+    if (version) counted.keep(search, version, found);
+    return found;
   };
 
   const page = async (
@@ -144,8 +148,10 @@ function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Para
   const inProject = (table: string) => (project ? `and ${table}.project_id = ${project}` : "");
   // OFFSET makes PostgreSQL compute the readable projects once and not again for each of the sums.
   // index: workspace_counts_pkey
-  const counters = `select c.project_id, c.count, ${whole} or ${oneOf("c.project_id", projects)} as readable
+  const counters = `select c.project_id, c.count, c.stamp,
+        ${whole} or ${oneOf("c.project_id", projects)} as readable
       from workspace_counts c where c.organization_id = o.id ${inProject("c")} offset 0`;
+  const stamp = isByNameOnly(search) ? `case when ${whole} then counted.stamp end` : "null";
   // index: workspaces_pkey
   const others = `select count(*) from workspaces w
     where w.id = any(${parameters.bind(readable.workspaceIds)}) and w.organization_id = o.id
@@ -153,11 +159,13 @@ function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Para
   // index: organizations_name_key
   return `select o.id as "organizationId",
       case when ${project ? "false" : whole} then null else counted.projects end as "projectIds",
-      (counted.size + (${others}))::integer as size, counted.among::integer as among
+      (counted.size + (${others}))::integer as size, counted.among::integer as among,
+      ${stamp} as stamp
     from organizations o cross join lateral (
       select coalesce(array_agg(k.project_id) filter (where k.readable), '{}') as projects,
         coalesce(sum(k.count) filter (where k.readable), 0) as size,
-        coalesce(sum(k.count), 0) as among
+        coalesce(sum(k.count), 0) as among,
+        ${isByNameOnly(search) ? "coalesce(sum(hashint8extended(k.stamp, 0)), 0)::text" : "null"} as stamp
       from (${counters}) k) counted
     where o.name = ${parameters.bind(search.organizationName)} and o.status = 'active'
       and o.id = any(${parameters.bind(readable.memberOf)})`;

@@ -1,0 +1,58 @@
+import type { OrganizationId } from "../domain/ids.ts";
+import type { WorkspaceSearch } from "./workspace-search.ts";
+
+/** The result of counting the workspaces of a list. */
+export interface Matches {
+  total: number;
+  /** For lists that are ordered by name and filtered by a partial name: the first matching name in the list's order. */
+  firstName: string | undefined;
+}
+
+/** Identifies the names of all workspaces of an organization at one time. */
+export interface NamesVersion {
+  organizationId: OrganizationId;
+  stamp: string;
+}
+
+/** Maximum number of searches whose counts are kept. */
+const MAX_KEPT = 1000;
+
+/**
+ * Keeps the counts of searches by name in whole organizations. A kept count is exact, because it is used only while the
+ * organization has the same stamp, which changes with every change of its workspaces' names. Section (g) of the bench
+ * shows the time of counting, which grows with the number of matches.
+ */
+export function createCountedSearches() {
+  const kept = new Map<string, { stamp: string; matches: Matches }>();
+  return {
+    find(search: WorkspaceSearch, version: NamesVersion): Matches | undefined {
+      const found = kept.get(keyOf(search, version));
+      return found?.stamp === version.stamp ? found.matches : undefined;
+    },
+
+    /** Keeps the matches. They must have been counted after the stamp was read. */
+    keep(search: WorkspaceSearch, version: NamesVersion, matches: Matches): void {
+      const key = keyOf(search, version);
+      // The last entry of a map is the newest one.
+      kept.delete(key);
+      const [oldest] = kept.keys();
+      if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+      kept.set(key, { stamp: version.stamp, matches });
+    },
+  };
+}
+
+/** Returns whether only the names of workspaces decide which of them match. */
+export const isByNameOnly = (search: WorkspaceSearch): boolean =>
+  (search.name !== "" || search.wildcardName !== "") &&
+  search.tags.length === 0 &&
+  search.excludedTags.length === 0 &&
+  search.tagged.length === 0 &&
+  search.currentRunStatuses.length === 0 &&
+  search.locked === undefined &&
+  search.projectId === "";
+
+const keyOf = (
+  { name, wildcardName, sort }: WorkspaceSearch,
+  { organizationId }: NamesVersion,
+): string => JSON.stringify([organizationId, name, wildcardName, sort.key, sort.descending]);
