@@ -37,6 +37,7 @@ from statehouse_events.messages import (
     WorkspaceCreated,
     WorkspaceDeleted,
     WorkspaceLocked,
+    WorkspaceUnlocked,
     WorkspaceUpdated,
 )
 
@@ -44,6 +45,7 @@ MESSAGES: list[type[Message]] = [
     WorkspaceCreated,
     WorkspaceUpdated,
     WorkspaceLocked,
+    WorkspaceUnlocked,
     WorkspaceDeleted,
     WorkspaceAutoDestroyDue,
     DataRetentionPolicySet,

@@ -1,12 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { eventType, STREAM } from "@statehouse/events";
-import {
-  WorkspaceCreatedSchema,
-  WorkspaceDeletedSchema,
-  WorkspaceLockedSchema,
-  WorkspaceUpdatedSchema,
-} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { STREAM } from "@statehouse/events";
 import { needs, temporaryFolder, waitFor } from "@statehouse/testing";
 import { beforeAll, expect, test } from "vitest";
 import { openBus } from "../faults/bus.ts";
@@ -24,67 +18,14 @@ import {
   startDriver,
   waitForDriver,
 } from "./drivers.ts";
+import { tableOf, workspaceEvents } from "./workspace-copy.ts";
 
 /** Time to download and compile the packages, once on a machine. */
 const BUILD_MS = 600_000;
 const filter = "statehouse.workspaces.workspace.>";
 const reader = newSubscriber("reader", filter);
 const unknown = newSubscriber("unknown", filter);
-const created = eventType(WorkspaceCreatedSchema);
-const updated = eventType(WorkspaceUpdatedSchema);
-const locked = eventType(WorkspaceLockedSchema);
-const deleted = eventType(WorkspaceDeletedSchema);
-
-interface Row {
-  name: string;
-  nameRevision: number;
-  holder: string;
-  lockRevision: number;
-  deletedRevision: number;
-  /** Whether an event has named the row since the snapshot began. */
-  isNamed: boolean;
-}
-
-/** Returns the workspaces of a subscriber that has handled these lines, by id. */
-function tableOf(lines: readonly Line[]): Record<string, string> {
-  const rows = new Map<string, Row>();
-  for (const line of lines) {
-    if (line.snapshot === "begins") for (const row of rows.values()) row.isNamed = false;
-    if (line.snapshot === "complete") {
-      for (const [id, row] of rows) {
-        if (!row.isNamed && row.deletedRevision === 0) rows.delete(id);
-      }
-    }
-    if (line.handled !== undefined) apply(rows, line);
-  }
-  return Object.fromEntries(
-    [...rows]
-      .filter(([, { deletedRevision }]) => deletedRevision === 0)
-      .map(([id, { name, holder }]) => [id, `${name} ${holder}`])
-      .toSorted(),
-  );
-}
-
-function apply(rows: Map<string, Row>, { type, subject = "", revision, message }: Line): void {
-  const row = rows.get(subject) ?? {
-    ...{ name: "", nameRevision: 0, holder: "", lockRevision: 0, deletedRevision: 0 },
-    isNamed: true,
-  };
-  rows.set(subject, row);
-  row.isNamed = true;
-  const at = Number(revision);
-  const { name = "", holderId = "" }: { name?: string; holderId?: string } = Object(message);
-  if (at <= row.deletedRevision) return;
-  if (type === deleted) row.deletedRevision = at;
-  if ((type === created || type === updated) && at > row.nameRevision) {
-    row.name = name;
-    row.nameRevision = at;
-  }
-  if (type === locked && at > row.lockRevision) {
-    row.holder = holderId;
-    row.lockRevision = at;
-  }
-}
+const { created, updated, locked, deleted } = workspaceEvents;
 
 const snapshotsOf = (lines: readonly Line[]) => lines.flatMap(({ snapshot }) => snapshot ?? []);
 

@@ -131,6 +131,7 @@ func run(scenario scenario) error {
 		handlerOf[events.WorkspaceCreated](driver),
 		handlerOf[events.WorkspaceUpdated](driver),
 		handlerOf[events.WorkspaceLocked](driver),
+		handlerOf[events.WorkspaceUnlocked](driver),
 		handlerOf[events.WorkspaceDeleted](driver),
 		handlerOf[events.WorkspaceAutoDestroyDue](driver),
 		handlerOf[events.DataRetentionPolicySet](driver),

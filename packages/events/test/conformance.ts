@@ -12,6 +12,7 @@ import {
   WorkspaceCreatedSchema,
   WorkspaceDeletedSchema,
   WorkspaceLockedSchema,
+  WorkspaceUnlockedSchema,
   WorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { deadLetterFiles } from "../dead-letter-files.ts";
@@ -60,6 +61,7 @@ const messages: readonly DescMessage[] = [
   WorkspaceCreatedSchema,
   WorkspaceUpdatedSchema,
   WorkspaceLockedSchema,
+  WorkspaceUnlockedSchema,
   WorkspaceDeletedSchema,
   WorkspaceAutoDestroyDueSchema,
   DataRetentionPolicySetSchema,
