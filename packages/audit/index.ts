@@ -8,6 +8,6 @@ export { startPartitions } from "./partitions.ts";
 export { auditTrailService } from "./reading.ts";
 export type { AuditRecord } from "./record.ts";
 export { startSealer } from "./sealer.ts";
-export { unsealedRecords, verifyChains } from "./stored-chain.ts";
+export { unsealedRecords, VERIFICATION, verifyChains } from "./stored-chain.ts";
 export { createTrail, type TrailRecord, trailRecords } from "./trail.ts";
 export { headKey } from "./verify.ts";

@@ -14,7 +14,7 @@ import {
 import { moveEndedAttempts } from "./attempts.ts";
 import { hashOfBatch, type Key, NO_PREVIOUS, type SignedHead, signHead } from "./chain.ts";
 import { type ChainedRecord, digestOfRecord } from "./record-digest.ts";
-import { chainedColumns, unsealedRecords } from "./stored-chain.ts";
+import { chainedColumns, latestVerificationFailed, unsealedRecords } from "./stored-chain.ts";
 
 /** The largest number of records that one transaction seals, and therefore of a batch. */
 const MAX_RECORDS = 5000;
@@ -205,7 +205,10 @@ async function publish(
   await recordEvent(em, { schema, message, subject: organization, revision: number });
 }
 
-/** Seals records while the service runs, and exposes the age of the oldest unsealed record to Prometheus. */
+/**
+ * Seals records while the service runs, and exposes the age of the oldest unsealed record and the outcome of the latest
+ * verification to Prometheus.
+ */
 export function startSealer(options: SealerOptions): AsyncDisposable {
   const { database, service, logger } = options;
   const loop = startLoop({
@@ -214,7 +217,7 @@ export function startSealer(options: SealerOptions): AsyncDisposable {
     logger,
     work: () => sealRecords(options),
   });
-  const gauge = scrapedGauge("statehouse/audit", {
+  const unsealedSeconds = scrapedGauge("statehouse/audit", {
     name: "statehouse_audit_unsealed_seconds",
     description: "Age of the oldest audit record that is not sealed yet; 0 if all are sealed",
     attributes: { service },
@@ -224,9 +227,17 @@ export function startSealer(options: SealerOptions): AsyncDisposable {
       return oldest ? Math.max(0, Date.now() - oldest.getTime()) / 1000 : 0;
     },
   });
+  const verificationFailed = scrapedGauge("statehouse/audit", {
+    name: "statehouse_audit_verification_failed",
+    description: "1 if the latest verification of the audit trail in the last 8 days had findings",
+    attributes: { service },
+    maxAgeMs: INTERVAL_MS,
+    read: async () => Number(await latestVerificationFailed(database)),
+  });
   return {
     async [Symbol.asyncDispose]() {
-      await gauge[Symbol.asyncDispose]();
+      await unsealedSeconds[Symbol.asyncDispose]();
+      await verificationFailed[Symbol.asyncDispose]();
       await loop[Symbol.asyncDispose]();
     },
   };

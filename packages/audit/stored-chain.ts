@@ -1,3 +1,4 @@
+import { INSTALLATION } from "@statehouse/events";
 import type { Database } from "@statehouse/postgres";
 import {
   createChainCheck,
@@ -45,6 +46,15 @@ const oldestUnsealed = `
   -- index: audit_records_unsealed
   select count(*)::int as records, min(recorded_at) as oldest from audit_records where batch is null`;
 
+/** The action of the record of a verification. */
+export const VERIFICATION = "command.audit.verify";
+
+const latestVerification = `
+  -- index: audit_records_pkey
+  select outcome from audit_records
+  where organization = $1 and action = $2 and recorded_at > now() - interval '8 days'
+  order by recorded_at desc limit 1`;
+
 /** Verifies the chains of one service's database. The keys of the heads include the service. */
 export async function verifyChains(
   { query }: Pick<Database, "query">,
@@ -76,6 +86,15 @@ export async function verifyChains(
     report(`Record ${id} names batch ${batch} of ${organization}, which does not exist.`);
   }
   return verified;
+}
+
+/** Returns whether the latest verification of the last days had findings. */
+export async function latestVerificationFailed({
+  query,
+}: Pick<Database, "query">): Promise<boolean> {
+  const parameters = [INSTALLATION, VERIFICATION];
+  const [record] = await query<{ outcome: string }>(latestVerification, parameters);
+  return record?.outcome === "failed";
 }
 
 /** Returns the number of records that are not sealed yet, and the time of the oldest one. */

@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 test("what pods have in common is in every pod, also of Jobs", () => {
   const all = workloads(rendered);
-  expect(all).toHaveLength(4 + 3 + 4 + 3);
+  expect(all).toHaveLength(4 + 3 + 4 + 4);
   for (const object of all) {
     const name = `${object.kind} ${object.metadata.name}`;
     const { extraEnv, extraVolumes, extraContainers, extraInitContainers } = everything.pod;

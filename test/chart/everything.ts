@@ -85,6 +85,7 @@ export const everything = {
     fsck: { enabled: true },
     collectDryRun: { enabled: true },
     export: { enabled: true, existingClaim: "exports" },
+    auditVerify: { enabled: true, heads: { existingClaim: "audit-heads" } },
   },
   preflight: { enabled: true },
   extraObjects: [

@@ -5,10 +5,13 @@ import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { createClient, createIdentity, generateAssertionKey } from "@statehouse/rpc";
 import { serviceNames } from "@statehouse/standalone/environments";
 import { minioClient, newAuthority, temporaryFolder, waitFor } from "@statehouse/testing";
+import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type FaultFixture, startFaultFixture } from "../faults/fixture.ts";
 import { newLockedWorkspace, one, write } from "../faults/steps.ts";
+import { runStatehouse } from "../stack/deployed-keys.ts";
 import { api, download } from "../stack/http.ts";
+import { sealNow } from "../stack/sealing.ts";
 import { expectStatus } from "../stack/state.ts";
 import { type Rendered, render } from "./helm.ts";
 import { type Firing, type Prometheus, startPrometheus } from "./prometheus.ts";
@@ -250,6 +253,40 @@ test("an event that a service cannot store fires theirs", async () => {
     StatehouseEventsFail: { consumer: "workspaces-workspace-state" },
     StatehouseDeadLetters: { service: "workspaces" },
   });
+});
+
+test("an edited audit record, and a transaction that keeps the sealer waiting, fire theirs", async () => {
+  const { stack, rows } = fixture;
+  await sealNow(stack);
+  const edited = await rows(
+    "access",
+    `update audit_records set actor_id = 'user-mallory'
+     where batch is not null and position = 0 returning 1`,
+  );
+  expect(edited.length).toBeGreaterThan(0);
+  const verification = runStatehouse(["audit", "verify"], {
+    ACCESS_DATABASE_URL: stack.databases.access,
+    ASSERTION_PUBLIC_KEYS: stack.environments.access.ASSERTION_PUBLIC_KEYS ?? "",
+  });
+  await expect(verification).rejects.toMatchObject({ code: 1 });
+  const client = new Client({ connectionString: stack.databases.state });
+  await client.connect();
+  try {
+    await client.query("begin");
+    await client.query("select pg_current_xact_id()");
+    await rows(
+      "state",
+      `insert into audit_records (recorded_at, id, organization, actor_type, actor_id, action,
+         resource_type, changed_attributes, outcome)
+       values (now() - interval '1 hour', 'ae-waits', '_', 'service', 'state', 'a.b', 'a', '{}', 'succeeded')`,
+    );
+    await expectFiring({
+      StatehouseAuditTrailChanged: { service: "access", severity: "critical" },
+      StatehouseAuditUnsealed: { service: "state" },
+    });
+  } finally {
+    await client.end();
+  }
 });
 
 test("state without bus and store, and slow calls fire theirs", async () => {

@@ -8,6 +8,7 @@ test("commands by the clock are off, and have the settings of state when they ar
       fsck: { enabled: true, schedule: "@weekly", sizesOnly: false },
       collectDryRun: { enabled: true },
       export: { enabled: true, existingClaim: "exports" },
+      auditVerify: { enabled: true },
     },
   });
   const state = environmentOf(rendered.get("Deployment", "state"));
@@ -19,7 +20,12 @@ test("commands by the clock are off, and have the settings of state when they ar
     });
     return containerOf(job).args.join(" ");
   });
-  expect(commands.toSorted()).toEqual(["collect --dry-run", "export /export/$(POD_NAME)", "fsck"]);
+  expect(commands.toSorted()).toEqual([
+    "audit verify",
+    "collect --dry-run",
+    "export /export/$(POD_NAME)",
+    "fsck",
+  ]);
   expect(rendered.get("CronJob", "fsck").spec).toMatchObject({ schedule: "@weekly" });
   const exporting = rendered.get("CronJob", "export");
   expect(containerOf(exporting).env).toContainEqual({
@@ -42,6 +48,28 @@ test("commands by the clock are off, and have the settings of state when they ar
         },
       ],
     },
+  });
+});
+
+test("the verification of the audit trail has the databases of all services, and the heads of a claim", async () => {
+  const heads = { existingClaim: "audit-heads", file: "kept.jsonl" };
+  const rendered = await render({ operations: { auditVerify: { enabled: true, heads } } });
+  const job = rendered.get("CronJob", "audit-verify");
+  expect(containerOf(job).args).toEqual(["audit", "verify", "--heads", "/heads/kept.jsonl"]);
+  for (const service of ["access", "workspaces", "state"]) {
+    expect(environmentOf(job)[`${service.toUpperCase()}_DATABASE_URL_FILE`]).toBe(
+      `/etc/statehouse/${service}/DATABASE_URL`,
+    );
+    const items = [{ key: "uri", path: "DATABASE_URL" }];
+    const sources = [{ secret: { name: `statehouse-${service}-database`, items } }];
+    expect(podOf(job).volumes).toContainEqual({
+      name: service,
+      projected: { defaultMode: 288, sources },
+    });
+  }
+  expect(podOf(job).volumes).toContainEqual({
+    name: "heads",
+    persistentVolumeClaim: { claimName: "audit-heads", readOnly: true },
   });
 });
 

@@ -248,6 +248,10 @@ export function valuesSchema(): Schema {
         fsck: object({ ...scheduled, sizesOnly: flag }),
         collectDryRun: object(scheduled),
         export: object({ ...scheduled, existingClaim: text }),
+        auditVerify: object({
+          ...scheduled,
+          heads: object({ existingClaim: text, file: text }),
+        }),
       }),
       tests: object({ enabled: flag, pod: ref("pod") }),
       preflight: object({ enabled: flag, pod: ref("pod") }),

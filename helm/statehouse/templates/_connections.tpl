@@ -35,6 +35,9 @@ Also returns the component's own ports: `public`, `ops`, `grpc`.
 {{- if $operations.export.enabled -}}
 {{- $_ := set $result "export" (dict "calls" list "stores" (concat (list "database") $objectStore)) -}}
 {{- end -}}
+{{- if $operations.auditVerify.enabled -}}
+{{- $_ := set $result "audit-verify" (dict "calls" list "stores" (list "database")) -}}
+{{- end -}}
 {{- if .Values.preflight.enabled -}}
 {{- $_ := set $result "preflight" (dict "calls" list "stores" (concat (list "database" "nats") $objectStore)) -}}
 {{- end -}}

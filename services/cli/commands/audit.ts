@@ -8,10 +8,12 @@ import {
   type TrailRecord,
   trailRecords,
   unsealedRecords,
+  VERIFICATION,
   verifyChains,
 } from "@statehouse/audit";
 import { microsOfText, textOfMicros } from "@statehouse/audit/time";
 import { INSTALLATION } from "@statehouse/events";
+import type { Database } from "@statehouse/postgres";
 import { readConfig, StartError, settings } from "@statehouse/runtime";
 import { openSecrets } from "@statehouse/standalone/data-directory";
 import { z } from "zod";
@@ -98,6 +100,7 @@ async function verify(
   if (headsFile !== undefined) print(`${headsFile}: ${heads.size} heads`);
   let findings = 0;
   for (const [service, database] of databases) {
+    const before = findings;
     const verified = await verifyChains(
       database,
       { service, keys, heads, keptSince },
@@ -118,10 +121,25 @@ async function verify(
       ...(oldest ? [`${unsealed} records since ${oldest.toISOString()} are not sealed yet`] : []),
     ];
     print(`${service}: ${facts.join("; ")}`);
+    await recordVerification(database, service, findings === before).catch((error: Error) =>
+      print(`${service}: this verification is not recorded: ${error.message}`),
+    );
   }
   print(findings === 0 ? "The audit trail is unchanged." : `${findings} findings.`);
   return findings === 0;
 }
+
+/** Records a verification, so that the service can show its outcome as a metric. */
+const recordVerification = (
+  database: Pick<Database, "query">,
+  service: string,
+  isUnchanged: boolean,
+): Promise<void> =>
+  createAudit(database, service).write({
+    action: VERIFICATION,
+    resource: { type: service },
+    ...(isUnchanged ? {} : { outcome: "failed", code: "audit_trail_changed" }),
+  });
 
 async function publicKeys(folder: string | undefined) {
   const { ASSERTION_PUBLIC_KEYS: keys } = readConfig(keySettings);

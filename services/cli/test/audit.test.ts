@@ -103,6 +103,22 @@ test("export writes the records of one organization from all services, oldest fi
   expect(actions).toEqual(["audit-trail.export", "audit-trail.export"]);
 });
 
+test("a verification is recorded in each database, with its outcome", async () => {
+  const recorded = async (name: string) =>
+    await sqlOf(name)<{ outcome: string; code: string | null }>(
+      "select outcome, code from audit_records where action = 'command.audit.verify' order by recorded_at",
+    );
+  const [before, unaffected] = [await recorded("access"), await recorded("state")];
+  await sqlOf("access")("update audit_records set code = 'edited' where resource_id = 'org-1-2'");
+  expect((await audit("verify")).code).toBe(1);
+  await sqlOf("access")("update audit_records set code = null where resource_id = 'org-1-2'");
+  expect((await audit("verify")).code).toBe(0);
+  const succeeded = { outcome: "succeeded", code: null };
+  const failed = { outcome: "failed", code: "audit_trail_changed" };
+  expect(await recorded("access")).toEqual([...before, failed, succeeded]);
+  expect(await recorded("state")).toEqual([...unaffected, succeeded, succeeded]);
+});
+
 test("verify names an edited row and exits with 1; a recomputed chain differs from the heads", async () => {
   const heads = await keptHeads();
   const [{ id } = { id: "" }] = await sqlOf("state")<{ id: string }>(
