@@ -8,6 +8,7 @@ import { auditCost } from "./sections/audit-cost.ts";
 import { capacity } from "./sections/capacity.ts";
 import { collection } from "./sections/collection.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
+import { eventRelay } from "./sections/event-relay.ts";
 import { eventSubjects } from "./sections/event-subjects.ts";
 import { extraction } from "./sections/extraction.ts";
 import { grants } from "./sections/grants.ts";
@@ -51,6 +52,7 @@ const onTheirOwn = {
   p: httpCosts,
   q: pauses,
   r: auditCost,
+  s: eventRelay,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

@@ -20,6 +20,7 @@ export const sectionNames = [
   "p",
   "q",
   "r",
+  "s",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
@@ -59,7 +60,8 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces
   p what the limit of a token, an ETag that the client has, and gzip cost
   q longest pause of the event loop and memory of npm start under hostile requests
   r what the audit trail costs show, lock and state downloads of npm start; needs --checkout
-  --seconds  measured seconds for each contender of a to e, m and o   --largest  MiB of the largest state in d and i
+  s how late events are at 1,000 a second, and what limits the relay; ten minutes with --seconds 600
+  --seconds  measured seconds for each contender of a to e, m and o, and of s   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
   --versions number of state versions in l
   --checkout another checkout of Statehouse, which q and r measure beside this one

@@ -1,0 +1,253 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { create } from "@bufbuild/protobuf";
+import {
+  connectNats,
+  ensureStreams,
+  eventMigrations,
+  type Nats,
+  recordEvent,
+  startRelay,
+} from "@statehouse/events";
+import { type Database, openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { WorkspaceUpdatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { createLogger } from "@statehouse/runtime";
+import { ownNats, temporaryFolder, waitFor } from "@statehouse/testing";
+import { type Aim, atLeast, atMost } from "../aim.ts";
+import type { Ground } from "../bench.ts";
+import { type Counted, cpuMicros } from "../processes.ts";
+import { median, quantile } from "../statistics.ts";
+import { print, printTable } from "../table.ts";
+
+const RATE = 1000;
+const ORGANIZATIONS = 100;
+/** The number of events that wait when the relay starts, to measure its highest rate. */
+const WAITING = 20_000;
+const WARM_UP_MS = 3000;
+const TICK_MS = 10;
+/** A process that uses at least this share of a core limits the rate. */
+const BUSY = 0.8;
+/** The disk limits the rate if the rate with fsyncs is less than this share of that without. */
+const DISK_LIMITS = 0.7;
+
+const logger = createLogger({ service: "bench", level: "silent" });
+
+/** What the relay uses. */
+interface Parts {
+  database: Database;
+  nats: Nats;
+  url: string;
+  counted: readonly Counted[];
+}
+
+/**
+ * (s) Measures the relay: transactions record 1,000 events a second for `--seconds`, and a subscriber receives them.
+ * Then the rate at which it publishes events that already wait, to a server that syncs each event to its disk before it
+ * acknowledges, as the local one does, and to one that does not: the difference is what the disk of NATS costs.
+ */
+export async function eventRelay(ground: Ground): Promise<Aim[]> {
+  await using synced = await startParts(ground, { isSynced: true });
+  const aims = await steady(synced, ground.options.seconds);
+  const withSync = await highestRate(synced);
+  await using unsynced = await startParts(ground, { isSynced: false });
+  const withoutSync = await highestRate(unsynced);
+  printTable(
+    `(s) the relay with ${WAITING.toLocaleString("en")} waiting events`,
+    ["nats-server", "events/s", ...withSync.shares.keys()],
+    [
+      ["syncs each event", withSync.rate, ...[...withSync.shares.values()].map(percent)],
+      ["syncs later", withoutSync.rate, ...[...withoutSync.shares.values()].map(percent)],
+    ],
+  );
+  const isDisk = withSync.rate < DISK_LIMITS * withoutSync.rate;
+  print(`    limited by: ${isDisk ? "the fsyncs of nats-server" : limitOf(withSync.shares)}`);
+  return aims;
+}
+
+/** Starts a server of NATS and opens a database, both empty. */
+async function startParts(
+  { postgres }: Ground,
+  { isSynced }: { isSynced: boolean },
+): Promise<Parts & AsyncDisposable> {
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(await temporaryFolder()).path;
+  const pidFile = path.join(folder, "pid");
+  const streams = {
+    store_dir: path.join(folder, "streams"),
+    sync_interval: isSynced ? "always" : "2m",
+  };
+  const { url } = starting.use(
+    await ownNats({
+      jetstream: false,
+      configuration: `jetstream ${JSON.stringify(streams)}\npid_file ${JSON.stringify(pidFile)}`,
+    }),
+  );
+  const schema = { contextName: "workspaces", migrations: eventMigrations };
+  const fresh = starting.use(await freshDatabase(schema));
+  const nats = starting.use(connectNats({ url, name: "bench" }));
+  const options = { ...schema, url: fresh.url, entities: [], logger };
+  const database = starting.use(await openDatabase(options));
+  await ensureStreams(nats, {});
+  const server = { name: "nats-server", pid: Number(readFileSync(pidFile, "utf8")) };
+  const started = starting.move();
+  return {
+    ...{ database, nats, url, counted: [postgres, server] },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+const relayOf = ({ database, nats }: Parts) =>
+  startRelay({ database, nats, service: "workspaces", source: "urn:bench", logger });
+
+const waitingIn = async ({ database }: Parts): Promise<number> => {
+  const [row] = await database.query<{ count: number }>(
+    "select count(*)::int as count from outbox",
+  );
+  return row?.count ?? 0;
+};
+
+/** Measures how busy each process and this event loop are while `work` runs, as shares of a core. */
+async function sharesDuring(
+  { counted }: Parts,
+  work: () => Promise<void>,
+): Promise<{ ms: number; shares: Map<string, number> }> {
+  const before = cpuMicros(counted);
+  const loop = performance.eventLoopUtilization();
+  const startedAt = performance.now();
+  await work();
+  const ms = performance.now() - startedAt;
+  const after = cpuMicros(counted);
+  const shares = new Map([["event loop", performance.eventLoopUtilization(loop).utilization]]);
+  for (const { name } of counted) {
+    shares.set(name, ((after.get(name) ?? 0) - (before.get(name) ?? 0)) / 1000 / ms);
+  }
+  return { ms, shares };
+}
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** Names what limits a rate. */
+function limitOf(shares: ReadonlyMap<string, number>): string {
+  const [[busiest, share] = ["", 0]] = [...shares].toSorted(([, one], [, other]) => other - one);
+  return share >= BUSY ? busiest : "round trips, as no process uses a core";
+}
+
+/** Records `RATE` events a second for `seconds`, and compares the times at which they were committed and received. */
+async function steady(parts: Parts, seconds: number): Promise<Aim[]> {
+  const count = RATE * seconds;
+  const warmUp = (RATE * WARM_UP_MS) / 1000;
+  const total = count + warmUp;
+  const bytes = Float64Array.BYTES_PER_ELEMENT * total;
+  const received = new Float64Array(new SharedArrayBuffer(bytes));
+  const deliveries = new Int32Array(
+    new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (total + 1)),
+  );
+  const committed = new Float64Array(total);
+  const receiver = new Worker(new URL("./event-relay-receiver.ts", import.meta.url), {
+    workerData: { url: parts.url, received, deliveries },
+  });
+  await new Promise((resolve, reject) => receiver.once("message", resolve).once("error", reject));
+  await using _relay = relayOf(parts);
+  const depths: number[] = [];
+  let failed = 0;
+  const recordOne = async (index: number) => {
+    try {
+      await recordUpdate(parts.database, index);
+      committed[index] = performance.timeOrigin + performance.now();
+    } catch {
+      failed += 1;
+    }
+  };
+  const recordFrom = async (first: number, number: number) => {
+    const startedAt = performance.now();
+    const running = new Set<Promise<void>>();
+    let recorded = 0;
+    while (recorded < number) {
+      const due = Math.min(number, Math.ceil(((performance.now() - startedAt) / 1000) * RATE));
+      for (; recorded < due; recorded++) {
+        const one = recordOne(first + recorded).finally(() => running.delete(one));
+        running.add(one);
+      }
+      await sleep(TICK_MS);
+    }
+    await Promise.all(running);
+  };
+  const sampling = setInterval(() => {
+    waitingIn(parts).then(
+      (depth) => depths.push(depth),
+      () => {},
+    );
+  }, 1000);
+  await recordFrom(0, warmUp);
+  depths.length = 0;
+  const { ms, shares } = await sharesDuring(parts, () => recordFrom(warmUp, count));
+  clearInterval(sampling);
+  const all = () => Atomics.load(deliveries, total);
+  await waitFor(() => all() >= total - failed, { timeout: 120_000, what: "all events" });
+  await receiver.terminate();
+  const lags = Float64Array.from({ length: count }, (_, offset) =>
+    Math.max(0, (received[warmUp + offset] ?? 0) - (committed[warmUp + offset] ?? 0)),
+  ).sort();
+  const rate = (count / ms) * 1000;
+  printTable(
+    `(s) the relay at ${RATE.toLocaleString("en")} events a second for ${seconds} s`,
+    [
+      "recorded/s",
+      "lag p50 ms",
+      "p99 ms",
+      "longest ms",
+      "outbox, median",
+      "largest",
+      ...shares.keys(),
+    ],
+    [
+      [
+        ...[rate, quantile(lags, 0.5), quantile(lags, 0.99), lags.at(-1) ?? Number.NaN],
+        ...[median(depths), Math.max(...depths)],
+        ...[...shares.values()].map(percent),
+      ],
+    ],
+  );
+  const twice = deliveries.subarray(0, total).filter((times) => times > 1).length;
+  return [
+    atLeast("(s) recorded events, of 1,000 a second", 0.99, rate / RATE),
+    atMost("(s) lag p99", 1000, quantile(lags, 0.99), " ms"),
+    atMost("(s) events that were not recorded, or published twice", 0, failed + twice),
+  ];
+}
+
+const recordUpdate = (database: Database, index: number): Promise<void> =>
+  database.transaction((em) =>
+    recordEvent(em, {
+      schema: WorkspaceUpdatedSchema,
+      message: create(WorkspaceUpdatedSchema, {
+        workspaceId: `ws-${index}`,
+        organizationId: `org-${index % ORGANIZATIONS}`,
+        projectId: "prj-network",
+        name: `workspace-${index}`,
+        changedAttributes: ["auto-apply", "description"],
+      }),
+      subject: `ws-${index}`,
+      revision: index + 1,
+    }),
+  );
+
+/** Measures how many events the relay publishes a second if they wait when it starts. */
+async function highestRate(parts: Parts): Promise<{ rate: number; shares: Map<string, number> }> {
+  await recordUpdate(parts.database, 0);
+  await parts.database.query(
+    `insert into outbox (event_id, type, subject, revision, message, traceparent, auth_type, auth_id)
+     select gen_random_uuid()::text, type, subject, revision, message, traceparent, auth_type, auth_id
+     from outbox, generate_series(2, $1)`,
+    [WAITING],
+  );
+  const { ms, shares } = await sharesDuring(parts, async () => {
+    await using _relay = relayOf(parts);
+    const empty = async () => (await waitingIn(parts)) === 0;
+    await waitFor(empty, { timeout: 120_000, interval: 20, what: "an empty outbox" });
+  });
+  return { rate: (WAITING / ms) * 1000, shares };
+}
