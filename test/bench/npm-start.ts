@@ -15,7 +15,8 @@ export interface RunningStart extends AsyncDisposable {
   data: string;
 }
 
-const START_MS = 180_000;
+/** The first start of a checkout can build dependencies. */
+const START_MS = 600_000;
 const ORGANIZATION = "bench";
 
 /** Runs `npm start` of the checkout in `folder` on a data folder of its own, with `settings` in its environment. */
