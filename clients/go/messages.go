@@ -144,7 +144,7 @@ func (RunTokenDeleted) EventType() string {
 	return "statehouse.access.run-token.deleted.v1"
 }
 
-// UserUpdated: The name, address, suspension or administrator flag of a user changed.
+// UserUpdated: The name, the address, the suspension or the administrator flag of a user changed.
 type UserUpdated struct {
 	UserID   string `json:"userId,omitempty"`
 	Username string `json:"username,omitempty"`
@@ -328,7 +328,7 @@ func (TokenTtlPolicyUpdated) EventType() string {
 	return "statehouse.access.token-ttl-policy.updated.v1"
 }
 
-// AccessAuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
+// AccessAuditHeadSealed: Audit records of this service were sealed. The event contains the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse: a chain that was recomputed later does not match them (docs/audit.md).
 type AccessAuditHeadSealed struct {
 	// The organization's id, or _ for records that concern the whole installation.
 	Organization string `json:"organization,omitempty"`
@@ -476,7 +476,7 @@ func (ProjectDeleted) EventType() string {
 	return "statehouse.workspaces.project.deleted.v1"
 }
 
-// TagDeleted: A tag was deleted. Every workspace of the organization that had it has lost it, without an event of its own.
+// TagDeleted: A tag was deleted from the organization and from all its workspaces. No separate events are published for the workspaces.
 type TagDeleted struct {
 	TagID          string `json:"tagId,omitempty"`
 	OrganizationID string `json:"organizationId,omitempty"`
@@ -571,7 +571,7 @@ func (SshKeyDeleted) EventType() string {
 // DataRetentionPolicySet: The data retention policy of a workspace, an organization or the installation was set.
 type DataRetentionPolicySet struct {
 	DataRetentionPolicyID string `json:"dataRetentionPolicyId,omitempty"`
-	// Also of a workspace's policy; absent for the policy of the installation.
+	// Set for the policies of organizations and of workspaces; absent for the policy of the installation.
 	OrganizationID string `json:"organizationId,omitempty"`
 	// Absent for the policies of organizations and of the installation.
 	WorkspaceID string `json:"workspaceId,omitempty"`
@@ -591,7 +591,7 @@ func (DataRetentionPolicySet) EventType() string {
 // DataRetentionPolicyDeleted: A data retention policy was deleted.
 type DataRetentionPolicyDeleted struct {
 	DataRetentionPolicyID string `json:"dataRetentionPolicyId,omitempty"`
-	// Also of a workspace's policy; absent for the policy of the installation.
+	// Set for the policies of organizations and of workspaces; absent for the policy of the installation.
 	OrganizationID string `json:"organizationId,omitempty"`
 	// Absent for the policies of organizations and of the installation.
 	WorkspaceID string `json:"workspaceId,omitempty"`
@@ -617,7 +617,7 @@ func (WorkspaceCreated) EventType() string {
 	return "statehouse.workspaces.workspace.created.v1"
 }
 
-// WorkspaceUpdated: The settings, tags or the project of a workspace changed.
+// WorkspaceUpdated: The settings, the tags or the project of a workspace changed.
 type WorkspaceUpdated struct {
 	WorkspaceID    string `json:"workspaceId,omitempty"`
 	OrganizationID string `json:"organizationId,omitempty"`
@@ -705,7 +705,7 @@ func (WorkspaceAutoDestroyDue) EventType() string {
 	return "statehouse.workspaces.workspace.auto-destroy-due.v1"
 }
 
-// WorkspacesAuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
+// WorkspacesAuditHeadSealed: Audit records of this service were sealed. The event contains the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse: a chain that was recomputed later does not match them (docs/audit.md).
 type WorkspacesAuditHeadSealed struct {
 	// The organization's id, or _ for records that concern the whole installation.
 	Organization string `json:"organization,omitempty"`
@@ -731,14 +731,14 @@ func (WorkspacesAuditHeadSealed) EventType() string {
 	return "statehouse.workspaces.audit-head.sealed.v1"
 }
 
-// StateVersionCreated: A state version was created; its state is not uploaded yet.
+// StateVersionCreated: A state version was created. Its state is not yet uploaded.
 type StateVersionCreated struct {
 	StateVersionID string `json:"stateVersionId,omitempty"`
 	WorkspaceID    string `json:"workspaceId,omitempty"`
 	OrganizationID string `json:"organizationId,omitempty"`
 	Serial         uint64 `json:"serial,omitempty,string"`
 	Revision       uint64 `json:"revision,omitempty,string"`
-	// The version that a rollback copied; empty for any other version.
+	// The version that this one is a copy of, if a rollback created it. Otherwise empty.
 	RollbackStateVersionID string `json:"rollbackStateVersionId,omitempty"`
 }
 
@@ -845,7 +845,7 @@ type StateVersionProcessed struct {
 	Lineage        string `json:"lineage,omitempty"`
 	// The version that this one is compared with; empty for the first version of a workspace.
 	ComparedStateVersionID string `json:"comparedStateVersionId,omitempty"`
-	// Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (read by an earlier release, or its contents were deleted) or key-changed. Empty if they are compared.
+	// Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (an earlier release extracted the previous version, or its contents were deleted) or key-changed. Empty if they are compared.
 	Incomparable   string             `json:"incomparable,omitempty"`
 	OutputsAdded   []OutputDifference `json:"outputsAdded,omitempty"`
 	OutputsChanged []OutputDifference `json:"outputsChanged,omitempty"`
@@ -877,7 +877,7 @@ func (WorkspaceStateChanged) EventType() string {
 	return "statehouse.state.workspace-state.changed.v1"
 }
 
-// StateAuditHeadSealed: Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md).
+// StateAuditHeadSealed: Audit records of this service were sealed. The event contains the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse: a chain that was recomputed later does not match them (docs/audit.md).
 type StateAuditHeadSealed struct {
 	// The organization's id, or _ for records that concern the whole installation.
 	Organization string `json:"organization,omitempty"`

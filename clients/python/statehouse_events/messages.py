@@ -196,7 +196,7 @@ class RunTokenDeleted(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class UserUpdated(Message):
-    """The name, address, suspension or administrator flag of a user changed."""
+    """The name, the address, the suspension or the administrator flag of a user changed."""
 
     TYPE: ClassVar[str] = "statehouse.access.user.updated.v1"
     user_id: str = ""
@@ -354,7 +354,7 @@ class TokenTtlPolicyUpdated(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class AccessAuditHeadSealed(Message):
-    """Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md)."""
+    """Audit records of this service were sealed. The event contains the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse: a chain that was recomputed later does not match them (docs/audit.md)."""
 
     TYPE: ClassVar[str] = "statehouse.access.audit-head.sealed.v1"
     # The organization's id, or _ for records that concern the whole installation.
@@ -482,7 +482,7 @@ class ProjectDeleted(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class TagDeleted(Message):
-    """A tag was deleted. Every workspace of the organization that had it has lost it, without an event of its own."""
+    """A tag was deleted from the organization and from all its workspaces. No separate events are published for the workspaces."""
 
     TYPE: ClassVar[str] = "statehouse.workspaces.tag.deleted.v1"
     tag_id: str = ""
@@ -564,7 +564,7 @@ class DataRetentionPolicySet(Message):
 
     TYPE: ClassVar[str] = "statehouse.workspaces.data-retention-policy.set.v1"
     data_retention_policy_id: str = ""
-    # Also of a workspace's policy; absent for the policy of the installation.
+    # Set for the policies of organizations and of workspaces; absent for the policy of the installation.
     organization_id: str = ""
     # Absent for the policies of organizations and of the installation.
     workspace_id: str = ""
@@ -582,7 +582,7 @@ class DataRetentionPolicyDeleted(Message):
 
     TYPE: ClassVar[str] = "statehouse.workspaces.data-retention-policy.deleted.v1"
     data_retention_policy_id: str = ""
-    # Also of a workspace's policy; absent for the policy of the installation.
+    # Set for the policies of organizations and of workspaces; absent for the policy of the installation.
     organization_id: str = ""
     # Absent for the policies of organizations and of the installation.
     workspace_id: str = ""
@@ -603,7 +603,7 @@ class WorkspaceCreated(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkspaceUpdated(Message):
-    """The settings, tags or the project of a workspace changed."""
+    """The settings, the tags or the project of a workspace changed."""
 
     TYPE: ClassVar[str] = "statehouse.workspaces.workspace.updated.v1"
     workspace_id: str = ""
@@ -679,7 +679,7 @@ class WorkspaceAutoDestroyDue(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkspacesAuditHeadSealed(Message):
-    """Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md)."""
+    """Audit records of this service were sealed. The event contains the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse: a chain that was recomputed later does not match them (docs/audit.md)."""
 
     TYPE: ClassVar[str] = "statehouse.workspaces.audit-head.sealed.v1"
     # The organization's id, or _ for records that concern the whole installation.
@@ -703,7 +703,7 @@ class WorkspacesAuditHeadSealed(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class StateVersionCreated(Message):
-    """A state version was created; its state is not uploaded yet."""
+    """A state version was created. Its state is not yet uploaded."""
 
     TYPE: ClassVar[str] = "statehouse.state.state-version.created.v1"
     state_version_id: str = ""
@@ -711,7 +711,7 @@ class StateVersionCreated(Message):
     organization_id: str = ""
     serial: int = int64()
     revision: int = int64()
-    # The version that a rollback copied; empty for any other version.
+    # The version that this one is a copy of, if a rollback created it. Otherwise empty.
     rollback_state_version_id: str = ""
 
 
@@ -806,7 +806,7 @@ class StateVersionProcessed(Message):
     lineage: str = ""
     # The version that this one is compared with; empty for the first version of a workspace.
     compared_state_version_id: str = ""
-    # Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (read by an earlier release, or its contents were deleted) or key-changed. Empty if they are compared.
+    # Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (an earlier release extracted the previous version, or its contents were deleted) or key-changed. Empty if they are compared.
     incomparable: str = ""
     outputs_added: tuple[OutputDifference, ...] = ()
     outputs_changed: tuple[OutputDifference, ...] = ()
@@ -833,7 +833,7 @@ class WorkspaceStateChanged(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class StateAuditHeadSealed(Message):
-    """Audit records of this service were sealed: the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse, so that a recomputed chain is found (docs/audit.md)."""
+    """Audit records of this service were sealed. The event contains the head of the chain of one organization, signed by the service. Keep the heads outside Statehouse: a chain that was recomputed later does not match them (docs/audit.md)."""
 
     TYPE: ClassVar[str] = "statehouse.state.audit-head.sealed.v1"
     # The organization's id, or _ for records that concern the whole installation.
