@@ -2,8 +2,8 @@ import type { Database } from "@statehouse/postgres";
 import { moveAttemptsOfUser } from "./attempts.ts";
 
 /**
- * Removes a user's addresses from all records. Their salted digests remain, so the chain stays provable, but the
- * addresses cannot be found again without the salts.
+ * Removes a user's addresses from all records. The salted digests of the addresses remain, so that the chain can still
+ * be verified. Without the salts, the addresses cannot be derived from the digests.
  */
 export async function removeAddresses(
   database: Pick<Database, "query">,

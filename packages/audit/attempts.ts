@@ -2,7 +2,7 @@ import type { Database } from "@statehouse/postgres";
 import { traceId } from "@statehouse/runtime";
 import { actionColumns, type Circumstance } from "./record.ts";
 
-/** A refused attempt. Equal attempts of one minute are one record with their number. */
+/** A refused attempt. Equal attempts within one minute are stored as one record, which contains their number. */
 export interface Attempt {
   /** The id of the organization; undefined if it is unknown or if there is none. */
   organization?: string | undefined;
@@ -12,11 +12,11 @@ export interface Attempt {
   code: string;
 }
 
-/** Returns the row of an attempt. */
+/** Returns the row in which an attempt is counted. */
 export const attemptOf = (attempt: Attempt, by: Circumstance) => ({
   ...actionColumns(attempt),
   ...by,
-  // They are part of the key.
+  // Never null, because both are part of the key.
   token_id: by.token_id ?? "",
   address: by.address ?? "",
   code: attempt.code,
@@ -25,7 +25,7 @@ export const attemptOf = (attempt: Attempt, by: Circumstance) => ({
 
 export type AttemptRow = ReturnType<typeof attemptOf>;
 
-/** Returns the row of a request with an unknown, expired or malformed credential. */
+/** Returns the row in which a request with an unknown, expired or malformed credential is counted. */
 export const failedSignIn = (address: string | undefined): AttemptRow =>
   attemptOf(
     {
@@ -53,7 +53,7 @@ const keyOf = (row: AttemptRow): string =>
     row.code,
   ]);
 
-/** Returns one row for equal attempts, in the order of their keys. */
+/** Combines the rows of equal attempts into one row each, and sorts the rows by their keys. */
 export function combined(rows: readonly AttemptRow[]): AttemptRow[] {
   const byKey = new Map<string, AttemptRow>();
   for (const row of rows) {
@@ -79,13 +79,13 @@ export async function writeAttempts(
   database: Pick<Database, "query">,
   rows: readonly AttemptRow[],
 ): Promise<void> {
-  // Two replicas that lock the same rows in different orders would end in a deadlock.
+  // Sorted, because two replicas that lock the same rows in different orders would cause a deadlock.
   await database.query(insertAttempts, [JSON.stringify(combined(rows))]);
 }
 
 /**
- * Returns the statement that moves attempts to the records, with a salted digest of their addresses. With
- * `keepAddresses` false, only the digests are kept.
+ * Returns the statement that moves attempts to the audit records, with salted digests of their addresses. If
+ * `keepAddresses` is false, the addresses are removed and only the digests are kept.
  */
 const move = (condition: string, keepAddresses: boolean): string => `
   with moved as (
@@ -101,12 +101,12 @@ const move = (condition: string, keepAddresses: boolean): string => `
     'refused', code, attempts, request_id
   from moved`;
 
-/** Moves the attempts of the minutes that have ended to the records. */
+/** The statement that moves the attempts of past minutes to the audit records. */
 export const moveEndedAttempts = move("minute < date_trunc('minute', clock_timestamp())", true);
 
 const moveOfUser = move("actor_type = 'user' and actor_id = $1", false);
 
-/** Moves the attempts of a user to the records, without their addresses. */
+/** Moves the attempts of a user to the audit records, without the addresses. */
 export async function moveAttemptsOfUser(
   database: Pick<Database, "query">,
   userId: string,

@@ -29,15 +29,15 @@ export interface SignedHead extends Head {
   signature: string;
 }
 
-/** A key of assertions. Its `kid` names it. */
+/** A key that signs or verifies assertions; `kid` is its id. */
 export type Key = webcrypto.JsonWebKey & { kid?: string };
 
-/** The public keys of each service, as ASSERTION_PUBLIC_KEYS contains them. */
+/** The public keys of each service, in the form of ASSERTION_PUBLIC_KEYS. */
 export type PublicKeys = Readonly<Record<string, readonly Key[]>>;
 
 /** The number of bytes of a digest. */
 export const DIGEST_BYTES = 32;
-/** The previous hash of the first batch. */
+/** The value that the first batch of a chain has as its previous hash. */
 export const NO_PREVIOUS = Buffer.alloc(DIGEST_BYTES);
 
 type Batch = Pick<Head, "service" | "organization" | "number"> & { previousHash: Uint8Array };
@@ -53,8 +53,8 @@ export function hashOfBatch(batch: Batch, digests: Uint8Array): Buffer {
 }
 
 /**
- * Returns the text that the signature of a head covers. It begins with its purpose, because the same key also signs
- * assertions.
+ * Returns the text that the signature of a head covers. The text begins with the purpose of the signature, because the
+ * same key also signs assertions.
  */
 const signedText = (head: Head): Buffer =>
   Buffer.from(
@@ -75,7 +75,10 @@ export function signHead(head: Head, key: Key): SignedHead {
   return { ...head, keyId: key.kid ?? "", signature: signature.toString("base64") };
 }
 
-/** Checks the signature of a head. Returns `unknown key` if its service's keys do not contain the one that signed. */
+/**
+ * Checks the signature of a head. Returns `unknown key` if the keys of its service do not contain the key of the
+ * signature.
+ */
 export function checkSignature(
   { keyId, signature, ...head }: SignedHead,
   keys: PublicKeys,

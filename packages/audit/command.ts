@@ -4,7 +4,7 @@ import { withServerSpan } from "@statehouse/runtime";
 import { createAudit } from "./audit.ts";
 
 interface Command {
-  /** For example `export`, or `user.suspend`. */
+  /** The name of the command, for example `export` or `user.suspend`. */
   name: string;
   /** The database of the service whose data the command reads or changes. */
   database: Pick<Database, "query">;
@@ -12,8 +12,8 @@ interface Command {
 }
 
 /**
- * Runs an operator's command and records it with its outcome. The command has failed if it throws or returns false.
- * What it changes is also recorded, with the same request id.
+ * Runs an operator's command and records it with its outcome. The outcome is `failed` if the command throws or returns
+ * false. The changes that the command makes have their own records with the same request id.
  */
 export const recordCommand = <T>(
   { name, database, service }: Command,
@@ -27,7 +27,8 @@ export const recordCommand = <T>(
       result = await work();
     } catch (error) {
       const code = error instanceof AppError ? error.reason : undefined;
-      // The command reports its own error, which can be that the database is unavailable.
+      // Errors of the audit trail are ignored here, because the caller needs the error of the command. The database may
+      // be unavailable.
       await audit.write({ ...record, outcome: "failed", code }).catch(() => {});
       throw error;
     }

@@ -5,7 +5,7 @@ import type { Audit } from "./audit.ts";
 
 interface Options {
   audit: Pick<Audit, "removeAddresses">;
-  /** Asks the access service, because an event is only a hint. */
+  /** Calls the access service, because an event is only a hint and can be forged. */
   exists: (userId: `user-${string}`) => Promise<boolean>;
 }
 

@@ -1,7 +1,7 @@
 import type { EventFacts } from "@statehouse/events";
 import type { AuditRecord } from "./record.ts";
 
-/** The verb of an action for each verb of an event. */
+/** The verb of the recorded action, by the verb of the event. */
 const verbs: Readonly<Record<string, string>> = {
   activated: "activate",
   added: "add",

@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { withoutDeadline } from "@statehouse/runtime";
 
-/** A larger batch is divided. */
+/** The maximum number of items in a batch. */
 const MAX_BATCH = 500;
 
 interface Waiting<Item> {
@@ -10,9 +10,10 @@ interface Waiting<Item> {
 }
 
 /**
- * Combines items into batches: those of one turn of the event loop, and those that arrive while the previous batch is
- * sent. So a single item waits for nothing, and under load one statement and one commit serve many items. The returned
- * function resolves when the item's batch was sent, and throws if that failed.
+ * Combines items into batches. A batch contains the items of one turn of the event loop, or the items that arrived
+ * while the previous batch was being sent. A single item is therefore sent without delay, and under load one statement
+ * and one commit write many items. The returned function resolves when the item's batch was sent, and throws if sending
+ * failed.
  */
 export function gather<Item>(send: (items: readonly Item[]) => Promise<void>) {
   let waiting: Waiting<Item>[] = [];
@@ -36,7 +37,8 @@ export function gather<Item>(send: (items: readonly Item[]) => Promise<void>) {
     waiting.push({ item, sent });
     if (!sending) {
       sending = true;
-      // The batch also serves later requests, whose deadlines are later.
+      // Sent without the deadline of the current request: the batch can contain items of later requests with later
+      // deadlines.
       void withoutDeadline(sendAll);
     }
     return sent.promise;

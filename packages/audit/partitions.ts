@@ -24,7 +24,7 @@ export async function maintainPartitions(
   for (const { name } of dropped) logger.info({ partition: name }, "audit partition dropped");
 }
 
-/** Maintains the partitions while the service runs. */
+/** Maintains the partitions of the audit records while the service runs. */
 export const startPartitions = (options: PartitionOptions): AsyncDisposable =>
   startLoop({
     name: "audit partitions",

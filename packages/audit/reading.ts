@@ -10,7 +10,10 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import { MICROS, microsOf, timestampOf } from "./time.ts";
 import type { Span, Trail, TrailRecord } from "./trail.ts";
 
-/** Returns the organization of a token that belongs to one. Throws `notFound` for users, who can be in several. */
+/**
+ * Returns the organization that the caller's token belongs to. Throws `notFound` for users, who can belong to several
+ * organizations.
+ */
 function organizationOfToken(caller: Caller): string {
   const { auditTrailOf, organizations, principal } = grantsOf(caller);
   if (auditTrailOf !== undefined) return auditTrailOf;
@@ -21,7 +24,7 @@ function organizationOfToken(caller: Caller): string {
   return only;
 }
 
-/** Returns the organization that the caller reads, if it may. Throws `notFound`. */
+/** Returns the organization whose records the caller requests. Throws `notFound` if the caller may not read them. */
 function readOrganization(caller: Caller, requested: string): string {
   const organizationId = requested || organizationOfToken(caller);
   authorizeOrNotFound(caller, "organization:read-audit-trail", { organizationId }, "organization");
@@ -61,7 +64,10 @@ const recordToProto = (record: TrailRecord): MessageInitShape<typeof AuditRecord
 /** Records that the current actor reads the audit trail of an organization. */
 export type RecordReading = (organizationId: string) => Promise<void>;
 
-/** Implements the reading of one service's records. Readings are recorded by the service that has `recordReading`. */
+/**
+ * Implements AuditTrailService for the records of one service. The service that passes `recordReading` records the
+ * readings.
+ */
 export const auditTrailService = (
   trail: Trail,
   recordReading: RecordReading = async () => {},

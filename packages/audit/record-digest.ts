@@ -2,15 +2,17 @@ import { createHash } from "node:crypto";
 
 /** One record of the audit trail, in the form that the chain covers. */
 export interface ChainedRecord {
-  /** ISO 8601 in UTC with microseconds, because `Date` would lose their last three digits. */
+  /** ISO 8601 in UTC with microseconds. It is a text, because a `Date` has only milliseconds. */
   recordedAt: string;
   id: string;
-  /** The organization's id, or `_` for what concerns the whole installation. */
+  /** The organization's id, or `_` for a record that concerns the whole installation. */
   organization: string;
   actorType: string;
   actorId: string | null;
   tokenId: string | null;
-  /** The salted digest of the actor's address. The address itself is not covered, so that it can be removed. */
+  /**
+   * The salted digest of the actor's address. The chain does not cover the address itself, so that it can be removed.
+   */
   addressDigest: Uint8Array | null;
   action: string;
   resourceType: string;
@@ -22,7 +24,7 @@ export interface ChainedRecord {
   requestId: string | null;
 }
 
-/** The number of the encoding. A change of it would make all existing chains invalid. */
+/** The version of the encoding. Any change of the encoding or of this number makes all existing chains invalid. */
 const ENCODING = 1;
 
 /** Returns the canonical encoding of a record: a JSON array of its members in this order, without spaces. */

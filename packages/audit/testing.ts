@@ -6,8 +6,8 @@ const delayed = `
   where batch is null and transaction >= ${oldestOpenTransaction} limit 1`;
 
 /**
- * Runs one turn of the sealer once it may seal all records: an open transaction delays the records that were written
- * after its start. Returns what `sealRecords` returns.
+ * Waits until all records can be sealed, then runs one turn of the sealer. Records that were written after the start of
+ * a transaction that is still open cannot be sealed. Returns what `sealRecords` returns.
  */
 export async function sealWhenReady(options: SealerOptions): Promise<boolean> {
   const ready = async () => (await options.database.query(delayed)).length === 0;

@@ -1,6 +1,6 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
-/** A time in microseconds since 1970, the precision of the database. */
+/** A time in microseconds since 1970. The database stores times with this precision. */
 export type Micros = number;
 
 /** The number of microseconds in a second. */
@@ -13,7 +13,7 @@ export function microsOfText(text: string): Micros | undefined {
   const [matched, fraction = ""] = TIME.exec(text) ?? [];
   const ms = matched === undefined ? Number.NaN : Date.parse(matched);
   if (Number.isNaN(ms)) return undefined;
-  // `Date` omits the microseconds.
+  // Added separately, because a `Date` has only milliseconds.
   return ms * MICROS_IN_MS + Number(fraction.padEnd(6, "0").slice(3, 6));
 }
 
@@ -23,11 +23,11 @@ export function textOfMicros(micros: Micros): string {
   return `${ms}${String(micros % MICROS_IN_MS).padStart(3, "0")}Z`;
 }
 
-/** Returns the time of a message; 0 if it has none. */
+/** Returns the time in a field of a message; 0 if the field is absent. */
 export const microsOf = (time: Timestamp | undefined): Micros =>
   time ? Number(time.seconds) * MICROS + Math.floor(time.nanos / 1000) : 0;
 
-/** Returns the time as the field of a message. */
+/** Returns the value of a message's field for the time. */
 export const timestampOf = (micros: Micros) => ({
   seconds: BigInt(Math.floor(micros / MICROS)),
   nanos: (micros % MICROS) * 1000,

@@ -1,16 +1,16 @@
 import type { Database } from "@statehouse/postgres";
 import type { Micros } from "./time.ts";
 
-/** A part of the audit trail of one organization. */
+/** A period of the audit trail of one organization. */
 export interface Span {
   /** The organization's id, or `_`. */
   organization: string;
-  /** From this time on, and before `until`. */
+  /** The first time of the period; `until` is the first time after it. */
   since: Micros;
   until: Micros;
 }
 
-/** A record as readers see it. */
+/** A record in the form that readers receive. */
 export interface TrailRecord {
   recordedAt: Micros;
   id: string;
@@ -29,7 +29,7 @@ export interface TrailRecord {
   requestId: string | null;
 }
 
-/** The largest page of records that one statement reads. */
+/** The maximum number of records on a page, which one statement reads. */
 export const MAX_PAGE = 1000;
 
 /** SQL expression for a timestamp in microseconds since 1970. */
@@ -41,9 +41,9 @@ const timestamp = (parameter: string) =>
 const within = `organization = $1 and recorded_at >= ${timestamp("$2")} and recorded_at < ${timestamp("$3")}`;
 
 /**
- * Selects the time before which no record will be added. A record has a time after the start of its transaction, so
- * that is the start of the oldest transaction that has changed something or can still change something: the ceiling of
- * transactions is a minute.
+ * Selects the time before which no record will be added. The time of a record is after the start of its transaction.
+ * The result is therefore the start of the oldest transaction that has changed something or can still change something:
+ * a transaction lasts at most a minute.
  */
 const completeUntil = `
   select ${micros("least(clock_timestamp(), min(xact_start))")} as until
@@ -52,13 +52,16 @@ const completeUntil = `
     and pid <> pg_backend_pid()
     and (backend_xid is not null or xact_start > clock_timestamp() - interval '2 minutes')`;
 
-/** Selects the number of records of each interval of $4 seconds that has any. */
+/** Selects the number of records in each interval of $4 seconds. Intervals without records are absent. */
 const counts = `
   -- index: audit_records_pkey
   select (floor(extract(epoch from recorded_at) / $4) * $4)::bigint as start, count(*)::int as count
   from audit_records where ${within} group by 1 order by 1`;
 
-/** Selects a page of records. Ids are compared by bytes, as the merge of several services does. */
+/**
+ * Selects a page of records. Ids are compared by bytes: the merge of the records of several services requires this
+ * order.
+ */
 const list = `
   -- index: audit_records_pkey
   select ${micros("recorded_at")} as "recordedAt", id, organization, actor_type as "actorType",
@@ -76,7 +79,7 @@ export const createTrail = ({ query }: Pick<Database, "query">) => ({
     return row?.until ?? 0;
   },
 
-  /** Returns the number of records by the start of their interval, in seconds since 1970. */
+  /** Returns the number of records in each interval, and the start of the interval in seconds since 1970. */
   counts: ({ organization, since, until }: Span, intervalSeconds: number) =>
     query<{ start: number; count: number }>(counts, [organization, since, until, intervalSeconds]),
 
@@ -87,7 +90,7 @@ export const createTrail = ({ query }: Pick<Database, "query">) => ({
 
 export type Trail = ReturnType<typeof createTrail>;
 
-/** Yields the records of a span in their order. Holds one page at a time. */
+/** Yields the records of a span in the order of their times and ids. Keeps one page in memory at a time. */
 export async function* trailRecords(trail: Trail, span: Span): AsyncGenerator<TrailRecord> {
   let { since } = span;
   let offset = 0;

@@ -46,7 +46,7 @@ interface Sealed {
   records: StoredRecord[];
 }
 
-/** Seals batches of these records. */
+/** Seals each element of `batches` as one batch of a chain. */
 function seal(batches: readonly (readonly StoredRecord[])[], signing: Key = key.own): Sealed[] {
   let previousHash: Uint8Array = NO_PREVIOUS;
   return batches.map((records, index) => {

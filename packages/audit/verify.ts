@@ -39,16 +39,16 @@ export interface VerifyOptions {
 export const headKey = (head: Pick<SignedHead, "service" | "organization" | "number">): string =>
   `${head.service} ${head.organization} ${head.number}`;
 
-/** What was verified of the chain of one organization. */
+/** The result of verifying the chain of one organization. */
 export interface Verified {
   organization: string;
   batches: number;
   records: number;
-  /** Batches whose records were deleted by retention. The oldest kept batch that follows them is proved by them. */
+  /** The number of batches whose records were deleted by retention. */
   withoutRecords: number;
-  /** Batches whose signing key was removed since. Later batches cover them. */
+  /** The number of batches whose signing key is no longer known. The hashes of later batches cover them. */
   unknownKeys: number;
-  /** The latest batch; undefined if there is none. */
+  /** The number of the latest batch; undefined if there is none. */
   last: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface Verified {
 export interface ChainCheck {
   /** Adds the next batch with its records in the order of their positions. */
   add(batch: StoredBatch, records: readonly StoredRecord[]): void;
-  /** Ends the chain. */
+  /** Ends the verification and returns its result. */
   end(): Verified;
 }
 
@@ -165,7 +165,7 @@ export function createChainCheck(
   };
 }
 
-/** Returns whether the address is the one that was recorded. A removed address is genuine. */
+/** Returns whether the address matches its recorded digest. Returns true if the address was removed. */
 function addressIsGenuine(record: StoredRecord): boolean {
   if (record.address === null) return true;
   if (record.addressSalt === null || record.addressDigest === null) return false;

@@ -17,8 +17,8 @@ const clients = path.join(root, "clients");
 export const catalogFolder = path.join(root, "docs/events");
 
 /**
- * Field numbers in the paths of source locations: of `message_type` in a file descriptor, and of `field` in a message
- * descriptor.
+ * The field numbers of `message_type` in a file descriptor and of `field` in a message descriptor. The paths of source
+ * locations consist of such numbers.
  */
 const MESSAGE = 4;
 const FIELD = 2;
@@ -52,7 +52,7 @@ function readComments(): CommentOf {
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** Returns the files of the catalog by their name. */
+/** Returns the text of each file of the catalog, by the name of the file. */
 export function catalogFiles(): Map<string, string> {
   const commentOf = readComments();
   const { version }: { version: string } = JSON.parse(
@@ -80,7 +80,7 @@ export function catalogFiles(): Map<string, string> {
   return files;
 }
 
-/** Returns the generated files of the packages of other languages by their path. */
+/** Returns the text of each generated file of the packages of other languages, by the path of the file. */
 export function clientFiles(): Map<string, string> {
   const commentOf = readComments();
   const python = path.join(clients, "python/statehouse_events");
@@ -93,7 +93,8 @@ export function clientFiles(): Map<string, string> {
 }
 
 if (import.meta.main) {
-  // Before the folder is deleted: it remains if a field has no sample value.
+  // Generated before the old folder is deleted: this throws if a field has no sample value, and the folder then
+  // remains.
   const files = catalogFiles();
   rmSync(catalogFolder, { recursive: true, force: true });
   mkdirSync(catalogFolder, { recursive: true });

@@ -10,7 +10,7 @@ export type CommentOf = (message: DescMessage, field?: DescField) => string;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The messages of all events, and those for the mail sender. */
+/** The messages of all events, including the events for the mail sender. */
 export const eventMessages: readonly DescMessage[] = [
   file_statehouse_access_v1_events,
   file_statehouse_workspaces_v1_events,
@@ -21,8 +21,8 @@ export const eventMessages: readonly DescMessage[] = [
 const byName = Map.groupBy(eventMessages, ({ name }) => name);
 
 /**
- * Returns the name of a message in the catalog: its own name, or that with its service before it, if messages of several
- * services have the name.
+ * Returns the name of a message in the catalog. If messages of several services have the same name, the name begins
+ * with the service.
  */
 export function nameOf({ name, typeName }: DescMessage): string {
   if ((byName.get(name)?.length ?? 1) === 1) return name;
@@ -106,7 +106,7 @@ export const headersSchema: JsonObject = {
   ],
 };
 
-/** Ids in samples, by the field that contains them. */
+/** The ids in samples, by the name of the field that contains them. */
 const sampleIds: Readonly<Record<string, string>> = {
   organizationId: "org-x2mEp4Tz8QkD7vWn",
   workspaceId: "ws-h5JcR9sLq2BfY6Kt",

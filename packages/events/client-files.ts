@@ -10,7 +10,7 @@ import { eventType } from "./event.ts";
 interface FieldType {
   go: string;
   python: string;
-  /** Whether JSON contains the number as a string. */
+  /** Whether the field is a number that JSON contains as a string. */
   isText: boolean;
 }
 
@@ -33,10 +33,10 @@ function typeOf({ name, scalar, message }: DescField): FieldType {
   return type;
 }
 
-/** A message that a field of an event contains, or an event. */
+/** The message of an event, or a message that a field of an event contains. */
 interface Described {
   message: DescMessage;
-  /** Undefined for a message that is only a part of events. */
+  /** The event type; undefined for a message that is only a part of events. */
   type: string | undefined;
 }
 
@@ -80,7 +80,7 @@ function goFieldsOf(message: DescMessage, commentOf: CommentOf): string[] {
     const tag = `\`json:"${field.jsonName},${options}"\``;
     return [goName(field.name), type, tag, commentOf(message, field)] as const;
   });
-  // The form that gofmt writes: fields between two comments form a table.
+  // Aligned like gofmt does it: the fields between two comments form a table.
   const lines: string[] = [];
   while (rows.length > 0) {
     const end = rows.findIndex(([, , , comment], index) => index > 0 && comment !== "");

@@ -10,9 +10,9 @@ import { type Projection, projectionOf, refreshAll, typesOf } from "./projection
 import { failed, type Outcome, receiveMessages } from "./receive.ts";
 import { ensureStreams, ensureSubscribers, type StreamSettings } from "./stream.ts";
 
-/** A subscription of a service. */
+/** A service's subscription to events of other services. */
 export interface Consumer {
-  /** The second part of the durable name, which is `<service>-<name>`. */
+  /** The second part of the durable consumer's name, which is `<service>-<name>`. */
   name: string;
   /** The subjects to receive, which must include all event types of the projections. */
   filter: string;
@@ -67,7 +67,7 @@ export function startConsumer({
   });
   const options = {
     durable,
-    // True if another service or the database is unavailable, so that the event is not the cause of the failure.
+    // A failure is transient if another service or the database is unavailable: the event is then not its cause.
     isTransient,
     deadLetter: (event: Parameters<typeof storeDeadLetter>[1]) => storeDeadLetter(database, event),
     ...(maxFailures === undefined ? {} : { maxFailures }),
@@ -77,7 +77,7 @@ export function startConsumer({
     nats,
     durable,
     filter,
-    // Creates the streams again, because the bus may have been replaced by one without them.
+    // Creates the streams again if they are missing, because the NATS server may have been replaced by an empty one.
     prepare: async () => {
       await ensureStreams(nats, stream);
       await ensureSubscribers(nats, stream.subscribers, logger);
@@ -161,7 +161,7 @@ export interface ReplayOptions {
   database: Database;
   service: string;
   consumers: readonly Consumer[];
-  /** Called with one line for each consumer and one for each event that still fails. */
+  /** Called with one line of text for each consumer and for each event that still fails. */
   print: (line: string) => void;
 }
 

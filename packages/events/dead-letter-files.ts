@@ -20,7 +20,8 @@ export interface DeadLetterFiles {
   count(): Promise<number>;
   /**
    * Calls the handlers with the stored events, oldest first, and deletes those that succeed. An event that fails again
-   * stays, with the new error, and so does a file that cannot be read, which counts as failed. `otherwise` processes events of types without a handler, as it does in `subscribe`.
+   * stays stored, with the new error. A file that cannot be read also stays, and is counted as failed. `otherwise`
+   * processes events of types without a handler, as it does in `subscribe`.
    */
   replay(
     handlers: EventHandlers,
@@ -38,7 +39,10 @@ interface StoredEvent {
 
 const EXTENSION = ".json";
 const MAX_ERROR_LENGTH = 1000;
-/** Longest name of a file without its extension. File systems allow 255 bytes, and the draft has a longer name. */
+/**
+ * The maximum length of a file name without its extension. File systems allow 255 bytes, and the temporary file of
+ * `writeDurably` has a longer name.
+ */
 const MAX_NAME_LENGTH = 200;
 
 type IdentifiedEvent = Pick<Event, "id" | "type" | "subject" | "revision" | "json">;
@@ -55,13 +59,13 @@ function nameOf({ id, type, subject, revision, json }: IdentifiedEvent): string 
 }
 
 /**
- * Stores each dead letter in a file of `folder`, which is created when the first one is stored and belongs to one
- * subscription. Replicas can share it.
+ * Stores each dead letter in a file of `folder`. The folder is created with the first dead letter and belongs to one
+ * subscription, whose replicas can share it.
  */
 export function deadLetterFiles(folder: string): DeadLetterFiles {
   const write = async (name: string, stored: StoredEvent): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // The event is acknowledged when `store` resolves, so it must be on the disk by then.
+    // Written durably, because the subscription acknowledges the event when `store` resolves.
     await writeDurably(path.join(folder, name), `${JSON.stringify(stored, null, 2)}\n`, 0o600);
   };
 

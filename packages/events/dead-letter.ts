@@ -5,7 +5,7 @@ import { type Event, organizationIn } from "./event.ts";
 import { type Projection, projectionOf } from "./projection.ts";
 import type { FailedEvent } from "./receive.ts";
 
-/** How long a count is served before dead letters are counted again, in ms. */
+/** The number of milliseconds for which a count is reused before dead letters are counted again. */
 const COUNT_MS = 5000;
 
 interface DeadLetterRow {
@@ -45,7 +45,10 @@ export async function storeDeadLetter(
   );
 }
 
-/** Longer identifiers do not fit into the index of the table. Those of Statehouse have 36 characters. */
+/**
+ * The maximum length of an event's id, because longer ids do not fit into the index of the table. Ids that Statehouse
+ * assigns have 36 characters.
+ */
 const MAX_ID_LENGTH = 200;
 
 const identifierOf = (id: string): string =>
@@ -131,6 +134,6 @@ function eventOf(row: DeadLetterRow): Event {
 
 function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  // A message can quote the event, and PostgreSQL cannot store NUL.
+  // NUL is replaced, because PostgreSQL cannot store it and the error message can contain parts of the event.
   return text.slice(0, 1000).replaceAll("\0", "\u{FFFD}");
 }

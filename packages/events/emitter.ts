@@ -73,7 +73,8 @@ export function createEmitter(handlers: EventHandlers): Emitter {
         revision: Number(revision),
         auth: auth ?? { type: "user", id: "user-emitted" },
       };
-      // Converts the event to headers and back, so that the handler gets what the bus would deliver.
+      // Converts the event to headers and back, so that the handler receives the event exactly as NATS would deliver
+      // it.
       const received = eventFrom({
         ...{ headers: headersOf(event), subject: subjectOf(event), time },
         string: () => json,

@@ -23,7 +23,7 @@ export interface Event {
   type: string;
   /** The organization that the changed object belongs to; undefined for objects of the whole installation. */
   organizationId: string | undefined;
-  /** The installation and the service that owns the changed object: `urn:statehouse:default/workspaces`. */
+  /** The installation, and the service that owns the changed object: `urn:statehouse:default/workspaces`. */
   source: string;
   /** The id of the changed object. */
   subject: string;
@@ -35,7 +35,7 @@ export interface Event {
   auth: AuthContext | undefined;
   /** The message as JSON; `decode` parses it. */
   json: string;
-  /** Set if the event is part of a snapshot: it says what exists, and is not a change. */
+  /** Set if the event is part of a snapshot: it then describes an existing object and not a change. */
   isListed?: true;
 }
 
@@ -47,7 +47,7 @@ export function eventType(schema: DescMessage): string {
   return getOption(schema, typeOption);
 }
 
-/** What stands for the organization in the subject of events, and in records, that belong to the whole installation. */
+/** The text that replaces the organization's id in events and audit records of the whole installation. */
 export const INSTALLATION = "_";
 
 /** Returns the subject of an event on the bus: its type and its organization. */
@@ -70,7 +70,7 @@ function divide(subject: string): Pick<Event, "type" | "organizationId"> {
 
 /** Returns whether some subject of this event type matches `filter`, which can contain the wildcards of NATS. */
 export const reaches = (filter: string, type: string): boolean =>
-  // A wildcard in a subject stands for any organization.
+  // The `*` in this subject stands for any organization.
   matches(filter, `${type}.*`);
 
 /**
@@ -98,7 +98,10 @@ export function decode<Schema extends DescMessage>(
 /** Returns the identifier of the JSON Schema of an event type, which is the `$id` of the schema. */
 export const dataSchemaOf = (type: string): string => `urn:statehouse:event-schema:${type}`;
 
-/** The number of digits of the largest revision. Shorter ones are padded, because a `sequence` is compared as text. */
+/**
+ * The number of digits of the largest revision. Smaller revisions are padded with zeros, because consumers compare
+ * `sequence` as text.
+ */
 const SEQUENCE_DIGITS = 20;
 
 /** Returns the attributes of CloudEvents 1.0, with the extensions sequence, auth context and distributed tracing. */
@@ -152,13 +155,16 @@ function decodeHeader(value: string): string {
   }
 }
 
-/** Replaces NUL, which PostgreSQL cannot store in a text. A message with NUL is not valid JSON, before and after. */
+/**
+ * Replaces NUL, which PostgreSQL cannot store in a text. A message that contains NUL is not valid JSON, so no valid
+ * message changes.
+ */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\u{FFFD}");
 
 /** The end of the times that PostgreSQL can store, in epoch ms: the beginning of the year 10,000. */
 const MAX_TIME = Date.UTC(10_000, 0);
 
-/** Returns the time of a header if it is one that every database can store; otherwise `fallback`. */
+/** Returns the time in a header if every database can store it; otherwise `fallback`. */
 function timeFrom(text: string, fallback: Date): Date {
   const time = new Date(text);
   return time.getTime() >= 0 && time.getTime() < MAX_TIME ? time : fallback;
@@ -171,11 +177,10 @@ function revisionFrom(text: string): number {
 }
 
 /**
- * Reads an event from a bus message. Fields are empty if the publisher was not Statehouse and omitted their headers.
- * Every field can be stored in a database: a forged event that cannot be stored as a dead letter would be delivered
- * again without end.
- * The type is read from the subject instead of the header `ce-type`, because NATS permits each user to publish only to
- * certain subjects.
+ * Reads an event from a bus message. A field is empty if its header is missing, which is possible if the publisher was
+ * not Statehouse. All fields have values that the database can store: otherwise a forged event that cannot be stored as
+ * a dead letter would be delivered again without end. The type is read from the subject instead of the header
+ * `ce-type`, because NATS permits each user to publish only to certain subjects.
  */
 export function eventFrom(message: {
   headers: MsgHdrs | undefined;

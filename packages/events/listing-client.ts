@@ -2,7 +2,7 @@ import type { Event } from "./event.ts";
 import type { Renewable } from "./nats-login.ts";
 import { nkeyCredential } from "./nkey-credential.ts";
 
-/** Where and how a subscriber reads what exists. */
+/** The address and the credentials with which a subscriber reads the listing. */
 export interface ListingOptions {
   /** The address of the API: `https://terraform.example.com`. */
   url: string;

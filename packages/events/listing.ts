@@ -8,13 +8,13 @@ import type { Published } from "./published.ts";
 export interface ListedRow {
   /** The position of the row in the order of the listing. */
   key: string;
-  /** The content of the row includes every change whose event has this revision or a lower one. */
+  /** The row contains every change whose event has this revision or a lower one. */
   revision: number;
-  /** False if the row is part of the page and its object is not listed. Default: true. */
+  /** False if the object of the row is not listed, although the row counts as a row of the page. Default: true. */
   isListed?: boolean;
 }
 
-/** The part of a noun that lists its objects: as events, with their current content. */
+/** The part of a noun's store that lists the noun's objects as events with their current values. */
 export interface ListedNoun {
   /** The types of the events, by their messages. */
   readonly schemas: readonly Published["schema"][];
@@ -23,7 +23,10 @@ export interface ListedNoun {
    * organization is $2. Objects of the installation have the organization `_`.
    */
   readonly select: string;
-  /** Returns the events that describe the object. They set different fields, as all have the same revision. */
+  /**
+   * Returns the events that describe the object. Several events must set different fields, because all have the same
+   * revision.
+   */
   readonly events: (row: never) => readonly Published[];
 }
 
@@ -37,7 +40,7 @@ export interface ListingRequest {
   filters: readonly string[];
   /** The `nextCursor` of the previous page; empty for the first one. */
   cursor: string;
-  /** The largest number of objects of the page. */
+  /** The maximum number of objects on the page. */
   limit: number;
 }
 
@@ -53,13 +56,13 @@ export type Listing = (request: ListingRequest) => Promise<ListingPage>;
 
 export interface ListingSource {
   database: Database;
-  /** The URI of installation and service, which becomes the source of the events. */
+  /** The URI of the installation and the service, which is the source of the events. */
   source: string;
 }
 
 /**
- * Creates the listing of all nouns that have the part `listed`. A subscriber reads it after it has noted its position in
- * the stream: changes that the listing does not contain are published after that position.
+ * Creates the listing of all nouns that have the part `listed`. A subscriber notes its position in the stream and then
+ * reads the listing. Every change that the listing does not contain is published after that position.
  */
 export function createListing(nouns: Readonly<Record<string, object>>, of: ListingSource): Listing {
   const all = Object.entries<{ listed?: ListedNoun }>(nouns).flatMap(([name, { listed: noun }]) =>

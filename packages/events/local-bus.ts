@@ -9,9 +9,9 @@ import { type Projection, refreshAll } from "./projection.ts";
 import { eventOf, type OutboxRow, outboxColumns } from "./relay.ts";
 
 /**
- * Delivers events between the services of one process if no NATS server runs. Every event stays in the outbox. If a
- * later start finds a NATS server, the relay publishes all of them: consumers then receive these events a second time
- * and only refresh the objects again.
+ * Delivers events between the services of one process if no NATS server runs. All events stay in the outbox. If a later
+ * start finds a NATS server, the relay publishes them: the consumers receive them a second time, which only refreshes
+ * the objects again.
  */
 export interface LocalBus {
   subscribe(consumer: Consumer, logger: Logger): Disposable;
@@ -28,8 +28,8 @@ const ATTEMPTS = 5;
 const POLL_MS = 500;
 const BATCH = 100;
 /**
- * A duration longer than any transaction. An event with a lower id can still be committed until all older transactions
- * have ended.
+ * A duration in ms that is longer than any transaction. An event with a lower id can still be committed until all older
+ * transactions have ended.
  */
 const COMMIT_MS = 120_000;
 
@@ -105,7 +105,7 @@ export interface LocalRelayOptions {
   bus: LocalBus;
   /** The service that owns the outbox, for logs. */
   service: string;
-  /** The URI of installation and service, which becomes the source of the events. */
+  /** The URI of the installation and the service, which is the source of the events. */
   source: string;
   logger: Logger;
 }

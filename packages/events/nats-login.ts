@@ -7,7 +7,7 @@ import {
   usernamePasswordAuthenticator,
 } from "@nats-io/transport-node";
 
-/** A value, or a function that returns the current one: it is called again for every connection. */
+/** A value, or a function that returns the current value. The function is called again for every connection. */
 export type Renewable = string | (() => string);
 
 /** How a client authenticates to NATS. */
@@ -19,9 +19,12 @@ export type NatsLogin =
   /** The content of a credentials file, as `nsc` writes it: JWT and seed. */
   | { credentials: Renewable };
 
-/** PEM files, read again for every connection. */
+/** The paths of PEM files, which are read again for every connection. */
 export interface NatsTls {
-  /** The authorities that sign the server's certificate, instead of those that Node trusts. */
+  /**
+   * The certificate authorities that are trusted to sign the server's certificate. Default: the authorities that Node
+   * trusts.
+   */
   caFile?: string | undefined;
   /** The client's certificate and its key. */
   certFile?: string | undefined;
@@ -41,7 +44,7 @@ function authenticatorOf(login: NatsLogin): Authenticator {
   return credsAuthenticator(lines(login.credentials));
 }
 
-/** The options of the connection. With `tls`, a server without TLS is refused before anything is sent to it. */
+/** Returns the options of a connection. With `tls`, a server without TLS is refused before anything is sent to it. */
 export function loginOptions(
   login: NatsLogin | undefined,
   tls: NatsTls | undefined,

@@ -6,7 +6,7 @@ import { pauseUnless } from "./pause.ts";
 export interface NatsOptions {
   /** One address, or several separated by commas: `nats://127.0.0.1:4222`. */
   url: string;
-  /** Default: none, for a server without users. */
+  /** How the client authenticates. Default: without a login, for a server that has no users. */
   login?: NatsLogin | undefined;
   /** Set, even to `{}`, if the connection must be encrypted. */
   tls?: NatsTls | undefined;
@@ -28,14 +28,17 @@ export interface Nats extends AsyncDisposable {
   readonly domain: string | undefined;
   /** Returns the open connection; waits without a time limit until there is one. */
   connection(): Promise<NatsConnection>;
-  /** Throws the reason if the server does not respond now. */
+  /** Resolves if the server responds; otherwise throws the reason why it does not. */
   ready(): Promise<void>;
 }
 
 const RETRY_MS = 500;
 const TIMEOUT_MS = 2000;
 
-/** Connects in the background and reconnects without limit, so that a service starts and runs without its bus. */
+/**
+ * Connects in the background and reconnects without limit, so that a service can start and run while NATS is
+ * unavailable.
+ */
 export function connectNats(options: NatsOptions): Nats {
   const { url, name, login, tls, inboxPrefix, domain } = options;
   const stop = Promise.withResolvers<void>();

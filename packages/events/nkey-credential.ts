@@ -1,15 +1,18 @@
 import { createPublicKey, randomBytes, verify } from "node:crypto";
 import { nkeys } from "@nats-io/transport-node";
 
-/** The request that a credential is valid for. */
+/** The request for which a credential is valid. */
 export interface SignedRequest {
   /** The address of the installation: scheme, host and port, without a path. */
   origin: string;
-  /** Path and query of the request, as they are sent. */
+  /** The path and query of the request, exactly as they are sent. */
   target: string;
 }
 
-/** How much the clocks of subscriber and service may differ, in seconds. A credential is valid for this time. */
+/**
+ * The maximum difference in seconds between the clocks of a subscriber and the service. A credential is valid for this
+ * time.
+ */
 export const CLOCK_DIFFERENCE_SECONDS = 300;
 
 const PURPOSE = "statehouse-listing-v1";
@@ -17,7 +20,7 @@ const PURPOSE = "statehouse-listing-v1";
 const signedText = ({ origin, target }: SignedRequest, time: string, nonce: string): Uint8Array =>
   new TextEncoder().encode([PURPOSE, origin, target, time, nonce].join("\n"));
 
-/** Returns the credential of a request, signed with the nkey of a subscriber: it is valid once. */
+/** Returns the credential of a request, signed with the nkey of a subscriber. A credential is accepted only once. */
 export function nkeyCredential(seed: string, request: SignedRequest, now = new Date()): string {
   const pair = nkeys.fromSeed(new TextEncoder().encode(seed.trim()));
   const time = String(Math.floor(now.getTime() / 1000));
@@ -26,12 +29,12 @@ export function nkeyCredential(seed: string, request: SignedRequest, now = new D
   return [pair.getPublicKey(), time, nonce, signature].join(".");
 }
 
-/** What a credential says, before it is known whether its key belongs to a subscriber. */
+/** The content of a credential with a valid signature. Whether its key belongs to a subscriber is not yet checked. */
 export interface VerifiedCredential {
   publicKey: string;
-  /** Must not have been used before with this key. */
+  /** A random text. The caller must check that it was not used before with this key. */
   nonce: string;
-  /** When the credential is no longer valid, so that the nonce need not be remembered. */
+  /** The time at which the credential expires. After it, the nonce need not be stored. */
   expiredAt: Date;
 }
 
@@ -57,7 +60,7 @@ export function verifyCredential(
   return { publicKey, nonce, expiredAt };
 }
 
-/** Uses the library of Node, because that of NATS needs a hundred times as long. */
+/** Uses Node's crypto module, because the NATS library takes a hundred times as long. */
 function isSignedBy(publicKey: string, text: Uint8Array, signature: string): boolean {
   const x = keyOf(publicKey).toString("base64url");
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });

@@ -62,7 +62,7 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
     .createCounter("statehouse_events_received_total", {
       description: "Events received, by consumer and outcome",
     });
-  // The series exist from the start, so that the rate of the first failure is visible.
+  // Creates the time series of all outcomes at the start, so that Prometheus can compute a rate from the first failure.
   for (const outcome of outcomes) received.add(0, { consumer: durable, outcome });
   const stop = Promise.withResolvers<void>();
   let stopped = false;
@@ -143,7 +143,7 @@ interface Opened {
   consumer: Consumer;
 }
 
-/** Compares immediately and then regularly, and ends the subscription if a comparison returns false. */
+/** Runs the comparison immediately and then regularly, and ends the subscription if a comparison returns false. */
 function compareRegularly(
   { compare, durable, logger }: ReceiveOptions,
   { messages, consumer }: Opened,
@@ -178,17 +178,18 @@ async function open(options: ReceiveOptions, stop: Promise<void>): Promise<Opene
   const connection = await Promise.race([nats.connection(), stop, late]);
   if (!connection) return undefined;
   if (connection === "late") {
-    // Throws why there is no connection, for example that the login is refused.
+    // Throws the reason why there is no connection, for example that the login is refused.
     await nats.ready();
     return open(options, stop);
   }
   await prepare?.();
   const { domain } = nats;
-  // A subscriber with its own account cannot create consumers: the services create the one that its account imports.
+  // A subscriber with its own account cannot create consumers: the services create the consumer that its account
+  // imports.
   if (domain === undefined) await ensureConsumer(connection, { durable, filter, from });
   const client = jetstream(connection, domain === undefined ? {} : { domain });
   const consumer = await client.consumers.get(streamOf(filter), durable).catch((error: unknown) => {
-    // The library does not export the class.
+    // Compared by name, because the library does not export the class.
     if (!(error instanceof Error && error.name === "JetStreamNotEnabled")) throw error;
     throw new Error(
       `The consumer ${durable} cannot be reached: this login does not import it, or NATS has no JetStream.`,

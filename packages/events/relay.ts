@@ -21,7 +21,7 @@ export interface RelayOptions {
   nats: Nats;
   /** The service that owns the outbox, for metrics. */
   service: string;
-  /** The URI of installation and service, which becomes `ce-source`. */
+  /** The URI of the installation and the service, which is the header `ce-source` of the events. */
   source: string;
   /** Settings of the streams, if they must be created or changed. */
   stream?: StreamSettings;
@@ -50,8 +50,8 @@ const BATCH = 500;
 /** Maximum total length, in characters, of the events that are sent before the first acknowledgement arrives. */
 const MAX_WINDOW_LENGTH = 2 * 1024 * 1024;
 /**
- * Maximum duration of one batch, including its last publication. Well below the database's transaction and idle
- * timeouts, so that the relay can still delete the acknowledged events.
+ * Maximum duration of one batch, including its last publication. It is well below the transaction and idle timeouts of
+ * the database, so that the relay can still delete the acknowledged events.
  */
 const BATCH_MS = 10_000;
 const PUBLISH_TIMEOUT_MS = 5000;
@@ -152,7 +152,7 @@ async function publishBatch(
       );
       for (const [index, result] of results.entries()) {
         const row = window[index];
-        // The events after a failed one are published again after it; the stream discards the duplicates.
+        // The events that follow a failed one are published again after it; the stream discards the duplicates.
         if (result.status === "rejected") {
           failure = result.reason;
           break;
@@ -164,7 +164,7 @@ async function publishBatch(
     return { count: sent.length, failure };
   });
   if (outcome.failure === undefined) return outcome.count;
-  // Creates the streams again, because the bus may have been replaced by one without them.
+  // Creates the streams again if they are missing, because the NATS server may have been replaced by an empty one.
   await ensureStreams(nats, stream);
   if (outcome.count === 0) throw outcome.failure;
   return outcome.count;
@@ -186,7 +186,7 @@ function* windowsOf(rows: readonly OutboxRow[]): Generator<OutboxRow[]> {
   if (window.length > 0) yield window;
 }
 
-/** Returns the oldest events; empty while the relay of another replica holds the lock. */
+/** Returns the oldest events. Returns none while the relay of another replica holds the lock. */
 async function claim(em: EntityManager): Promise<OutboxRow[]> {
   const [lock] = await queryIn<{ held: boolean }>(
     em,

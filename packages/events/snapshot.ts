@@ -4,7 +4,7 @@ import { writeDurably } from "./durable-file.ts";
 import type { Event } from "./event.ts";
 import { createListingClient, type ListingOptions, type StreamState } from "./listing-client.ts";
 
-/** What a subscriber has received: everything up to a position in a stream. */
+/** The position in a stream up to which a subscriber has received everything. */
 export interface Checkpoint {
   /** The stream, by the time of its creation. */
   created: string;
@@ -12,7 +12,7 @@ export interface Checkpoint {
   position: number;
 }
 
-/** Where a subscriber stores its checkpoint: beside its data, so that both are lost together. */
+/** Stores a subscriber's checkpoint. It must be stored beside the subscriber's data, so that both are lost together. */
 export interface CheckpointStore {
   load(): Promise<Checkpoint | undefined>;
   save(checkpoint: Checkpoint): Promise<void>;
@@ -21,8 +21,9 @@ export interface CheckpointStore {
 export interface SnapshotOptions extends ListingOptions {
   checkpoint: CheckpointStore;
   /**
-   * Called before the first event of a snapshot. The function that it returns is called after the last one: it deletes
-   * what the subscriber has, and was neither in an event of this snapshot nor changed by any event since `begin`.
+   * Called before the first event of a snapshot. The function that it returns is called after the last event. It must
+   * delete all of the subscriber's objects that were neither in an event of this snapshot nor changed by an event since
+   * `begin`.
    */
   begin(): Promise<() => Promise<void>>;
   /** How often the position of the stream is compared with the checkpoint, in ms. Default: 30 seconds. */
@@ -31,7 +32,7 @@ export interface SnapshotOptions extends ListingOptions {
 
 /** Decides whether a snapshot is necessary, and takes it. */
 export interface Snapshots {
-  /** Takes a snapshot if the checkpoint does not continue in the stream as it is now. */
+  /** Takes a snapshot if there is no checkpoint, or if the current stream does not contain every event after it. */
   take(): Promise<void>;
   /**
    * Compares the stream with the checkpoint. Returns false if a snapshot is necessary. If the consumer has received and
@@ -61,7 +62,8 @@ export function createSnapshots(
   return {
     async take() {
       previous = undefined;
-      // The position is read before the listing: every change that the listing does not contain follows it.
+      // The position is read before the listing, so that every change that the listing does not contain is published
+      // after it.
       const stream = await client.stream();
       if (continues(await store.load(), stream)) return;
       log({ stream: stream.created }, "snapshot begins");
@@ -97,7 +99,10 @@ export interface RetryOptions {
   deadLetter: (event: Event, failures: number, error: unknown) => Promise<void>;
 }
 
-/** Handles an event of a snapshot, with the same attempts and the same dead letter as an event of the stream. */
+/**
+ * Handles an event of a snapshot with the same number of attempts as an event of the stream; after the last one the
+ * event becomes a dead letter.
+ */
 export async function withRetries(
   event: Event,
   handle: (event: Event) => Promise<void>,

@@ -6,14 +6,14 @@ import { STREAM } from "./stream.ts";
 /** The position of the stream of events. */
 export interface StreamPosition {
   name: string;
-  /** When the stream was created: it differs if the stream was deleted and created again. */
+  /** The creation time of the stream. It changes if the stream is deleted and created again. */
   created: string;
-  /** The sequence numbers of the oldest and the newest event. The first is greater if there is no event. */
+  /** The sequence numbers of the oldest and the newest event. `first` is greater than `last` if the stream is empty. */
   first: number;
   last: number;
 }
 
-/** Returns the position of the stream of events. Throws `unavailable` if NATS or the stream is. */
+/** Returns the position of the stream of events. Throws `unavailable` if NATS or the stream is unavailable. */
 export async function streamPosition(nats: Nats): Promise<StreamPosition> {
   try {
     await nats.ready();

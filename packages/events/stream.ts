@@ -37,7 +37,7 @@ const CONSUMER_EXISTS = 10148;
  * undefined.
  */
 export interface StreamSettings {
-  /** Copies in the cluster: 3 in production. */
+  /** The number of copies of each stream in the cluster: 3 in production. */
   replicas?: number | undefined;
   /** How long the stream of events keeps an event. Default of a new stream: 30 days. */
   maxAgeDays?: number | undefined;
@@ -94,9 +94,9 @@ export async function ensureStreams(nats: Nats, settings: StreamSettings): Promi
 }
 
 /**
- * Creates missing consumers of subscribers, and changes the filters of existing ones. One that NATS refuses is logged,
- * so that it affects neither the other subscribers nor the services: NATS may not have loaded its permissions yet, or a
- * second consumer may demand the messages of the mail sender.
+ * Creates missing consumers of subscribers, and changes the filters of existing ones. If NATS refuses a consumer, the
+ * error is only logged, so that it affects neither the other subscribers nor the services. Possible causes: NATS has
+ * not yet loaded the subscriber's permissions, or the consumer is a second one for the messages of the mail sender.
  */
 export async function ensureSubscribers(
   nats: Nats,
@@ -121,7 +121,7 @@ async function ensureStream(
     const { config } = await streams.info(stream.name);
     const more = replicas !== undefined && config.num_replicas < replicas;
     const changed = { ...wanted, ...(more && { num_replicas: replicas }) };
-    // The server omits empty members of the placement.
+    // The defaults are added, because the server omits empty members of the placement.
     const current = { ...config, placement: { cluster: "", tags: [], ...config.placement } };
     const isCurrent = Object.entries(changed).every(([name, value]) =>
       isDeepStrictEqual(Reflect.get(current, name), value),
@@ -135,7 +135,8 @@ async function ensureStream(
         storage: StorageType.File,
         num_replicas: replicas ?? 1,
         // A relay that crashed between publishing an event and deleting it publishes the event again after a restart.
-        // Within this time the stream discards such a duplicate. It cannot be longer than the stream keeps events.
+        // Within this time the stream discards such a duplicate. The time cannot be longer than the time for which the
+        // stream keeps events.
         duplicate_window: Math.min(3600 * SECOND, stream.max_age ?? DAY),
       });
     } catch (conflict) {

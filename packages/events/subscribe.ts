@@ -55,8 +55,8 @@ export interface SubscribeOptions
   /** Processes events of all other types. Default: they are acknowledged. */
   otherwise?: EventHandler;
   /**
-   * How the subscriber learns what exists: before it receives the first event, and when the stream was lost or has
-   * deleted events that were not received.
+   * How the subscriber takes a snapshot of all existing objects: before it receives the first event, and when the
+   * stream was lost or has deleted events that the subscriber did not receive.
    */
   snapshot?: SnapshotOptions;
   /** How processing joins the event's trace. Default: the OpenTelemetry of the process, if it has one. */
@@ -65,9 +65,9 @@ export interface SubscribeOptions
 
 /**
  * Receives the stream's events one at a time through a durable consumer with explicit acknowledgement. Each event is
- * received at least once, and events of one subject in order, except after a failure to publish or to process one of
- * them. Disposal stops the subscription after the current event. Throws if the filter excludes the type of a handler.
- * Waits while the stream does not exist: only Statehouse creates it.
+ * received at least once. Events of one subject are received in order, except after a failure to publish or to process
+ * one of them. Disposal stops the subscription after the current event. Throws if the filter excludes the type of a
+ * handler. Waits while the stream does not exist: only Statehouse creates it.
  */
 export function subscribe(options: SubscribeOptions): AsyncDisposable {
   requireReachable(options.filter, Object.keys(options.handlers));
@@ -78,7 +78,7 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
   const subscription = receiveMessages({
     ...options,
     ...snapshotHooks(options, () => isStopped),
-    // No prefetch: if a process is killed, only the event that it was processing is delayed.
+    // One event at a time: if a process is killed, only the event that it was processing is delayed.
     batch: 1,
     async receive(messages) {
       const outcomes: Outcome[] = [];
@@ -96,7 +96,10 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
 
 const COMPARE_EVERY_MS = 30_000;
 
-/** Returns the hooks that take snapshots when the subscription is opened, and notice when one is necessary. */
+/**
+ * Returns the functions that take a snapshot when the subscription is opened and that detect when a new one is
+ * necessary.
+ */
 function snapshotHooks(
   options: SubscribeOptions,
   isStopped: () => boolean,

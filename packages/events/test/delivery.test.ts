@@ -67,7 +67,10 @@ const consume = (refresh: Refresh, maxFailures = 3) =>
     }),
   );
 
-/** Returns a `refresh` function that records the revisions, which it reads from the ids of the workspaces. */
+/**
+ * Returns a `refresh` function that records the revisions of the events. The ids of the workspaces contain the
+ * revisions.
+ */
 function listener() {
   const heard: number[] = [];
   return {
