@@ -1,8 +1,8 @@
 import type { Values } from "./helm.ts";
 
 /**
- * Values that must not render, each with what Helm must print: the name of the value and, for a rule that a schema
- * cannot express, the remedy.
+ * Values that Helm must refuse to render, each with the text that it must print: the name of the value and, for a rule
+ * that a schema cannot express, the remedy.
  */
 export const badValues: readonly [name: string, values: Values, message: string][] = [
   // Required values that are missing.
@@ -103,7 +103,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
     { settings: { BLOB_STORE: "directory" }, state: { replicas: 1 } },
     "state.directory.existingClaim: is required with settings.BLOB_STORE=directory",
   ],
-  // Contradictory.
+  // Values that contradict each other.
   [
     "tag and digest",
     { image: { tag: "1.0.0", digest: `sha256:${"0".repeat(64)}` } },
@@ -255,7 +255,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
     { state: { settings: { SEALING_KEYS: "1:aaaa" } } },
     "settings.SEALING_KEYS: is a secret",
   ],
-  // Misspelt.
+  // Misspelt names of values.
   ["a misspelt value", { publicUrl: "https://statehouse.example.com" }, "publicUrl"],
   ["a misspelt setting", { settings: { LOGLEVEL: "debug" } }, "LOGLEVEL"],
   [
@@ -284,7 +284,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
     { networkPolicy: { prometheus: { namespaces: ["Monitoring"] } } },
     "namespaces",
   ],
-  // Of the wrong kind.
+  // Values of the wrong type, or outside the permitted values.
   ["an unknown edition", { settings: { EDITION: "enterprise" } }, "EDITION"],
   ["an unknown level of the log", { settings: { LOG_LEVEL: "loud" } }, "LOG_LEVEL"],
   ["on without quotes", { settings: { NATS_TLS: true } }, "NATS_TLS"],

@@ -1,4 +1,5 @@
-// Loaded into a service with `node --import`: at SIGUSR2 its heap fills to 93 per cent, and its event loop is busy.
+// This module is loaded into a service with `node --import`. At SIGUSR2 it fills the heap of the service to 93 per cent
+// and keeps the event loop busy.
 import process from "node:process";
 import { getHeapStatistics } from "node:v8";
 

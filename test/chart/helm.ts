@@ -111,8 +111,7 @@ export async function template(
     return file;
   });
   const given = files.flatMap((file) => ["--values", file]);
-  // Sets the version of Kubernetes, because a Helm that was built with `go install` does not know which version it was
-  // made for.
+  // Sets the version of Kubernetes, because a Helm that was built with `go install` has no correct default version.
   const release = [
     "template",
     "statehouse",
@@ -177,7 +176,7 @@ export function containerOf(object: KubernetesObject): Container {
   return container;
 }
 
-/** The environment of that container. */
+/** The environment variables of the Statehouse container in the pods of an object. */
 export const environmentOf = (object: KubernetesObject): Readonly<Record<string, string>> =>
   Object.fromEntries(containerOf(object).env.map(({ name, value = "" }) => [name, value]));
 

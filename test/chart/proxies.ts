@@ -15,7 +15,9 @@ export interface Edge {
   port: number;
   certificate: string;
   privateKey: string;
-  /** Returns the address of the process that stands for a component's pods, for the container port with this name. */
+  /**
+   * Returns the address at which the process that replaces a component's pods serves the container port with this name.
+   */
   addressOf(component: string, port: string): string;
 }
 
@@ -44,7 +46,7 @@ const service = z.object({
   ports: z.array(z.object({ name: z.string(), port: z.number(), targetPort: z.string() })),
 });
 
-/** Returns the address for a port of a Service: that of the pods that the Service selects. */
+/** Returns the address of the process that serves a port of a Service: that of the pods that the Service selects. */
 function backendOf(
   rendered: Rendered,
   edge: Edge,
@@ -177,7 +179,7 @@ export function haproxyConfiguration(rendered: Rendered, edge: Edge, faster: num
     }
     backends.push(
       `backend rule${index}`,
-      // 0s removes the limit. HAProxy has no value with this meaning, so a limit of 24 days is used.
+      // In an HTTPRoute, 0s means no limit. HAProxy has no value with this meaning, so a limit of 24 days is used.
       `timeout server ${limit === 0 ? "24d" : `${limit}ms`}`,
       `server pod ${backendOf(rendered, edge, name, { port })}`,
     );

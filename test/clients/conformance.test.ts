@@ -51,7 +51,7 @@ import {
 } from "./drivers.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
-/** Time to download and compile the packages, once on a machine. */
+/** Time limit for downloading and compiling the packages, which is necessary once on each machine. */
 const BUILD_MS = 600_000;
 const created = eventType(WorkspaceCreatedSchema);
 

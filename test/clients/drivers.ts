@@ -17,7 +17,7 @@ interface Command {
   env: Record<string, string>;
 }
 
-/** What a driver prints: an event, a line of the log, or the end. `Scenario` of the drivers has the meaning. */
+/** One line of a driver's output: an event, a log entry, or the end. */
 export interface Line {
   handled?: string;
   type?: string;
@@ -41,16 +41,16 @@ export interface Line {
 export interface RunningDriver extends AsyncDisposable {
   readonly language: Language;
   lines(): Line[];
-  /** The ids of the events that were handled until now, each time that they were handled. */
+  /** The ids of the handled events so far. An id occurs once for each time that its event was handled. */
   handled(): string[];
-  /** The errors in the log until now. */
+  /** The errors in the log so far. */
   errors(): string;
   kill(signal: NodeJS.Signals): void;
   /** The exit code; -1 after a signal. */
   exit: Promise<number>;
 }
 
-/** Programs of Go must not be built with flags of the machine. */
+/** Environment variables for Go. They override the build flags that are set on the machine. */
 export const goEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   ...{ CGO_ENABLED: "0", GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local", GOWORK: "off" },

@@ -32,7 +32,7 @@ import { goEnvironment } from "./drivers.ts";
 
 const example = path.resolve(import.meta.dirname, "../../examples/subscribers/workspace-table");
 const logger = createLogger({ service: "test", level: "silent" });
-/** Time to download and compile the example, once on a machine. */
+/** Time limit for downloading and compiling the example, which is necessary once on each machine. */
 const BUILD_MS = 600_000;
 
 const reader = newSubscriber("reader", "statehouse.workspaces.workspace.>");
@@ -108,7 +108,7 @@ needs("nats-server", "go")("the example of a table of workspaces in Go", () => {
       await record(WorkspaceCreatedSchema, 5, { workspaceId: two, name: "late" });
       await record(WorkspaceCreatedSchema, 1, { workspaceId: "ws-3", name: "last" });
       const second = start();
-      // What the killed process was processing is delivered again after 15 s.
+      // Events that the killed process was processing are delivered again after 15 s.
       await expect.poll(rows, { timeout: 60_000 }).toEqual([
         { id: one, name: "new", locked_by: null, deleted: false },
         { id: two, name: null, locked_by: null, deleted: true },

@@ -10,7 +10,7 @@ import { type Stack, startStack } from "../stack/stack.ts";
 
 const run = promisify(execFile);
 const text = readFileSync(path.join(import.meta.dirname, "../../docs/api.md"), "utf8");
-/** Time to compile the Go program. */
+/** Time limit for compiling the Go program. */
 const BUILD_MS = 600_000;
 
 const blocks = (language: string): string[] =>

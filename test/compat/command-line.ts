@@ -3,9 +3,9 @@ import path from "node:path";
 import { cliConfiguration } from "@statehouse/standalone/cli-configuration";
 import { commandLine, type Outcome, runProgram, temporaryFolder } from "@statehouse/testing";
 
-/** Runs the real Terraform command line in one folder. */
+/** Runs the real Terraform CLI in one folder. */
 export interface CommandLine {
-  /** Runs the command line; does not throw if the exit code is not zero. */
+  /** Runs the CLI; does not throw if the exit code is not zero. */
   run(...args: string[]): Promise<Outcome>;
   /** Like `run`, with `input` on standard input. */
   runWith(input: string, ...args: string[]): Promise<Outcome>;
@@ -13,7 +13,7 @@ export interface CommandLine {
   succeed(...args: string[]): Promise<Outcome>;
 }
 
-/** A separate folder with a configuration, in which the real command line runs. */
+/** A separate folder with a configuration, in which the real Terraform CLI runs. */
 export interface WorkingFolder extends CommandLine, AsyncDisposable {
   readonly path: string;
   write(file: string, text: string): Promise<void>;
@@ -42,7 +42,7 @@ export async function workingFolder(options: {
   };
 }
 
-/** Returns the command line for an existing folder. */
+/** Returns functions that run the Terraform CLI in an existing folder. */
 export function inFolder(cwd: string, given: Record<string, string>): CommandLine {
   const env = {
     PATH: process.env.PATH ?? "",

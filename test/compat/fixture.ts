@@ -5,7 +5,7 @@ import type { Person } from "../stack/people.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { type WorkingFolder, workingFolder } from "./command-line.ts";
 
-/** A running stack with an organization. It creates folders in which the command line uses them. */
+/** A running stack with an organization. It creates folders in which the Terraform CLI uses that organization. */
 export interface Fixture extends AsyncDisposable {
   readonly stack: Stack;
   readonly owner: Person;

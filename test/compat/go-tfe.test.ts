@@ -11,7 +11,7 @@ import { compatFixture, type Fixture } from "./fixture.ts";
 
 const run = promisify(execFile);
 const source = path.join(import.meta.dirname, "go-tfe");
-/** Time to download and compile the client, once on a machine. */
+/** Time limit for downloading and compiling the client, which is necessary once on each machine. */
 const BUILD_MS = 600_000;
 
 needs("go")("the published Go client", () => {

@@ -57,8 +57,8 @@ function started(child: ChildProcess, signal: Started["signal"]): Started {
 }
 
 /**
- * Fills `folder` for use as the only entry of PATH: Node, npm, the shell that npm needs for scripts, and the command
- * line.
+ * Fills `folder` for use as the only entry of PATH: Node, npm, the shell that npm needs for scripts, and the Terraform
+ * CLI.
  */
 export async function barePath(folder: string, node = process.execPath): Promise<string> {
   await mkdir(folder);

@@ -42,7 +42,7 @@ export const durables = [
   "state-deleted",
 ] as const;
 
-/** Shorter than the start of a process. */
+/** An acknowledgement wait that is shorter than the start of a service. */
 const SHORT_ACK_WAIT_NS = 50_000_000;
 
 /** Connects to the stack's NATS directly, without a proxy. */

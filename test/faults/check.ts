@@ -5,7 +5,7 @@ import { expectStatus } from "../stack/state.ts";
 import { endLeases, eventually, type FaultFixture, sweep } from "./fixture.ts";
 import { brokenPromises, differences, unsettled } from "./truth.ts";
 
-/** Longer than the bus waits for the acknowledgements of a killed consumer. */
+/** A time limit that is longer than the bus waits for the acknowledgements of a killed consumer. */
 const SETTLING_MS = 60_000;
 
 /**
@@ -70,15 +70,15 @@ async function expectAcknowledgedStates({ acknowledged, owner }: FaultFixture): 
 
 async function expectNoOwnerlessBlobs(fixture: FaultFixture): Promise<void> {
   const ownerless = async () => {
-    // Reads the keys before the rows: a deletion in between can then show a surplus key, which is checked again, but
-    // not a missing one.
+    // Reads the keys before the rows. A deletion in between can then cause a surplus key, which is checked again, but
+    // never a missing key.
     const there = await fixture.store.keys();
     const owned = await fixture.rows<{ key: string }>(
       "state",
       "select key from blobs order by key",
     );
     const kept = new Set(owned.map(({ key }) => key));
-    // The opposite check: every row must have its bytes.
+    // Checks the opposite: every row must have its bytes.
     expect(there).toEqual(expect.arrayContaining([...kept]));
     return there.filter((key) => !kept.has(key));
   };

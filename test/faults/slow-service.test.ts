@@ -27,7 +27,7 @@ const fixture = useFaultFixture(() => ({
 
 const many = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: MANY }, make));
 
-/** Returns the idle open transactions of a service, without that of its relay, which waits for the bus. */
+/** Returns the idle open transactions of a service, except the transaction of its relay, which waits for the bus. */
 const idleTransactions = (service: "workspaces" | "state") =>
   fixture().rows(
     service,

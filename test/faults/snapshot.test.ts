@@ -36,11 +36,14 @@ interface Row {
   holder: string;
   lockRevision: number;
   deletedRevision: number;
-  /** The count of applied and confirmed events when this row was last named by one. */
+  /** The number of the last event that concerned this row, counted over all events that this copy has handled. */
   seen: number;
 }
 
-/** A copy of all workspaces, as a subscriber keeps it: what each event sets has the event's revision. */
+/**
+ * A copy of all workspaces, in the form in which a subscriber stores them. Each part of a row has the revision of the
+ * event that set it last.
+ */
 class Copy {
   readonly rows = new Map<string, Row>();
   readonly applied: string[] = [];
@@ -108,7 +111,9 @@ class Copy {
   }
 }
 
-/** Starts a replica of a subscriber that keeps `copy`. Of its handlers, `failing` decides which throw. */
+/**
+ * Starts a replica of a subscriber that stores its data in `copy`. A handler throws an error if `failing` returns true.
+ */
 function start(durable: string, copy: Copy, failing: () => boolean = () => false) {
   const { stack } = fixture();
   const nats = connectNats({ url: stack.nats.url, login: stack.nats.login, name: durable });
@@ -189,7 +194,7 @@ const seed = Number(process.env.STATEHOUSE_SNAPSHOT_SEED ?? "20251122");
 
 test(`three subscribers that start at random moments end equal to the database, although the stream was deleted (seed ${seed})`, async () => {
   const random = seededRandom(seed);
-  // Separate, because the number of calls of handlers differs from run to run.
+  // A separate sequence of random numbers, because the number of handler calls differs from run to run.
   const failures = seededRandom(seed + 1);
   await using bus = await waitFor(() => openBus(fixture().stack.nats));
   await using stack = new AsyncDisposableStack();
@@ -215,7 +220,7 @@ test(`three subscribers that start at random moments end equal to the database, 
     await waitFor(() => JSON.stringify(copy.current()) === JSON.stringify(expected), {
       what: `copy ${index} with seed ${seed}`,
     });
-    // Nothing was applied twice.
+    // No event was applied twice.
     expect(new Set(copy.applied).size).toBe(copy.applied.length);
     expect(copy.snapshots).toBeGreaterThan(0);
   }

@@ -52,8 +52,8 @@ describe("kill -9 of workspaces between seal and release", () => {
     const { stack, proxies, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     expect((await write(fixture(), id, one())).status).toBe(201);
-    // The workspaces service requests the summary of the new state. Waits for the response, because otherwise the proxy
-    // would hold this response instead of the response of the seal.
+    // The workspaces service requests the summary of the new state. Waits until it has the summary: the proxy must hold
+    // the response of the seal, not the response of this request.
     await waitFor(async () => (await summarizedResources(id)) > 0, { what: "the summary" });
     const act = () => owner.api.post(`/workspaces/${id}/actions/${action}`);
     const held = proxies.workspacesToState.hold({

@@ -91,7 +91,7 @@ export async function generatedCalls(url: string, calls: Calls): Promise<Report>
   }
 }
 
-/** Returns the output of schemathesis if a check failed. */
+/** Runs schemathesis once. Returns its output if a check failed, otherwise undefined. */
 async function runRound(
   program: string,
   folder: string,

@@ -5,7 +5,7 @@ import { z } from "zod";
 export interface IdPosition {
   /** The path from the root of the body; `0` stands for the items of a list. */
   path: readonly string[];
-  /** The type beside the id; the attribute's name if there is no type. */
+  /** The resource type next to the id in the body, or the attribute's name if the body has no type there. */
   kind: string;
 }
 

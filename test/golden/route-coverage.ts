@@ -85,7 +85,8 @@ export function readGolden(): Map<string, string> {
 }
 
 /**
- * Throws unless the test file has received every status that the golden file assigns to it, and no undeclared status.
+ * Throws if the test file has not received every status that the golden file assigns to it, or has received an
+ * undeclared status.
  */
 export function checkReach(file: string): void {
   const promised = [...readGolden()].filter(([, by]) => by === file).map(([line]) => line);

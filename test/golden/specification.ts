@@ -73,8 +73,8 @@ const linesOf = (golden: string): string[] =>
   readFileSync(path.join(folder, golden), "utf8").split("\n");
 
 /**
- * Returns the rows that a declaration identifies: one row, or all rows of a table for `Table/*`. Throws for any other
- * result.
+ * Returns the rows that a declaration identifies: one row, or all rows of a table for `Table/*`. Throws if the
+ * declaration identifies no row, or several rows without `*`.
  */
 export function rowsOf(declared: string, rows: readonly Row[]): Row[] {
   const [table = "", ...rest] = declared.split("/");

@@ -1,4 +1,4 @@
-// Starts deploy/compose.yaml and applies a configuration with the real command line: `node compose-run.ts IMAGE`. Runs
+// Starts deploy/compose.yaml and applies a configuration with the real Terraform CLI: `node compose-run.ts IMAGE`. Runs
 // in a separate network namespace (compose.test.ts), in which every service can have the ports that the file gives it.
 // Instead of the images that Compose would pull, runs the same programs from this machine: PostgreSQL as a process,
 // NATS and MinIO in containers.
@@ -201,8 +201,8 @@ async function createKeys(): Promise<void> {
 }
 
 /**
- * Returns the folder or file of the machine for the source of a volume in the file. The folder of keys is that of this
- * run.
+ * Returns the path on this machine of a volume's source in the Compose file. Key files are those that this run has
+ * created.
  */
 function sourceOf(source: string): string {
   if (source.startsWith("./keys/")) return path.join(folder, source);

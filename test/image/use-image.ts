@@ -35,7 +35,9 @@ export function useImage(): () => BuiltImage {
   };
 }
 
-/** Builds the image if there is none for the current files and commit; removes the images of earlier ones. */
+/**
+ * Builds the image if there is none for the current files and commit; removes the images of earlier files and commits.
+ */
 async function currentImage(): Promise<{ name: string; bom: string }> {
   const hash = createHash("sha256").update(execFileSync("git", ["rev-parse", "HEAD"]));
   const context =

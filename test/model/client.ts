@@ -158,7 +158,7 @@ function authored(command: Command, holder: Client | undefined): Authored {
 const address = ({ publicUrl }: Place, id: string, kind: Kind): string =>
   `${publicUrl}/v1/object/${id}${kind === "json" ? "/json" : ""}`;
 
-/** Downloads a content; returns the status and the name of the bytes. */
+/** Downloads the raw state or the JSON form of a version; returns the status and the name of the bytes. */
 export async function fetched(place: Place, id: string, kind: Kind): Promise<Received> {
   const { status, bytes } = await download(address(place, id, kind), place.clients[0].token);
   return { status, ...(status === 200 ? { bytes: nameOf(md5Of(bytes)) } : {}) };

@@ -4,8 +4,8 @@ import type { Action } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
 /**
- * The client that sends a command; `holder` is the client that holds the lock. If no client holds it, client 0 sends
- * the command, and takes the lock instead of writing.
+ * The client that sends a command; `holder` is the client that holds the lock. If no client holds the lock, client 0
+ * sends the command; instead of a write, it then takes the lock.
  */
 export type Author = Client | "holder";
 
@@ -40,7 +40,7 @@ export interface CreateChoice {
   /** The difference from the serial of the newest version. */
   serial: -1 | 0 | 1;
   lineage: "same" | "other" | "none";
-  /** Selects one of two contents with the same serial. */
+  /** Selects one of two different states with the same serial. */
   variant: 0 | 1;
   force: boolean;
   inline: boolean;

@@ -1,6 +1,6 @@
 import { md5Of } from "../stack/state.ts";
 
-/** Names of all bytes, keyed by their md5. The model uses only names. */
+/** Names of all bytes, keyed by their md5. The model refers to bytes only by these names. */
 const names = new Map<string, string>();
 
 /** Returns a state with this serial and lineage; another `variant` gives other bytes of the same length. */
@@ -19,7 +19,7 @@ export function rawBytes(serial: number, lineage: string, variant: number): Name
   );
 }
 
-/** Returns a JSON form whose bytes are different for each `variant`. */
+/** Returns the JSON form of a state; its bytes are different for each `variant`. */
 export const jsonBytes = (variant: number): Named =>
   named(Buffer.from(JSON.stringify({ format_version: "1.0", variant })), `json ${variant}`);
 

@@ -2,7 +2,7 @@ import type { State } from "./state.ts";
 
 export type Client = 0 | 1;
 
-/** The model's response to a command: a status and a content. */
+/** The model's response to a command: a status, and the version or the bytes that the response contains. */
 export interface Answer {
   status: number;
   /** The version in the document, as its position in the model's list. */

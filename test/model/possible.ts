@@ -74,8 +74,8 @@ export function outcomes(states: readonly State[], sent: readonly Sent[]): State
 }
 
 /**
- * Returns the state if the actual response agrees with the model's, with the id of the version added; otherwise
- * undefined.
+ * Compares the received response with the model's response. If they agree, returns the state with the id of the version
+ * added; otherwise undefined.
  */
 function fitted(state: State, answer: Answer, received: Received | undefined): State | undefined {
   if (!received) return state;
@@ -91,7 +91,7 @@ function identify(state: State, index: number, id: string): State | undefined {
   return state.versions[index]?.id === null ? withVersion(state, index, { id }) : undefined;
 }
 
-/** What the documents of a workspace show. */
+/** The values that the documents of a workspace show. */
 export interface Shown {
   /** The holder of the lock; null if the workspace is not locked, undefined if the holder was not read. */
   holder?: number | null;

@@ -26,7 +26,7 @@ export interface Version {
   json: string | null;
   /** The version from which a rollback copied this one. */
   copyOf: string | null;
-  /** The original version whose bytes this copy shares; the same for copies of copies. */
+  /** The original version whose bytes this copy shares. A copy of a copy has the same original version. */
   root: string | null;
   /** Whether its upload URLs are still valid. */
   open: boolean;

@@ -3,7 +3,10 @@ import { isDeleted, type State, type Version, versionAt, withVersion } from "./s
 
 export type Kind = "raw" | "json";
 
-/** Returns the status with which the version refuses or repeats these bytes; undefined if it accepts them. */
+/**
+ * Returns the status of an upload that stores nothing: 409 if the version refuses these bytes, 200 if it already has
+ * them. Returns undefined if the version accepts the bytes.
+ */
 function refusal(version: Version, kind: Kind, content: string): number | undefined {
   if (isDeleted(version)) return 409;
   const stored = kind === "json" ? version.json : version.raw ? version.content : null;

@@ -14,7 +14,7 @@ const described = routes
   .filter(({ path }) => path !== "/openapi/stable.json")
   .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
   .toSorted();
-/** Statuses that each caller must receive, as evidence that its calls reach operations that it may or may not use. */
+/** Statuses that each caller must receive, as evidence that its calls reach both permitted and forbidden operations. */
 const expected = { nobody: [200, 401], member: [200, 404, 422], owner: [200, 201, 204, 422] };
 
 needs("nats-server", "schemathesis")("generated calls of every operation", () => {

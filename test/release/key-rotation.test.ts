@@ -34,7 +34,7 @@ async function asAdministrator(url: string, ...statements: string[]): Promise<vo
   }
 }
 
-/** Sends requests of all kinds while keys change, and records all that fail. */
+/** Sends requests of all kinds while keys change, and records every failed request. */
 interface Traffic extends AsyncDisposable {
   readonly failures: readonly string[];
   /** Waits until each kind of request has succeeded again several times. */
@@ -114,7 +114,10 @@ async function startTraffic(client: Api, token: string, organization: string): P
   };
 }
 
-/** Long, because each step starts the command line and waits for four processes and for requests. */
+/**
+ * The time limit is long, because each step starts the command-line program and waits for four processes and for
+ * requests.
+ */
 const options = { timeout: 300_000 };
 
 needs("nats-server", "minio")("while requests run, without one that fails,", () => {

@@ -65,7 +65,8 @@ export async function expectedDifferences(
     if (!known) {
       if (!state.dropped) report("unknownHere", id);
     } else if (known.deleted) {
-      // The deletion is completed: the state service drops the workspace, or purges what it has dropped.
+      // The comparison completes the deletion: the state service drops the workspace, or purges it if it is already
+      // dropped.
       repaired.add(id);
     } else if (state.dropped) report("droppedAtState", id);
     else {

@@ -55,8 +55,8 @@ const MARGIN_MS = 150;
 const DELAY_S = 3600;
 
 /**
- * Writes a random history and restores the databases to random moments: once all to the same moment, and once each to
- * its own. Checks what docs/backup.md promises and throws the first broken promise.
+ * Writes a random history and restores the databases to random moments: first all databases to the same moment, then
+ * each database to a different moment. Checks what docs/backup.md promises and throws the first broken promise.
  */
 export async function restoreDrill({ seed, historyMs, print }: Drill): Promise<void> {
   const random = seededRandom(seed);
@@ -215,8 +215,9 @@ function expectExplained(
   );
   for (const id of Object.values(reported).flat()) expect(changed).toContain(id);
   if (workspaces >= state) return;
-  // Workspaces that were created and first written after the moment to which the workspaces database was restored and
-  // before that of the state database, and that were not deleted by then. The workspaces service has lost them.
+  // Workspaces that only the state database contains. They were created and first written after the moment to which the
+  // workspaces database was restored, and before the moment to which the state database was restored. They were not
+  // deleted before the latter moment.
   const lost = journal.filter(
     ({ made, versions: [first], deleted }) =>
       made.from > workspaces + MARGIN_MS &&

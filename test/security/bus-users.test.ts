@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 const TYPE = "statehouse.workspaces.workspace.created.v1";
 const SUBJECT = `${TYPE}.org-1`;
 
-/** The subjects of a user as docs/operations.md lists them. */
+/** The subjects that docs/operations.md lists for a user. */
 const permissionsOf = (name: string, publish: readonly string[]) => ({
   publish: [
     ...publish,
@@ -37,7 +37,8 @@ const users = [
 ];
 
 /**
- * Starts a server with four users, and a subscription of `audit` that records the names of the workspaces it receives.
+ * Starts a server with four users, and a subscription of `audit` that records the workspace names in the events it
+ * receives.
  */
 async function startBus() {
   await using starting = new AsyncDisposableStack();

@@ -36,8 +36,8 @@ async function query<Row extends object>(
 const asAdministrator = (statement: string) => query(sharedDependencies().postgres.url, statement);
 
 /**
- * Creates a database and migrates it with the command as the owner's role; returns the database's URL for the other
- * role.
+ * Creates a database and runs the migrate command on it as the role `owner`; returns the database's URL for the role
+ * `user`.
  */
 async function migratedDatabase(name: DatabaseName, owner: string, user: string) {
   const database = `${name}_${randomBytes(6).toString("hex")}`;

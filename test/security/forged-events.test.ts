@@ -97,7 +97,7 @@ beforeAll(async () => {
   const { stack, stranger } = fixture();
   victim = await newFullOrganization({ stack });
   const { api, organization, workspaceId } = { ...victim, api: victim.owner.api };
-  // Causes real events about the victim before the forged ones.
+  // Changes the victim's objects, so that real events about them are published before the forged ones.
   const settings = {
     data: { type: "organizations", attributes: { "cost-estimation-enabled": true } },
   };
@@ -121,7 +121,10 @@ const databases = ["access", "workspaces", "state"] as const satisfies DatabaseN
 /** Tables that contain positions and times and therefore change on their own. */
 const clocks = new Set(["outbox", "state_comparison", "scans", "database_heartbeats"]);
 
-/** Returns every row of every table; of the audit trail the addresses in the records that are older than `since`. */
+/**
+ * Returns every row of every table, except `clocks` and the audit trail. Returns only the addresses of the audit
+ * records that are older than `since`.
+ */
 async function everyRow(since: Date): Promise<Record<string, unknown>> {
   const { stack } = fixture();
   const all: Record<string, unknown> = {};

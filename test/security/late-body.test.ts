@@ -38,7 +38,7 @@ describe.each([
         }),
       ),
     );
-    // This request is sent after the five, so it is authenticated after them.
+    // This request is sent after the five requests, so it is authenticated after them.
     await expectStatus(200, eve.api.get("/account/details"));
     return requests;
   }
@@ -65,7 +65,7 @@ describe.each([
     const { stack } = fixture();
     const [eve, other] = await Promise.all([newUser(stack), newUser(stack)]);
     const organization = await newOrganization(eve.api);
-    // The last owner cannot leave.
+    // Adds another owner, because the last owner cannot leave the organization.
     const teams = await expectStatus(200, eve.api.get(`/organizations/${organization}/teams`));
     await stack.people.addMember(teams.body.data[0].id, other);
     const requests = await begin(eve, organization);
@@ -76,7 +76,7 @@ describe.each([
         relationships.user.data.id === eve.id,
     );
     await expectStatus(204, other.api.delete(`/organization-memberships/${own.id}`));
-    // A token of her own account is still hers to create.
+    // The last request creates a token of eve's own account, which she may still do.
     expect(await finish(requests)).toEqual([404, 404, 404, 404, 201]);
   });
 

@@ -41,7 +41,7 @@ test("a request without a credential, with an unknown key or a wrong signature i
     `${key}.${time}.${nonce}.${flipped}`,
     `${key}.${Number(time) + 1}.${nonce}.${signature}`,
     `${unknown.publicKey}.${time}.${nonce}.${signature}`,
-    // The key of another subscriber, with whose signature it is not valid.
+    // The public key of another subscriber, whose private key did not make this signature.
     `${tenant.publicKey}.${time}.${nonce}.${signature}`,
     `${key?.replace(/.$/, "A")}.${time}.${nonce}.${signature}`,
     "nonsense",

@@ -19,7 +19,8 @@ const fixture = useStack(() => startProcesses({ settings: { LOG_LEVEL: "info" } 
 type Tls = ReturnType<typeof openGrpcTls> | undefined;
 
 /**
- * Calls each service that has a gRPC port, with the identity of a service that normally makes the call and with `tls`.
+ * Calls each service that has a gRPC port. Each call has the TLS options `tls` and the identity of a service that
+ * normally makes this call.
  */
 const calls = {
   async access(stack: ProcessStack, tls: Tls) {

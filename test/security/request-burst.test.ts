@@ -41,7 +41,7 @@ test("requests that arrive together begin in several turns of the event loop, in
   await waitFor(() => order.length === CONNECTIONS);
   isCounting = false;
   for (const socket of sockets) socket.destroy();
-  // The turns of the test and of the port can begin at different times, so two of the port's are in one of the test's.
+  // A turn that the test counts can contain parts of two turns of the port, and therefore the requests of both.
   expect(Math.max(...begun.filter((number) => number !== undefined))).toBeLessThanOrEqual(2 * 32);
   expect(order).toEqual(sockets.map((_, index) => `/${index}`));
 });

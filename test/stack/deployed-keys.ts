@@ -31,7 +31,7 @@ export interface DeployedKeys {
 
 const isCertificate = (setting: string): boolean => setting.startsWith("GRPC_");
 
-/** Runs a command of the command line with these settings; returns its output. */
+/** Runs the `statehouse` program with these arguments and settings; returns its output. */
 export async function runStatehouse(args: readonly string[], env: Environment): Promise<string> {
   const program = [await serviceProgram(), ...args];
   const environment = { env: childEnvironment(env) };

@@ -9,7 +9,8 @@ export type Rows = Record<string, Row[]>;
 
 /**
  * Returns every row of all databases that contains one of the texts in any column. The tables are read from the
- * databases' catalogs, so new tables are included. Those of the audit trail are left out: its records remain.
+ * databases' catalogs, so new tables are included. The tables of the audit trail are left out, because its records
+ * remain.
  */
 export async function rowsWith(databases: Databases, texts: readonly string[]): Promise<Rows> {
   const found: Rows = {};

@@ -3,20 +3,20 @@ import { watchStatements } from "@statehouse/postgres";
 import { callCount } from "@statehouse/rpc";
 import { remainingMs } from "@statehouse/runtime";
 
-/** What a request does before its response in the database of one service, or in all of them. */
+/** The database work of a request until its response is sent: in the database of one service, or in all databases. */
 export interface DatabaseCost {
   /** Number of SQL statements, including every BEGIN and COMMIT. */
   statements: number;
   /** Number of transactions; a statement outside a transaction is one. */
   transactions: number;
-  /** How often the request waits for a response of the server. */
+  /** Number of times that the request waits for a response of PostgreSQL. */
   roundTrips: number;
 }
 
 export interface RequestCost extends DatabaseCost {
   /** Number of calls between services. */
   calls: number;
-  /** The largest number of commits of changes that follow each other, each of which waits for the disk. */
+  /** The largest number of commits that follow each other and contain changes. Each such commit waits for the disk. */
   waits: number;
   /** Number of system calls that write to sockets: to PostgreSQL, and the response. */
   writes: number;
@@ -100,7 +100,7 @@ export async function writeCostOf(send: () => Promise<unknown>): Promise<Request
   return samples.reduce(least);
 }
 
-/** Measures the statements and calls of a request like `writeCostOf`. */
+/** Measures the cost of a request like `writeCostOf`, but returns only the statements and calls. */
 export async function costOf(send: () => Promise<unknown>) {
   const { statements, calls } = await writeCostOf(send);
   return { statements, calls };
@@ -127,7 +127,10 @@ const inDatabase = (all: readonly Sent[]): DatabaseCost => ({
   roundTrips: longestSequence(all),
 });
 
-/** Returns how many of these can follow each other: those that overlap are waited for together. */
+/**
+ * Returns the largest number of statements that follow each other. Statements that overlap count once, because the
+ * request waits for them together.
+ */
 function longestSequence(all: readonly Pick<Sent, "from" | "until">[]): number {
   let length = 0;
   let end = Number.NEGATIVE_INFINITY;

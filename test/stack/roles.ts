@@ -86,7 +86,7 @@ export function teamRole(name: string): TeamRole {
   return found;
 }
 
-/** The organization in which roles are granted, as its owner uses it. */
+/** The organization in which roles are granted, with a client of its owner. */
 export interface RoleFixture {
   stack: Stack;
   /** The organization's internal id. */

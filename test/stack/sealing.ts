@@ -15,7 +15,7 @@ const databaseOf = ({ databases }: Stack, service: (typeof services)[number]) =>
     logger: createLogger({ service, level: "silent" }),
   });
 
-/** Seals the audit records of all services at once, instead of within a minute. */
+/** Seals the audit records of all services immediately, instead of within a minute. */
 export async function sealNow(stack: Stack): Promise<void> {
   for (const service of services) {
     await using database = await databaseOf(stack, service);

@@ -45,7 +45,10 @@ const survey = async (objects: ObjectIds, owner: ApiUser) =>
     ),
   ).replaceAll(/"last-used-at":("[^"]*"|null)/g, "");
 
-/** The routes of objects. Those without credentials show the same to every caller. */
+/**
+ * The routes with ids in their paths that require credentials. Routes without credentials return the same to every
+ * caller.
+ */
 const addressed = routes.filter(
   (route) => parametersOf(route).length > 0 && route.credentials !== "none",
 );

@@ -114,7 +114,10 @@ const signed = async (
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Makes the invalid assertions that replace a valid one; each entry is one kind of invalidity. */
+/**
+ * Makes the assertions that are sent instead of a valid one. Each entry makes an assertion that is invalid for another
+ * reason.
+ */
 const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>> = {
   missing: async () => undefined,
   empty: async () => "",

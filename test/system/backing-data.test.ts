@@ -20,7 +20,7 @@ const actions = {
   permanentlyDelete: "permanently_delete_backing_data",
 } as const;
 
-/** Bytes are deleted from the store at once, so that the tests can observe their deletion. */
+/** Bytes are deleted from the store immediately, so that the tests can observe their deletion. */
 const settings = { BLOB_DELETION_DELAY: "0" };
 
 function onStore(fixture: () => Fixture) {

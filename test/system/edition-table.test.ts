@@ -147,7 +147,7 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
       expect(body.meta.pagination["total-count"]).toBe(100);
       return true;
     }
-    // The scan has run when it has deleted the older version of this other workspace, which a policy makes due.
+    // This other workspace has a version that its policy deletes. When that version is deleted, the scan has run.
     const other = await newWorkspace(fixture);
     const written = await writeState(owner.api, other.id, stateFile({ lineage }));
     await writeState(owner.api, other.id, stateFile({ serial: 2, lineage }));

@@ -36,7 +36,7 @@ async function uploadJson(stateVersionId: string): Promise<void> {
   expect((await upload(url, "{}")).status).toBe(200);
 }
 
-// Other test files may use the same installation.
+// Restores the settings, because other test files may use the same installation.
 afterAll(async () => {
   await administrator.api.delete(`/admin/general-settings/${policy}`);
   const settings = document("general-settings", { "plan-timeout": "2h" });
@@ -265,7 +265,7 @@ const changes: Readonly<Record<string, Change>> = {
       "/workspaces/:workspaceId/current-state-version",
       "/workspaces/:workspaceId/current-state-version-outputs",
       "/workspaces/:workspaceId/resources",
-      // Names the next version.
+      // Its document contains the id of the next version.
       "/state-versions/:stateVersionId",
     ],
   },
@@ -306,7 +306,7 @@ test("every GET route is in the table of changes", () => {
   );
 });
 
-/** Queries that lists need, and those that limit a list to objects of this test. */
+/** Query parameters that lists require, or that limit a list to objects of this test. */
 const queries: Readonly<Record<string, () => string>> = {
   "/state-versions": () =>
     `?filter[organization][name]=${objects.organizationName}&filter[workspace][name]=${objects.name}`,

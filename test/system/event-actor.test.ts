@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => bus[Symbol.asyncDispose]());
 
-/** Returns the actor that is named in the event of this type about the object with the id in `field`. */
+/** Returns the actor in the event that has this type and contains `id` in `field`. */
 const authOf = (field: string, id: string, type: string) =>
   waitFor(() => bus.about(field, id, `${type}.v1`)[0]?.auth, { what: `${type} of ${id}` });
 

@@ -20,7 +20,7 @@ export interface ApiUser extends Person {
 export interface Fixture<Running extends Stack = Stack> {
   readonly stack: Running;
   readonly url: string;
-  /** The owner's organization. All users belong to it, except the owner of the other one. */
+  /** The owner's organization. All users except `stranger` belong to it. */
   readonly organization: string;
   readonly owner: ApiUser;
   /** A member whose team may read only the project `readable`. */

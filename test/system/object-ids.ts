@@ -83,7 +83,7 @@ export async function createObjects(
     stateVersionId: body.data.id,
     stateVersionOutputId: listed.body.data[0].id,
     userId: owner.id,
-    // Of avatars.
+    // The parameter of the route for avatars.
     id: owner.id,
     tokenId: made.body.data.id,
     downloadUrl: body.data.attributes["hosted-state-download-url"],

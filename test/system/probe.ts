@@ -4,8 +4,8 @@ import type { Answer } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 
 /**
- * The names of the ids that can replace an id in a body, keyed by the type beside that id or by the attribute that
- * contains it.
+ * The names of the ids that can replace an id in a body. The key is the resource type next to that id, or the attribute
+ * that contains the id.
  */
 export const kinds: Record<string, readonly string[]> = {
   "agent-pool-id": ["agentPoolId"],

@@ -211,7 +211,7 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
       ),
       await owner.api.patch(`/workspaces/${workspace.id}`, document("workspaces", { name })),
     ];
-    // Excluded, because project names may contain spaces.
+    // Skips names of letters and spaces, because they are valid names of projects.
     if (!/^[a-z ]+$/.test(name)) {
       const path = `/organizations/${organization}/projects`;
       answers.push(await owner.api.post(path, document("projects", { name })));

@@ -41,7 +41,7 @@ beforeAll(async () => {
   objects = await createObjects({ organization, owner });
   administrator = await newUser(stack, { administrator: true });
 });
-// Other test files may use the same installation.
+// Removes the policy, because other test files may use the same installation.
 afterAll(async () => {
   await administrator.api.delete("/admin/general-settings/relationships/data-retention-policy");
 });

@@ -223,7 +223,7 @@ test("the agent pool of a workspace is included as agent_pool", async () => {
   });
   const { body } = await owner.api.get(`/workspaces/${workspace.id}?include=agent_pool`);
   const { data } = (await owner.api.get(`/agent-pools/${pool.body.data.id}`)).body;
-  // Without linkages; include-cycle.test.ts explains why.
+  // The included agent pool has no relationships to its workspaces and projects; include-cycle.test.ts explains why.
   expect(body.included).toMatchObject([{ id: data.id, attributes: data.attributes }]);
   expect(body.included[0].relationships).not.toHaveProperty("allowed-projects");
 });

@@ -115,7 +115,7 @@ test("POST projects/:id/relationships/workspaces moves all of the workspaces, or
   expect((await member.api.post(path, linkages(one.id, other.id))).status).toBe(204);
   expect(await projectOf(one.id)).toBe(destination.id);
   expect(await projectOf(other.id)).toBe(destination.id);
-  // A repeat changes nothing.
+  // Repeating the move changes nothing.
   expect((await member.api.post(path, linkages(other.id))).status).toBe(204);
 
   const unknown = await owner.api.post(path, linkages(outside.id, "ws-0000000000000000"));

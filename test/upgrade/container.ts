@@ -12,7 +12,7 @@ export interface Process extends FollowedProcess {
 }
 
 export interface ProcessOptions {
-  /** The path of the command line's program, which is run in place of the image. */
+  /** The path of the command-line program, which runs in place of the image. */
   program: string;
   secrets: readonly Secret[];
   /** A folder for the volumes of this process. */

@@ -6,7 +6,7 @@ import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { announcement, md5Of, type StateFile, stateFile } from "../stack/state.ts";
 
-/** What failed, and when, in ms since the epoch. */
+/** A failed operation, with its start and end in ms since the epoch. */
 export interface Failure {
   what: string;
   start: number;
@@ -19,7 +19,9 @@ export interface Load extends AsyncDisposable {
   readonly failures: readonly Failure[];
   /** The numbers of requests, uploads and applies that have succeeded. */
   readonly done: { requests: number; uploads: number; applies: number };
-  /** Ends the load, and throws if a state that a response confirmed is not the current one of its workspace. */
+  /**
+   * Ends the load. Throws if the current state of a workspace is neither the last confirmed nor the last sent state.
+   */
   stop(): Promise<void>;
   /** Returns one line with counts and the 99th percentile of the requests since the last call. */
   report(): string;
@@ -30,7 +32,7 @@ interface LoadOptions {
   url: string;
   token: string;
   organization: string;
-  /** The folder in which the command line applies one change after the other. */
+  /** The folder in which the Terraform CLI applies one change after the other. */
   folder: WorkingFolder;
   /** Operations per second; one operation consists of up to five requests. */
   rate: number;
@@ -58,12 +60,12 @@ interface Answer {
 }
 
 const WORKSPACES = 20;
-/** Number of loops that run in addition to the operations: two uploads and the command line. */
+/** Number of loops that run in addition to the operations: two loops of uploads, and one of the Terraform CLI. */
 const LOOPS = 3;
 const CHUNKS = 20;
 const TIMEOUT_MS = 90_000;
 
-/** Uses the API as its clients do: small requests, large uploads and the real command line. */
+/** Uses the API as its clients do: small requests, large uploads and the real Terraform CLI. */
 export async function startLoad(options: LoadOptions): Promise<Load> {
   const { url, token, organization, folder, rate, uploadBytes, uploadMs } = options;
   const { atOnce = Number.POSITIVE_INFINITY } = options;
@@ -94,7 +96,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
       void sendBody(outgoing, body ?? Buffer.alloc(0), slowly);
     });
 
-  /** Makes a request. Throws, and records the failure, unless the status is the expected one. */
+  /** Makes a request. If the status is not the expected one, records the failure and throws. */
   const call = async (
     expected: number,
     method: string,
@@ -129,7 +131,10 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
     return { id, lineage: randomUUID(), busy: false };
   };
 
-  /** Writes the next state of a workspace as the command line does. A workspace whose write failed stays busy. */
+  /**
+   * Writes the next state of a workspace with the requests of the Terraform CLI. A workspace whose write failed stays
+   * busy.
+   */
   const write = async (workspace: Workspace, size: number, slowly: number) => {
     workspace.busy = true;
     const { id, lineage } = workspace;

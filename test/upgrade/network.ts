@@ -19,7 +19,7 @@ export interface Endpoints {
   targetPort: number | undefined;
 }
 
-/** The Services of one cluster. They learn of changes of the pods with a delay. */
+/** The Services of one cluster. A change of the pods takes effect in them with a delay. */
 export interface Network extends AsyncDisposable {
   /** Files that replace /etc/hosts and /etc/resolv.conf of every pod. */
   readonly hosts: string;

@@ -11,7 +11,7 @@ export interface Pod {
   readonly ready: boolean;
   readonly terminating: boolean;
   readonly ended: boolean;
-  /** How often its process has ended and was started again. */
+  /** Number of times that its process has ended and was started again. */
   readonly restarts: number;
   /** Everything that its processes have printed. */
   output(): string;

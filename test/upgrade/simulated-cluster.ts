@@ -38,7 +38,7 @@ interface Deployment {
 interface ClusterOptions {
   folder: string;
   secrets: readonly Secret[];
-  /** The path of the command line's program, keyed by image. */
+  /** The path of the command-line program, keyed by image. */
   programs: Readonly<Record<string, string>>;
 }
 

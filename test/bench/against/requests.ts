@@ -12,10 +12,10 @@ export interface Step {
   body?: () => object;
 }
 
-/** What a connection repeats on its own workspace. */
+/** A sequence of requests that each connection repeats on its own workspace. */
 export interface Comparison {
   name: string;
-  /** Returns the sequence, or undefined if the server cannot be compared in it. */
+  /** Returns the sequence, or undefined if the server does not support the comparison. */
   steps(server: Server, own: OwnWorkspace): readonly Step[] | undefined;
 }
 

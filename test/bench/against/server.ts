@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Answer, api, document } from "../../stack/http.ts";
 import { expectStatus, stateFile, writeState } from "../../stack/state.ts";
 
-/** A server of the interface, and a token that may create workspaces in the organization. */
+/** The address of a server with the same HTTP API, and a token that may create workspaces in the organization. */
 export interface Address {
   name: string;
   url: string;
@@ -18,20 +18,20 @@ export interface OwnWorkspace {
   lineage: string;
   /** Serial of the last state that was sent. */
   serial: number;
-  /** The path of its current state, or undefined if another host serves it. */
+  /** The download path of the workspace's current state, or undefined if another host serves the state. */
   downloadPath: string | undefined;
 }
 
-/** A server with the data of the comparison. */
+/** A server and the data that the comparison has created on it. */
 export interface Server extends Address {
   organization: string;
   /** One workspace for each connection. */
   own: readonly OwnWorkspace[];
 }
 
-/** Bytes of a state that a comparison writes, about. */
+/** Approximate size in bytes of a state that a comparison writes. */
 export const STATE_BYTES = 8192;
-/** State versions of the workspace of each connection. */
+/** Number of state versions in the workspace of each connection. */
 const VERSIONS = 20;
 
 /** A state of about `STATE_BYTES`, with resources and an output. */
@@ -44,7 +44,10 @@ export const stateOf = (serial: number, lineage: string) =>
     marker: "x".repeat((STATE_BYTES - 1300) / 4),
   });
 
-/** Creates the data of the comparison through the API: `workspaces`, of which one for each connection has states. */
+/**
+ * Creates the data of the comparison through the API: `workspaces` is the number of workspaces. One workspace for each
+ * connection has states.
+ */
 export async function fill(
   address: Address,
   { workspaces, connections }: { workspaces: number; connections: number },
@@ -80,7 +83,10 @@ export async function fill(
   return { ...address, organization, own };
 }
 
-/** Follows redirections of a download. Returns its path, or undefined if another host serves the bytes. */
+/**
+ * Follows the redirections of a download. Returns the path of the last one, or undefined if another host serves the
+ * bytes.
+ */
 async function pathOf({ url, token }: Address, location: string): Promise<string | undefined> {
   const { origin } = new URL(url);
   let target = new URL(location, url);

@@ -23,7 +23,7 @@ export interface LoadPlan {
   pauseMs?: number;
 }
 
-/** What the load generator has measured. */
+/** The measurements of the load generator. */
 export interface LoadResult {
   seconds: number;
   /** Latency of each response in ms. */

@@ -20,7 +20,8 @@ export interface MeasuredStart extends RunningStart {
 }
 
 /**
- * How long pauses are still measured after the work, in ms, because some processing continues after the last response.
+ * The measurement of pauses continues for this time after the work, in ms, because some processing continues after the
+ * last response.
  */
 const AFTERWARDS_MS = 300;
 
@@ -35,7 +36,7 @@ export async function startMeasured(folder: string): Promise<MeasuredStart> {
     }),
   );
   const pid = largestOf(readdirSync(meters).map(Number));
-  // The npm of some checkouts ends at SIGTERM without what it has started.
+  // In some checkouts, npm ends at SIGTERM but the processes that it has started continue to run.
   starting.defer(() => end(pid));
   const read = () => pausesOf(path.join(meters, String(pid)));
   const started = starting.move();
@@ -62,8 +63,8 @@ function end(pid: number): void {
 }
 
 /**
- * Returns the process that uses the most memory. This is the process of the services; npm and the script that starts
- * Node are also measured.
+ * Returns the process that uses the most memory: the process of the services. The other measured processes are npm and
+ * the script that starts Node.
  */
 const largestOf = (pids: readonly number[]): number =>
   pids.toSorted((one, other) => (residentBytes(other) ?? 0) - (residentBytes(one) ?? 0))[0] ?? 0;

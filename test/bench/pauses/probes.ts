@@ -103,7 +103,10 @@ const slowBodies = (count: number): Probe => ({
     },
 });
 
-/** Creates state versions with many resources in one workspace; returns the path of their list and the path of one. */
+/**
+ * Creates state versions with many resources in one workspace; returns the path of the list of these versions and the
+ * path of the last version.
+ */
 async function manyResources({ owner, organization }: MeasuredStart, resources: number) {
   const { id, attributes } = await newWorkspaceIn(owner, organization, {
     name: `resources-${randomUUID().slice(0, 8)}`,

@@ -64,10 +64,10 @@ export async function printEventCost(bytes: number): Promise<void> {
 }
 
 interface Cost {
-  /** Per write, including background work. */
+  /** SQL statements per write, including those of background work. */
   statements: number;
   calls: number;
-  /** Per write, until the last write has ended; background work may continue. */
+  /** Duration per write in ms, measured until the last write has ended; background work may continue. */
   ms: number;
 }
 

@@ -10,7 +10,7 @@ import type { PlannedRequest } from "../load/plan.ts";
 import { printRates } from "./rates.ts";
 
 const WORKSPACES = 20;
-/** More requests than the machine can serve, so that none is refused. */
+/** A rate limit above the number of requests that the machine can serve, so that no request is refused. */
 const RATE_LIMIT = "1000000";
 
 interface Side {

@@ -91,7 +91,10 @@ async function reads(
   return atLeast(`(m) ${what} with mutual TLS, of without`, 0.8, measured[1]?.ratio ?? 0);
 }
 
-/** Measures creating, uploading and reading by one client. Each write is made on both sides before the next one. */
+/**
+ * Measures how long one client takes to create, upload and read a state version. Each write is made on both stacks
+ * before the next write.
+ */
 async function writes(sides: readonly Side[]): Promise<Aim> {
   const durations = sides.map(() => [] as number[]);
   for (let index = 0; index < WARM_UP + WRITES; index++) {

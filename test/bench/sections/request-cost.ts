@@ -67,7 +67,10 @@ async function writeCosts({ api, organization, workspaceIds }: Bench["one"]): Pr
   ];
 }
 
-/** Returns the cost without that of authentication in the access service, each of which is one call and one statement. */
+/**
+ * Returns the cost of a request without the cost of authentication. Each authentication is one call to the access
+ * service and one statement in its database.
+ */
 function authenticated(cost: RequestCost): RequestCost {
   const { statements, transactions, roundTrips } = cost.services.access ?? none;
   return {

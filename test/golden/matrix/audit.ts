@@ -11,7 +11,10 @@ const stateReads = new Set([
   "GET /api/v2/workspaces/:workspaceId/current-state-version-outputs",
 ]);
 
-/** Keeps the request ids of all refused attempts: the table of attempts has only the last one of a minute. */
+/**
+ * Records the request ids of all refused attempts in a separate table: the table of attempts contains only the last
+ * attempt of each minute.
+ */
 export async function watchAttempts(stack: Stack): Promise<void> {
   for (const database of databases) {
     for (const statement of [
@@ -43,7 +46,7 @@ export interface AuditedCall {
 const changesNothing = ({ route }: Row) =>
   /^(POST|DELETE) .*\/teams\/:teamId\/relationships\//.test(route);
 
-/** An audit trails token has no account; this does not depend on rights. */
+/** An audit trails token receives 404 for this route because it has no account, whatever its rights are. */
 const isRefused = ({ route }: Row) => route !== "GET /api/v2/account/details";
 
 const isObject = ({ route }: Row) => route.includes("/v1/object/");
@@ -51,8 +54,9 @@ const leavesRecord = (row: Row) =>
   (!changesNothing(row) && !row.route.startsWith("GET ")) || stateReads.has(row.route);
 
 /**
- * Returns the rows that changed something or read a state and have no record of it, and those that refused callers and
- * have no record of that. Transfers of state bytes are tested in services/state/test/objects/audit.test.ts.
+ * Returns the rows without an audit record: `changes` are rows whose calls changed something or read a state,
+ * `refusals` are rows whose calls were refused. Transfers of state bytes are tested in
+ * services/state/test/objects/audit.test.ts.
  */
 export async function withoutRecord(
   stack: Stack,

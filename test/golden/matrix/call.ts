@@ -89,8 +89,8 @@ export function expectedStatus(
   if (welcome && mayCall(row, prepared)) {
     return [holdsLock ? (row.allowed ?? route.success) : 409];
   }
-  // An organization that does not accept user tokens refuses them for everything in it. Users and their tokens do not
-  // belong to an organization, so a caller without permission receives 404 for them.
+  // An organization that does not accept user tokens refuses them with 401 on all its routes. Users and their tokens do
+  // not belong to an organization, so a caller without permission receives 404 on their routes.
   if (welcome && organizationOf(prepared)?.refused) {
     return row.needs === "nobody" || row.needs === "colleagues" || row.needs === "administrators"
       ? [404]

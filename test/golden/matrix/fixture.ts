@@ -5,7 +5,7 @@ import type { Stack } from "../../stack/stack.ts";
 import { expectStatus } from "../../stack/state.ts";
 import { type ApiUser, newProject, newUser, newWorkspace } from "../../system/fixture.ts";
 
-/** An organization in which callers get their roles, as its owner uses it. */
+/** An organization in which callers get their roles, with its owner and an administrator of the installation. */
 export interface MatrixFixture extends RoleFixture {
   organization: string;
   owner: ApiUser;

@@ -199,7 +199,7 @@ export const lists: readonly List[] = [
 
 /**
  * Lists of the children of one object, or of the caller. A caller that may read the object reads all its children; the
- * matrix tests which callers may.
+ * authorization matrix tests which callers may read the object.
  */
 export const wholeLists: ReadonlySet<string> = new Set([
   "GET /api/v2/changelog",

@@ -13,12 +13,12 @@ export type Circle =
   | "administrators"
   /** The user to which the row's object belongs. */
   | "the user itself"
-  /** That user within an organization, unless the organization refuses user tokens. */
+  /** That user, on a route of an organization that accepts user tokens. */
   | "the member itself"
   /** The invited user. */
   | "the invited user"
   | "nobody"
-  /** Users who belong to an organization together with the user. */
+  /** Users who belong to an organization together with the user of the row's object. */
   | "colleagues"
   /** Callers that manage teams; if the team's settings allow it, also the team's members. */
   | "trusted members"

@@ -54,8 +54,8 @@ export const asTeamToken = (role: Role): Role => ({
   },
 });
 
-/** One role for each role that a team can have; its caller is a member of only that team. */
+/** The roles of callers that are members of a single team: one for each role that a team can have. */
 export const byTeam = teamRoles.map(ofTeam);
 
-/** Returns the role of a member of a team with the team role of that name. */
+/** Returns the role of a caller that is a member of a single team, whose team role has this name. */
 export const held = (name: string): Role => ofTeam(teamRole(name));
