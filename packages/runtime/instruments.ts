@@ -1,4 +1,5 @@
-import { type Attributes, type Counter, type Histogram, metrics } from "@opentelemetry/api";
+import { type Attributes, type Counter, metrics } from "@opentelemetry/api";
+import { createDurations, type Durations } from "./durations.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 /** Upper bounds of the buckets for the durations of requests and calls, in seconds. */
@@ -15,10 +16,7 @@ export interface DurationOptions {
 export const durationHistogram = (
   scope: string,
   { name, description, boundaries = REQUEST_SECONDS }: DurationOptions,
-): Histogram =>
-  metrics
-    .getMeter(scope)
-    .createHistogram(name, { description, advice: { explicitBucketBoundaries: boundaries } });
+): Durations => createDurations({ scope, name, description, boundaries });
 
 /**
  * Creates a counter whose series exist from the start with the value 0, because a rate is only computed from the second

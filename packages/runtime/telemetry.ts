@@ -2,6 +2,7 @@ import { metrics, trace } from "@opentelemetry/api";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
+import { durationsProducer } from "./durations.ts";
 import { serveMetricsFrom } from "./metrics.ts";
 import { observeProcess } from "./process-metrics.ts";
 import { recordSpans } from "./tracing.ts";
@@ -21,7 +22,10 @@ export async function startTelemetry({
   env = process.env,
 }: TelemetryOptions): Promise<AsyncDisposable> {
   const resource = defaultResource().merge(resourceFromAttributes({ "service.name": service }));
-  const reader = new PrometheusExporter({ preventServerStart: true });
+  const reader = new PrometheusExporter({
+    preventServerStart: true,
+    metricProducers: [durationsProducer],
+  });
   const meterProvider = new MeterProvider({ resource, readers: [reader] });
   metrics.setGlobalMeterProvider(meterProvider);
   const stack = new AsyncDisposableStack();
