@@ -64,19 +64,15 @@ export function withServerSpan<T>(
   work: (span: Span) => T,
   kind: SpanKind = SpanKind.SERVER,
 ): T {
-  const remote = parseTraceparent(parent);
   if (!recording) {
     // Spans are not exported, so an existing trace is passed on unchanged. If the caller is in the same process, the
     // trace is already set.
     const active = trace.getSpanContext(context.active());
-    if (remote && active?.traceId === remote.traceId) return work(noSpan);
-    const own: SpanContext = remote ?? {
-      traceId: randomHex(32),
-      spanId: randomHex(16),
-      traceFlags: TraceFlags.NONE,
-    };
+    if (active && parent?.startsWith(active.traceId, TRACE_ID_START)) return work(noSpan);
+    const own = parseTraceparent(parent) ?? newTrace();
     return context.with(trace.setSpanContext(context.active(), own), work, undefined, noSpan);
   }
+  const remote = parseTraceparent(parent);
   const outer = trace.deleteSpan(context.active());
   const base = remote ? trace.setSpanContext(outer, remote) : outer;
   return tracer.startActiveSpan(name, { attributes, kind }, base, (span) => settle(span, work));
@@ -126,6 +122,8 @@ function fail(span: Span, error: unknown): void {
   span.end();
 }
 
+/** Where the trace id begins in a traceparent. */
+const TRACE_ID_START = 3;
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/;
 
 function parseTraceparent(header: string | undefined): SpanContext | undefined {
@@ -135,6 +133,8 @@ function parseTraceparent(header: string | undefined): SpanContext | undefined {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
 }
 
-function randomHex(length: 16 | 32): string {
-  return randomUUID().replaceAll("-", "").slice(0, length);
+/** Returns a new trace. No span is exported, so the span id need not differ from the trace id. */
+function newTrace(): SpanContext {
+  const traceId = randomUUID().replaceAll("-", "");
+  return { traceId, spanId: traceId.slice(16), traceFlags: TraceFlags.NONE };
 }
