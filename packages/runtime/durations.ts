@@ -38,7 +38,7 @@ const histograms = new Map<string, { histogram: Histogram; series: Map<string, S
 
 /**
  * Creates a histogram. Those with the same scope and name share their series. A request records about five durations,
- * and the histograms of the SDK sort and print the attributes of each: section (s) of the bench shows the difference as
+ * and the histograms of the SDK sort and print the attributes of each: section (t) of the bench shows the difference as
  * `@opentelemetry`.
  */
 export function createDurations(histogram: Histogram): Durations {

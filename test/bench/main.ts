@@ -15,6 +15,7 @@ import { grants } from "./sections/grants.ts";
 import { httpCosts } from "./sections/http-costs.ts";
 import { mutualTls } from "./sections/mutual-tls.ts";
 import { pauses } from "./sections/pauses.ts";
+import { reads } from "./sections/reads.ts";
 import { requestCost } from "./sections/request-cost.ts";
 import { showWorkspace } from "./sections/show-workspace.ts";
 import { stateBytes } from "./sections/state-bytes.ts";
@@ -53,6 +54,7 @@ const onTheirOwn = {
   q: pauses,
   r: auditCost,
   s: eventRelay,
+  t: reads,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

@@ -21,6 +21,7 @@ export const sectionNames = [
   "q",
   "r",
   "s",
+  "t",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
@@ -61,7 +62,8 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces
   q longest pause of the event loop and memory of npm start under hostile requests
   r what the audit trail costs show, lock and state downloads of npm start; needs --checkout
   s how late events are at 1,000 a second, and what limits the relay; ten minutes with --seconds 600
-  --seconds  measured seconds for each contender of a to e, m and o, and of s   --largest  MiB of the largest state in d and i
+  t show, current state version, outputs and download of 8 KiB, above the floor of node:http and pg
+  --seconds  measured seconds for each contender of a to e, m and o, and of s and t   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
   --versions number of state versions in l
   --checkout another checkout of Statehouse, which q and r measure beside this one

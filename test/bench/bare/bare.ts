@@ -28,7 +28,8 @@ export interface BareHandler extends AsyncDisposable {
 const TOKEN = `sth_${"b".repeat(43)}`;
 const ROWS = 10_000;
 
-const schema = `
+/** The tables of both baselines, with their rows. */
+export const schema = `
   create table tokens (token text primary key, user_id text not null);
   create table workspaces (
     id text primary key, name text not null, description text, locked boolean not null,

@@ -2,14 +2,10 @@ import { type Aim, atLeast } from "../aim.ts";
 import { type BareHandler, startBareHandler } from "../bare/bare.ts";
 import { type Bench, contender } from "../bench.ts";
 import type { Contender, Measured } from "../contest.ts";
+import { printLayers } from "../layers.ts";
 import type { Counted } from "../processes.ts";
-import { profileByLayer } from "../profile.ts";
-import { print, printTable } from "../table.ts";
+import { printTable } from "../table.ts";
 import { printRates } from "./rates.ts";
-
-const PROFILE_SECONDS = 3;
-/** Layers with a smaller share are combined into one. */
-const SMALL = 0.015;
 
 const show = (id: string) => [
   { method: "GET", path: `/api/v2/workspaces/${id}`, expect: 200 } as const,
@@ -31,7 +27,10 @@ export async function showWorkspace(bench: Bench): Promise<Aim[]> {
   const measured = await bench.contest(contenders);
   printRates("(a) show workspace, among 10,000", measured, { ratio: "of bare" });
   printCpu(measured);
-  await printLayers(bench, measured[2]);
+  await printLayers(bench.generator, contender(one, show).plan, {
+    what: "show workspace",
+    micros: measured[2]?.cpu.get("statehouse"),
+  });
   return [
     atLeast("(a) show workspace in one process, of the bare handler", 0.4, measured[2]?.ratio ?? 0),
     atLeast(
@@ -57,26 +56,4 @@ function printCpu(measured: readonly Measured[]): void {
     [...cpu].map(([process, micros], index) => [index === 0 ? name : "", process, micros]),
   );
   printTable("    CPU time of one request, µs, by process", ["", "process", "µs"], rows);
-}
-
-/** Profiles this process, in which the four services run, and prints the layers. */
-async function printLayers(
-  { generator, one }: Bench,
-  measured: Measured | undefined,
-): Promise<void> {
-  const { plan } = contender(one, show);
-  const layers = await profileByLayer(() => generator.ask({ ...plan, seconds: PROFILE_SECONDS }));
-  const micros = measured?.cpu.get("statehouse") ?? Number.NaN;
-  const large = layers.filter(({ share }) => share >= SMALL);
-  const rest = 1 - large.reduce((sum, { share }) => sum + share, 0);
-  printTable(
-    "    where the one process spends it (CPU profile, own time by package)",
-    ["layer", "%", "µs"],
-    [...large, { layer: "all others", share: rest }].map(({ layer, share }) => [
-      layer,
-      share * 100,
-      share * micros,
-    ]),
-  );
-  print("    What Node does is counted for the package that asked for it.");
 }

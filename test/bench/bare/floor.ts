@@ -1,0 +1,82 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { auditMigrations } from "@statehouse/audit";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { temporaryFolder } from "@statehouse/testing";
+import { startChild } from "../child.ts";
+import type { Contender } from "../contest.ts";
+import type { Counted } from "../processes.ts";
+import { analyze, schema } from "./bare.ts";
+
+export interface FloorQuestion {
+  databaseUrl: string;
+  /** Bodies of responses by their names, to which each response adds the row. */
+  bodies: Readonly<Record<string, object>>;
+  /** The names of bodies that are sent after a record of the audit trail was inserted, as every download is. */
+  recorded: readonly string[];
+  /** The file that every download sends, and its size. */
+  file: string;
+  bytes: number;
+}
+
+/** The floor of the reads: node:http and pg in a separate process. */
+export interface Floor extends AsyncDisposable {
+  /** Returns the contender for the requests `name`: `download`, or a name in `bodies`. */
+  contender(name: string): Contender;
+}
+
+/** Starts the floor on a database with as many rows as the product's. */
+export async function startFloor({
+  bodies,
+  recorded,
+  content,
+  connections,
+  postgres,
+}: {
+  bodies: FloorQuestion["bodies"];
+  recorded: FloorQuestion["recorded"];
+  content: Uint8Array;
+  connections: number;
+  postgres: Counted;
+}): Promise<Floor> {
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(await temporaryFolder());
+  const file = path.join(folder.path, "content");
+  await writeFile(file, content);
+  const database = starting.use(
+    await freshDatabase({
+      contextName: "floor",
+      migrations: [...auditMigrations, { name: "bare", up: schema }],
+    }),
+  );
+  await analyze(database.url);
+  const child = starting.use(
+    startChild<FloorQuestion, number>(new URL("./floor-handler.ts", import.meta.url)),
+  );
+  const port = await child.ask({
+    databaseUrl: database.url,
+    bodies,
+    recorded,
+    file,
+    bytes: content.length,
+  });
+  const started = starting.move();
+  return {
+    contender: (name) => ({
+      name: `node:http${[...recorded, "download"].includes(name) ? ", record" : ""}, ${name === "download" ? "file" : "SELECT"}`,
+      plan: {
+        origin: `http://127.0.0.1:${port}`,
+        headers: {},
+        connections: Array.from({ length: connections }, (_, index) => [
+          {
+            method: "GET" as const,
+            path: `/${name}/ws-${String(index + 1).padStart(16, "0")}`,
+            expect: 200,
+          },
+        ]),
+      },
+      processes: [{ name: "handler", pid: child.pid }, postgres],
+    }),
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
