@@ -35,8 +35,8 @@ export function teamViewerIn(
 }
 
 /**
- * Returns whether the organization does not accept the caller's token, although its user may be a member of the
- * organization.
+ * Returns whether the organization does not accept the caller's token. The calling user can nevertheless be a member of
+ * the organization.
  */
 export const isWithheld = (caller: Caller, organizationId: OrganizationId): boolean =>
   caller.kind === "principal" &&

@@ -16,20 +16,20 @@ export async function getGrants(app: App, principal: PrincipalId): Promise<Grant
 const findGrants = (app: App, { type, id }: PrincipalId): Promise<Grants | undefined> =>
   type === "run" ? findRunGrants(app, id) : app.reads.grants.find({ type, id });
 
-/** The question whether a principal may do one of several actions to a target. */
+/** Asks whether a principal may do at least one of several actions to a target. */
 export interface ActionCheck {
-  /** Undefined if a newer release sent a type that is unknown here. */
+  /** Undefined if the caller runs a newer release and sent a type of principal that is unknown in this one. */
   principal: PrincipalId | undefined;
   target: Target;
   actions: readonly Action[];
 }
 
-/** How many principals' grants are read at the same time. */
+/** The maximum number of principals whose grants are read at the same time. */
 const READ_AT_ONCE = 8;
 
 /**
- * Returns, in the order of the checks, whether the principal may do at least one of the actions. False for a principal
- * that does not exist.
+ * Returns, in the order of the checks, whether the principal may do at least one of the actions. Returns false for a
+ * principal that does not exist.
  */
 export async function batchCheckActions(
   app: App,

@@ -17,9 +17,9 @@ import { callingUser } from "./caller.ts";
 
 /**
  * Transfers all invitations of an address to the calling user. The address must be the caller's unconfirmed address,
- * and the secret that of one of these invitations, which proves that the caller owns the address. Accepts none of the
- * invitations. Returns the caller's membership in the organization of that invitation. Throws `notFound` without
- * revealing the reason.
+ * and the secret must be the secret of one of these invitations: it proves that the caller owns the address. Does not
+ * accept the invitations. Returns the caller's membership in the organization of that invitation. Throws `notFound`
+ * without revealing the reason.
  */
 export async function claimInvitations(
   app: App,
@@ -52,7 +52,7 @@ export async function claimInvitations(
   });
 }
 
-/** Locks the organizations of a user, in the order of their ids and before the user's own row. */
+/** Locks the organizations of a user, in the order of their ids. Must be called before the user's own row is locked. */
 export async function lockOrganizationsOf(
   tx: Tx,
   userId: UserId,
@@ -65,8 +65,9 @@ export async function lockOrganizationsOf(
 }
 
 /**
- * Moves the invitations of a placeholder user, whose organizations are locked, to a user, and deletes the placeholder.
- * Throws `addressInvitedMeanwhile`.
+ * Moves the invitations of a placeholder user to a user, and deletes the placeholder. The calling function has locked
+ * the organizations of the placeholder. Throws `addressInvitedMeanwhile` if the placeholder has received another
+ * invitation since.
  */
 export async function adoptInvitations(
   tx: Tx,
@@ -85,8 +86,8 @@ export async function adoptInvitations(
 }
 
 /**
- * Moves an invitation and its teams. If the user already belongs to the organization, removes both instead: they were
- * not meant for a member.
+ * Moves an invitation and its team memberships to a user. If the user already belongs to the organization, deletes them
+ * instead: they were not meant for a member.
  */
 async function moveInvitation(
   tx: Tx,

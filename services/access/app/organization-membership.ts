@@ -39,7 +39,7 @@ import {
 import { claimInvitations } from "./invitation.ts";
 import { authorizeTeam, getTeam, refuseWithoutOwner } from "./team.ts";
 
-/** A membership, with its address and teams as far as the caller may see them. */
+/** A membership with those of its values that the caller may see: the address and the teams. */
 export interface VisibleMembership {
   membership: OrganizationMembership;
   email: string | undefined;
@@ -191,9 +191,9 @@ export async function batchGetOrganizationMemberships(
 }
 
 /**
- * Accepts an invitation. Only the invited user may do so; with the secret from the invitation's mail, a user whose
- * unconfirmed address is the invited one first becomes the invited user. A repeat changes nothing. Throws `notFound`
- * for other callers.
+ * Accepts an invitation. The caller must be the invited user, or a user whose unconfirmed address is the invited one
+ * and who sends the secret from the invitation's mail: the invitation is then transferred to that user first. A repeat
+ * changes nothing. Throws `notFound` for other callers.
  */
 export async function acceptOrganizationMembership(
   app: App,
@@ -261,8 +261,8 @@ export const deleteOrganizationMembership = (
   });
 
 /**
- * Throws if the organization does not accept the calling user's token. Called if the membership is the caller's own,
- * because other memberships are authorized through grants.
+ * Throws if the organization does not accept the calling user's token. Called only for the caller's own membership. All
+ * other memberships are authorized through grants, which already depend on the token.
  */
 function refuseToken(caller: Caller, organizationId: OrganizationId): void {
   refuseUserToken(grantsOf(caller), organizationId);

@@ -20,8 +20,8 @@ const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner 
 });
 
 /**
- * Creates the token of a slot; it replaces the slot's previous token. Throws `notFound`, `forbidden`, `invalid` or
- * `badRequest`.
+ * Creates the token of a slot, which replaces the previous token of that slot. Throws `notFound`, `forbidden`,
+ * `invalid` or `badRequest`.
  */
 export const createOrganizationToken = (
   app: App,

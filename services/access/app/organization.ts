@@ -15,8 +15,8 @@ import type { App } from "./app.ts";
 export interface OrganizationSettings extends CredentialSettings {
   organizationId: OrganizationId;
   /**
-   * Version of the organization's row in the workspaces service. Settings with a version that is not higher than the
-   * stored one are ignored.
+   * Version of the organization's row in the workspaces service. Settings are ignored if this version is not higher
+   * than the stored one.
    */
   version: bigint;
 }
@@ -26,9 +26,10 @@ export interface ProvisionOrganization extends OrganizationSettings {
 }
 
 /**
- * Creates an organization's row with its settings, and its owners team with the creator as a member; returns the team's
- * id. One commit stores team and settings, so that a token that the settings refuse is never accepted. A repeat changes
- * neither the team nor its members, even if it names another creator. Throws `notFound` for an unknown creator.
+ * Creates an organization's row with its settings, and its owners team with the creator as a member. Returns the team's
+ * id. The team and the settings are stored in one commit, so that a token that the settings exclude is never accepted.
+ * A repeat changes neither the team nor its members, even if it names another creator. Throws `notFound` for an unknown
+ * creator.
  */
 export const provisionOrganization = (
   app: App,

@@ -25,7 +25,10 @@ export async function authenticateRun(app: App, secret: string): Promise<Authent
   return found;
 }
 
-/** Returns the grants of a run, which are on its own workspace only; undefined if it is unknown or has ended. */
+/**
+ * Returns the grants of a run, all of which are on its own workspace. Returns undefined if the run is unknown or has
+ * ended.
+ */
 export async function findRunGrants(app: App, runId: string): Promise<Grants | undefined> {
   const bound = await app.reads.runTokens.findBinding(runId, app.now());
   if (!bound) return undefined;
@@ -48,9 +51,8 @@ export async function findRunGrants(app: App, runId: string): Promise<Grants | u
 }
 
 /**
- * Creates a token for a run. The run need not have been reported yet. The secret is contained in this response only.
- * Throws `notFound` for an unknown workspace, and a conflict if the run has ended or belongs to another workspace or
- * runner.
+ * Creates a token for a run. The run need not have been reported yet. Only this response contains the secret. Throws
+ * `notFound` for an unknown workspace, and a conflict if the run has ended or belongs to another workspace or runner.
  */
 export async function createRunToken(
   app: App,
@@ -84,8 +86,8 @@ export async function createRunToken(
 }
 
 /**
- * Renews a token: its lifetime starts again. Throws `notFound` if the token has expired, is deleted or belongs to
- * another runner.
+ * Restarts the lifetime of a token. Throws `notFound` if the token has expired, is deleted or belongs to another
+ * runner.
  */
 export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<RunToken> =>
   app.transaction(async (tx) => {
@@ -112,14 +114,17 @@ export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promis
     await tx.record(runTokenDeleted(token, run, revision));
   });
 
-/** Deletes the tokens of the runs that have ended according to the workspaces service. */
+/** Deletes the tokens of those of the runs that have ended. The workspaces service is called to find them. */
 export async function endEndedRuns(app: App, runIds: readonly RunId[]): Promise<void> {
   const bound = await app.reads.runTokens.listBound(runIds);
   if (bound.length === 0) return;
   await endRuns(app, await app.workspaces.listEndedRuns(bound));
 }
 
-/** Deletes the tokens of all runs of the workspaces that are deleted according to the workspaces service. */
+/**
+ * Deletes the tokens of all runs in those of the workspaces that are deleted. The workspaces service is called to find
+ * them.
+ */
 export async function endRunsOfDeletedWorkspaces(
   app: App,
   workspaceIds: readonly WorkspaceId[],
@@ -134,9 +139,9 @@ const endRuns = (app: App, runIds: readonly RunId[]): Promise<void> =>
   app.transaction((tx) => tx.runTokens.removeRuns(runIds));
 
 /**
- * Deletes the tokens of a run that ended while its token was created, and throws. The end's event may already have been
- * processed before the token existed, so the run is checked again after the commit. This is sufficient because the
- * workspaces service publishes the end of a run only after it has committed it.
+ * Deletes the tokens of a run that ended while its token was created, and throws. The event of the run's end may have
+ * been processed before the token existed, so the run is checked again after the commit. This is sufficient because the
+ * workspaces service commits the end of a run before it publishes the event.
  */
 async function endIfRunHasEnded(
   app: App,

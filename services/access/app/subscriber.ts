@@ -4,8 +4,8 @@ import type { Subscriber } from "../domain/subscriber.ts";
 import type { App } from "./app.ts";
 
 /**
- * Returns the subscriber whose nkey signed the credential of a request. Each credential is valid once, also if several
- * replicas receive it. Throws `unauthenticated`.
+ * Returns the subscriber whose nkey signed the credential of a request. Each credential is accepted only once, even if
+ * several replicas receive it. Throws `unauthenticated`.
  */
 export async function authenticateSubscriber(
   app: App,

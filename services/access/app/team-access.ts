@@ -29,7 +29,7 @@ import type { VisibleTeams } from "../store/team-access.ts";
 import type { App } from "./app.ts";
 import type { Placement } from "./clients.ts";
 
-/** A team's grant with its effective permissions: those that its level implies, or its custom ones. */
+/** A team's grant with its effective permissions: the permissions that its level implies, or its custom permissions. */
 export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };
 
 const toView = (teamAccess: TeamAccess): TeamAccessView => ({
@@ -55,8 +55,8 @@ const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Pr
     : { organizationId: await app.workspaces.organizationOfProject(targetId), projectId: targetId };
 
 /**
- * Returns the placement of an existing grant's target. The workspaces service is called for workspaces only: they can
- * move to another project, whereas a project's organization never changes.
+ * Returns the placement of an existing grant's target. Calls the workspaces service only for workspaces, because they
+ * can move to another project. A project's organization never changes.
  */
 async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
   const target = targetOf(grant);
@@ -94,7 +94,8 @@ export async function createTeamAccess(
   },
 ): Promise<TeamAccessView> {
   const { teamId, target } = wanted;
-  // Called before the transaction, so that a slow workspaces service does not keep the organization's row locked.
+  // Called before the transaction begins, so that a slow response of the workspaces service does not keep the
+  // organization's row locked.
   const place = await placeOf(app, target);
   const { organizationId } = place;
   authorizeUnlessService(caller, actions[target.targetType].manage, place);
@@ -126,9 +127,9 @@ export async function createTeamAccess(
 }
 
 /**
- * Deletes the new grant and throws `notFound` if its target was deleted while the grant was created. The deletion's
- * event may already have been processed before the grant existed, so the target is checked again after the commit. This
- * is sufficient because the workspaces service publishes a deletion only after it has committed it.
+ * Deletes the new grant and throws `notFound` if its target was deleted while the grant was created. The event of the
+ * deletion may have been processed before the grant existed, so the target is checked again after the commit. This is
+ * sufficient because the workspaces service commits a deletion before it publishes the event.
  */
 async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise<void> {
   try {
@@ -141,7 +142,7 @@ async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise
   }
 }
 
-/** Deletes the grants on the targets that are deleted according to the workspaces service. */
+/** Deletes the grants on those of the targets that are deleted. The workspaces service is called to find them. */
 export async function deleteTeamAccessOfDeleted(
   app: App,
   targets: readonly TeamAccessTarget[],
@@ -192,10 +193,7 @@ export async function getTeamAccess(
   return toView(teamAccess);
 }
 
-/**
- * Returns the grants on a target, as far as the caller sees them. Throws `notFound` if the caller may not read the
- * target.
- */
+/** Returns the grants on a target that the caller sees. Throws `notFound` if the caller may not read the target. */
 export async function listTeamAccess(
   app: App,
   caller: Caller,
@@ -209,8 +207,8 @@ export async function listTeamAccess(
 }
 
 /**
- * Changes the level and permissions of a grant. Throws `notFound` for callers that may not manage the target's teams,
- * and `invalid`.
+ * Changes the level and permissions of a grant. Throws `notFound` if the caller may not manage the target's teams, and
+ * `invalid` if the level or a permission is invalid.
  */
 export const updateTeamAccess = (
   app: App,

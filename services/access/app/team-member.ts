@@ -16,7 +16,9 @@ export interface TeamMemberInput {
   userId: UserId;
 }
 
-/** The users that a request names: by user name or user id (`users`), or by membership. */
+/**
+ * The users that a request names: by username or user id (`users`), or by the ids of their organization memberships.
+ */
 export interface NamedUsers {
   users: readonly string[];
   membershipIds: readonly string[];
@@ -46,8 +48,8 @@ export const addTeamMembers = (
   });
 
 /**
- * Removes members from a team. Users who are not members of the team are ignored. Throws the errors of
- * `addTeamMembers`, and the conflict `last_owner`.
+ * Removes members from a team. Users who are not members of the team are ignored. Throws the same errors as
+ * `addTeamMembers`, and the conflict `last_owner` if the owners team would have no member.
  */
 export const removeTeamMembers = (
   app: App,

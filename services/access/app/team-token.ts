@@ -24,9 +24,9 @@ const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): Tok
 });
 
 /**
- * Creates a token that authenticates a team. With `defaultToken`, or without a description, it is the team's default
- * token and replaces the previous one; otherwise it is an additional token. Throws `notFound`, `forbidden`, or
- * `invalid`, for example if another additional token has the same description.
+ * Creates a token that authenticates a team. If `defaultToken` is true or the description is absent, the token becomes
+ * the team's default token and replaces the previous one. Otherwise it is an additional token. Throws `notFound`,
+ * `forbidden`, or `invalid`, for example if another additional token has the same description.
  */
 export const createTeamToken = (
   app: App,
@@ -86,7 +86,7 @@ export async function listTeamTokens(
   const viewer = {
     owner,
     teamIds,
-    // Only users are members of a team. A team token may therefore not create further tokens of its team.
+    // Only users are members of a team. A team token therefore cannot create further tokens of its team.
     trustedMember: grants.principal.type === "user",
     managesTeams: allowed(grants, "organization:manage-teams", { organizationId }),
     seesSecretTeams: allowed(grants, "organization:read-secret-teams", { organizationId }),
@@ -95,8 +95,8 @@ export async function listTeamTokens(
 }
 
 /**
- * Revokes tokens of an organization's teams. Throws `notFound`, and revokes none, unless all of them belong to teams of
- * the organization and the caller may manage them.
+ * Revokes tokens of an organization's teams. If one of them does not belong to a team of the organization, or the
+ * caller may not manage it, revokes none and throws `notFound`.
  */
 export const deleteTeamTokens = (
   app: App,

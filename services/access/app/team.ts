@@ -55,7 +55,7 @@ export function authorizeTeam(caller: Caller, action: TeamAction, team: Team): v
 
 /** Throws `notFound` if the caller does not see the team. */
 function authorizeToSeeTeam(caller: Caller, team: Team): void {
-  // Also throws if the organization does not accept user tokens and the caller uses one.
+  // This also throws if the caller uses a user token and the organization does not accept user tokens.
   authorize(caller, "organization:read", team, "team");
   if (!isVisible(caller.grants, team)) throw asRefusal(teamNotFound(), team);
 }
@@ -78,7 +78,10 @@ export async function getTeamForUpdate(
   return { organization, team: await tx.teams.get(id) };
 }
 
-/** Throws the conflict `last_owner` if no member of the owners team has an accepted organization membership. */
+/**
+ * Throws the conflict `last_owner` if `team` is the owners team and none of its members has accepted the organization
+ * membership.
+ */
 export async function refuseWithoutOwner(tx: Tx, { id, owners }: Team): Promise<void> {
   if (owners && (await tx.teamMembers.countActive(id)) === 0) throw lastOwner();
 }
@@ -147,7 +150,8 @@ export const updateTeam = (
     const givesAccess = Object.keys(organizationAccess).length > 0;
     const changesOwn = Object.values(own).some((value) => value !== undefined);
     if (changesOwn || !givesAccess) authorizeTeam(caller, "update", team);
-    // Clients send all attributes that they know, so permissions that do not change require no additional right.
+    // Clients send all attributes that they know, so a permission in the request that does not change requires no
+    // additional right.
     if (givesAccess && (!changesOwn || changesOrganizationAccess(team, organizationAccess))) {
       authorizeTeam(caller, "manage-access", team);
     }

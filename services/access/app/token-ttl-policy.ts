@@ -49,7 +49,7 @@ export const updateTokenTtlPolicies = (
     const given = applyTokenTtlPolicies(policies, tokenTtlPolicies, { problems, now });
     problems.throwIfAny();
     for (const policy of given) {
-      // A policy that has no row yet has no changed columns.
+      // Recorded here, because a policy without a row has no changed columns from which the change could be derived.
       tx.noteChange(policy, "maxTtlMs");
       await tx.tokenTtlPolicies.save(policy);
       await tx.record(tokenTtlPolicyUpdated(policy, touch(organization, now)));

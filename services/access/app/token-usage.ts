@@ -3,8 +3,8 @@ import type { Tx } from "../store/nouns.ts";
 import type { TokenUse } from "../store/token.ts";
 
 /**
- * The uses of tokens that are not in the database yet. They are collected in memory, because every request uses a
- * token.
+ * The uses of tokens that are not yet written to the database. Every request uses a token, so the uses are collected in
+ * memory.
  */
 export interface TokenUsage {
   note(id: TokenId, at: Date): void;

@@ -17,8 +17,8 @@ const ofUser = (userId: UserId): TokenOwner => ({
 });
 
 /**
- * Creates a user token. Users can create their own tokens; services can create tokens of any user. Throws `notFound`
- * for another user's id, and `invalid`.
+ * Creates a user token. Users can create their own tokens; services can create tokens of any user. Throws `notFound` if
+ * a user names another user, and `invalid` if a field is invalid.
  */
 export async function createUserToken(
   app: App,

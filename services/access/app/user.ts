@@ -71,8 +71,8 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
   });
 
 /**
- * If the installation has no administrator, makes a user an administrator and creates the user if necessary. Returns
- * undefined if there is an administrator already. Throws `invalid`.
+ * Makes a user an administrator if the installation has none, and creates the user if necessary. Returns undefined if
+ * the installation already has an administrator. Throws `invalid`.
  */
 export async function ensureAdministrator(
   app: App,
@@ -126,7 +126,7 @@ export const updateCurrentUser = (
   });
 
 /**
- * Sets a user's address as confirmed, and transfers the invitations that were sent to it to the user. Throws
+ * Sets a user's confirmed address, and transfers the invitations that were sent to this address to the user. Throws
  * `notFound`, and `invalid` if the address is invalid or taken.
  */
 export const setUserEmail = (
@@ -209,8 +209,8 @@ export async function batchGetUsers(
 }
 
 /**
- * Deletes a user with its memberships, teams and tokens. Locks that the user holds remain, and are shown as stale.
- * Throws `notFound`, `userInvitedMeanwhile`, or the conflicts `last_administrator` and `last_owner`.
+ * Deletes a user with its memberships, teams and tokens. Locks that the user holds remain; documents show them as
+ * stale. Throws `notFound`, `userInvitedMeanwhile`, or the conflicts `last_administrator` and `last_owner`.
  */
 export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> =>
   app.transaction(async (tx) => {
@@ -280,7 +280,7 @@ async function refuseProblems(
   checkUser(input, problems);
   const taken = await tx.users.taken(
     isUsername(input.username) ? input.username : null,
-    // An unconfirmed address is not compared with the addresses of others, because the response would reveal them.
+    // An unconfirmed address is not compared with the addresses of other users, because the response would reveal them.
     self === undefined && isEmail(input.email) ? input.email : null,
     self?.id,
   );

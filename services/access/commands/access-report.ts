@@ -1,10 +1,10 @@
 import type { Database } from "@statehouse/postgres";
 
-/** Who may do what in an organization, and since when. */
+/** Who has access to an organization, and since when: its members, teams, grants, tokens and runs. */
 export interface AccessReport {
   organization: {
     id: string;
-    /** Whether the organization accepts tokens of users. */
+    /** Whether the organization accepts user tokens. */
     userTokens: boolean;
   };
   members: readonly Member[];
@@ -124,7 +124,10 @@ const runs = `
   from runs r join run_tokens t on t.run_id = r.id and t.expired_at > now()
   where r.organization_id = $1 group by r.id order by r.id`;
 
-/** Reads who has access to an organization now; undefined if it does not exist. Reads one snapshot of each table. */
+/**
+ * Returns the current access report of an organization; undefined if it does not exist. Reads each table with one
+ * statement.
+ */
 export async function readAccess(
   { query }: Pick<Database, "query">,
   organizationId: string,

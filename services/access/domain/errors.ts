@@ -17,15 +17,15 @@ export const usernameTaken = () => invalid([{ field: "username", detail: USERNAM
 export const emailTaken = () => invalid([{ field: "email", detail: EMAIL_TAKEN }]);
 export const teamNameTaken = () => invalid([{ field: "name", detail: TEAM_NAME_TAKEN }]);
 
-/** An organization has invited the address while its invitations were moved to the user who owns it. */
+/** Thrown if an organization invites the address while its invitations are being moved to the user who owns it. */
 export const addressInvitedMeanwhile = () =>
   unavailable("address_invited", "The address was invited at the same time; repeat the request.");
 
-/** An organization has invited the user while the user was deleted. */
+/** Thrown if an organization invites the user while the user is being deleted. */
 export const userInvitedMeanwhile = () =>
   unavailable("user_invited", "The user was invited at the same time; repeat the request.");
 
-/** Clients search for this title and message. */
+/** Clients compare the title and the message of this error. */
 export const tokenDescriptionTaken = () =>
   invalid([
     {

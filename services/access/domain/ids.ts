@@ -1,6 +1,6 @@
 import { isId } from "@statehouse/postgres/ids";
 
-// Ids as they are in rows and events: a prefix, then letters and digits. An id is never reused.
+// Ids in the form that rows and events contain: a prefix, then letters and digits. An id is never reused.
 
 export type UserId = `user-${string}`;
 export type TokenId = `at-${string}`;
@@ -21,8 +21,8 @@ export type RunId = `run-${string}`;
 const USER_ID_LENGTH = "user-".length + 16;
 
 /**
- * Returns whether `text` has the form of a user id. Such a string cannot be a username, because requests name members
- * by username or by id.
+ * Returns whether `text` has the form of a user id. A username cannot have this form, because requests name members by
+ * username or by id.
  */
 export const isUserId = (text: string): text is UserId =>
   isId("user", text) && text.length === USER_ID_LENGTH;

@@ -8,7 +8,7 @@ type MembershipStatus = "active" | "invited";
 export class OrganizationMembership {
   declare readonly id: OrganizationMembershipId;
   declare readonly organizationId: OrganizationId;
-  /** Changes only if another user proves to be the owner of the invited placeholder user's address. */
+  /** Changes only if the invited user is a placeholder, and another user proves to own the invited address. */
   declare userId: UserId;
   declare status: MembershipStatus;
   /**
@@ -33,7 +33,7 @@ export const organizationMembershipInvited = (
   revision: bigint,
 ) => ({ type: "organizationMembershipInvited", revision, membership }) as const;
 
-/** The only event that contains the address and the secret. */
+/** Creates the event for the mail sender. No other event contains the address and the secret. */
 export const invitationCreated = (
   membership: OrganizationMembership,
   { email, secret }: { email: string; secret: string },

@@ -12,10 +12,13 @@ export class Organization {
   declare userTokensEnabled: boolean;
   /** If true, the organization's token lifetime policies limit the lifetime of tokens. */
   declare maxTtlEnabled: boolean;
-  /** The version of the organization's row in the workspaces service from which the settings come. */
+  /** The version of the organization's row in the workspaces service to which these settings belong. */
   declare settingsVersion: bigint;
   declare readonly createdAt: Date;
-  /** When the organization was dropped. The row is then a tombstone: only this row remains of the organization. */
+  /**
+   * The time at which the organization was deleted. The row is then a tombstone, and the organization has no other
+   * rows.
+   */
   declare droppedAt: Date | null;
 
   constructor(fields: Organization) {

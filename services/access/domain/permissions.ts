@@ -16,9 +16,9 @@ export interface CheckedGrant {
 }
 
 /**
- * Returns the grant that results from a request and from the grant `before`. Permissions are allowed only with the
- * level `custom`. Absent permissions keep the value that the grant had, whatever its level was; in a new grant they have
- * the defaults of `custom`.
+ * Returns the grant that results from applying a request to the grant `before`. Permissions are allowed only with the
+ * level `custom`. Absent permissions keep the effective values of `before`; in a new grant they have the defaults of
+ * `custom`.
  */
 export function checkedGrant(
   table: PermissionTable,

@@ -8,7 +8,7 @@ export class Run {
   declare readonly organizationId: OrganizationId;
   /** The name of the runner that executes the run. Only this runner creates, renews and deletes the run's tokens. */
   declare readonly runner: string;
-  /** When the run's last token expires. */
+  /** The time at which the run's last token expires. */
   declare expiredAt: Date;
 
   constructor(fields: Run) {
@@ -31,7 +31,7 @@ export class RunToken {
 }
 
 /**
- * The permissions of a run: it can read its workspace and the workspace's state, and can write state while the run
+ * The permissions of a run on its workspace: it may read the workspace and its state, and may write state while it
  * holds the lock.
  */
 export const runPermissions: Partial<WorkspacePermissions> = {
@@ -39,7 +39,7 @@ export const runPermissions: Partial<WorkspacePermissions> = {
   "workspace-access.state-versions": "write",
 };
 
-/** Returns when a token that is created or renewed now expires. */
+/** Returns the expiry of a token that is created or renewed now. */
 export const expiryOf = (now: Date, lifetimeMs: number): Date =>
   new Date(now.getTime() + lifetimeMs);
 

@@ -3,6 +3,6 @@ export interface Subscriber {
   durable: string;
   /** The subjects that it may receive. */
   filter: string;
-  /** Its nkeys: several while they are rotated. */
+  /** The public keys of its nkeys; there are several while the subscriber changes its nkey. */
   publicKeys: readonly string[];
 }

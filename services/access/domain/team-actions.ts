@@ -42,7 +42,10 @@ export function teamAllows(grants: Grants, action: TeamAction, team: Subject): b
   return allowed(grants, rules[action], { organizationId });
 }
 
-/** Returns the actions that a team's document shows as allowed. The owners team can neither be renamed nor deleted. */
+/**
+ * Returns the actions that a team's document shows as allowed. They never include the renaming or deletion of the
+ * owners team.
+ */
 export const allowedTeamActions = (grants: Grants, team: Subject): (TeamAction | "rename")[] => {
   const held = teamActions.filter((action) => teamAllows(grants, action, team));
   if (team.owners) return held.filter((action) => action !== "delete");

@@ -88,7 +88,7 @@ export const looksLikeOwners = (name: string): boolean =>
     .replaceAll("3", "e")
     .replaceAll("5", "s") === OWNERS;
 
-/** Returns the visibility with this name: `secret` if the name is empty, undefined if it is unknown. */
+/** Returns the visibility with this name. Returns `secret` if the name is empty, and undefined if it is unknown. */
 export const visibilityOf = (name: string): Visibility | undefined =>
   name === "" ? "secret" : visibilities.find((visibility) => visibility === name);
 

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 
-/** Number of random bytes in a secret. 256 random bits cannot be guessed, so the hash need not be slow. */
+/**
+ * Number of random bytes in a secret. 256 random bits cannot be found by trying, so a fast hash function is sufficient.
+ */
 export const SECRET_BYTES = 32;
 
 const SECRET = /^sth_[A-Za-z0-9_-]{43}$/;

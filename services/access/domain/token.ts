@@ -6,8 +6,8 @@ import type { LimitedTokenType } from "./token-ttl-policy.ts";
  * The slots of an owner's tokens:
  * - `plain`: the default token of a team or organization.
  * - `audit-trails`: a token of an organization that only authorizes reading audit trails.
- * - `described`: additional tokens, distinguished by their descriptions.
- * The slot `described` can have many tokens, the others have at most one.
+ * - `described`: additional tokens, distinguished by their descriptions. The slot `described` can have many tokens;
+ * each other slot has at most one.
  */
 export const organizationSlots = ["plain", "audit-trails"] as const;
 export type Slot = (typeof organizationSlots)[number] | "described";
@@ -64,8 +64,8 @@ const latestExpiry = (at: Date, limitMs: number | undefined): Date =>
 const inMs = (days: number | undefined) => (days === undefined ? undefined : days * DAY_MS);
 
 /**
- * Returns the expiry of a token that is created without one: the organization's maximum lifetime or, if it sets none,
- * two years. The installation's maximum can shorten it.
+ * Returns the expiry of a token whose request sets none: after the organization's maximum lifetime or, if the
+ * organization limits none, after two years. The installation's maximum can shorten it.
  */
 export function defaultExpiry(createdAt: Date, { maxDays, maxTtlMs }: LifetimeLimits = {}): Date {
   const twoYears = new Date(createdAt);

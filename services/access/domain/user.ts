@@ -16,7 +16,9 @@ export class User {
   declare unconfirmedEmail: string | null;
   declare administrator: boolean;
   declare suspended: boolean;
-  /** Whether the user was only invited by address: it has no tokens, and its username is generated. */
+  /**
+   * Whether the user exists only because its address was invited. It then has no tokens, and its username is generated.
+   */
   declare placeholder: boolean;
   /** Grows with every change of the user's memberships, suspension and administrator flag. */
   declare version: bigint;
@@ -33,8 +35,8 @@ const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;
 const EMAIL_LENGTH = 254;
 
 /**
- * Returns whether `text` has the form of a username. A string with the form of a user id does not: requests name
- * members by username or id, so a user named like another user's id would be added in place of that user.
+ * Returns whether `text` has the form of a username. A string with the form of a user id does not have it: requests
+ * name members by username or id, so a user whose username is another user's id could be added instead of that user.
  */
 export const isUsername = (text: string): boolean =>
   USERNAME.test(text) && !isUserId(text.toLowerCase());
@@ -71,9 +73,7 @@ export const newUser = (
     createdAt,
   });
 
-/**
- * Creates a user of whom only the address is known. The username is the user's id, with which the user cannot log in.
- */
+/** Creates a user of whom only the address is known. The user's id is also the username. */
 export function newPlaceholderUser(email: string, createdAt: Date): User {
   const id = newId("user");
   return new User({

@@ -1,6 +1,6 @@
 import { nextVersion } from "@statehouse/events/version";
 
-/** Gives a locked row its next version and returns it. No grants can be cached under the new version yet. */
+/** Sets and returns the next version of a locked row. No grants can yet be cached under the new version. */
 export function touch(row: { version: bigint }, at: Date): bigint {
   row.version = nextVersion(row.version, at);
   return row.version;

@@ -28,7 +28,7 @@ export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Conte
   },
 });
 
-/** Unknown actions are omitted, and allow nothing. */
+/** Omits unknown actions: the principal may do none of them. */
 function checkFromProto({
   principalType,
   principalId: id,

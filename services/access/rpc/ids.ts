@@ -23,7 +23,7 @@ import type {
   WorkspaceId,
 } from "../domain/ids.ts";
 
-// Each function checks the form of an id and throws `notFound`: a string without that form cannot identify a row.
+// Each function throws `notFound` if a string does not have the form of an id: such a string cannot identify a row.
 
 export function userId(text: string): UserId {
   if (!isId("user", text)) throw userNotFound();

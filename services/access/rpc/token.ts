@@ -129,7 +129,7 @@ const tokenToProto = (token: Token): MessageInitShape<typeof TokenSchema> => ({
   expiredAt: timestampFromDate(token.expiredAt),
   createdByType: token.createdByType ?? "",
   createdById: token.createdById ?? "",
-  // Tokens in slots for one token need no description.
+  // A token needs a description only in a slot that can have several tokens.
   ...(token.slot === "described" || token.description !== ""
     ? { description: token.description }
     : {}),

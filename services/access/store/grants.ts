@@ -37,8 +37,8 @@ const inOrganization = `json_build_object(
       )`;
 
 /**
- * Selects the grants of a user. It is one statement and therefore one snapshot: grants and versions always belong
- * together. A suspended user has no grants, even if the request was authenticated just before the suspension.
+ * Selects the grants of a user. It is one statement and therefore reads one snapshot: the grants always belong to the
+ * versions. A suspended user has no grants, even if the request was authenticated just before the suspension.
  */
 export const grantsOfUser = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key, team_members_by_user,
@@ -62,7 +62,7 @@ export const grantsOfUser = `
     ), '[]') as organizations
   from users u where u.id = $1`;
 
-/** Selects the grants of a team token, which are those of its team. */
+/** Selects the grants of a team token: the grants of its team. */
 export const grantsOfTeam = `
   -- index: teams_pkey, organizations_pkey, team_accesses_team_id_target_id_key
   select held.versions, false as administrator, json_build_array(${inOrganization}) as organizations
@@ -73,8 +73,8 @@ export const grantsOfTeam = `
   ) held`;
 
 /**
- * Selects the grants of an organization token, which are those of an owner. Authorization refuses some actions to
- * organization tokens.
+ * Selects the grants of an organization token: the grants of an owner. Authorization nevertheless forbids some actions
+ * to organization tokens.
  */
 export const grantsOfOrganization = `
   -- index: organizations_pkey

@@ -163,7 +163,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Members of an organization, as a request names them. */
+/** The names and ids by which a request names members of an organization. */
 export interface MemberNames {
   ids: readonly UserId[];
   /** Case is ignored. */
@@ -173,7 +173,8 @@ export interface MemberNames {
 
 /**
  * Selects the members of organization $1 with the names $2, user ids $3 or membership ids $4. Names match accepted
- * memberships only: an invitation must not reveal to which user an address belongs. The order prevents deadlocks.
+ * memberships only: an invitation must not reveal to which user an address belongs. Sorted, so that all transactions
+ * lock the users in the same order.
  */
 export const membersNamed = `
   -- index: organization_memberships_by_organization, users_pkey
@@ -197,7 +198,7 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns the organization of a membership. It never changes, so it can be read before the organization's row is
+   * Returns the organization of a membership. The organization never changes, so it can be read before its row is
    * locked.
    */
   async getOrganizationId(id: OrganizationMembershipId): Promise<OrganizationId> {
@@ -207,7 +208,7 @@ const rows = (em: EntityManager) => ({
     return found.organizationId;
   },
 
-  /** Returns the user of a membership. It can change until the membership is locked. */
+  /** Returns the user of a membership. The user can change until the membership is locked. */
   async getUserId(id: OrganizationMembershipId): Promise<UserId> {
     const fields = ["userId"] as const;
     const found = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });
@@ -259,7 +260,10 @@ const rows = (em: EntityManager) => ({
 type Membership = Pick<OrganizationMembership, "id" | "organizationId" | "userId">;
 type ListedMembership = Membership & { key: string; revision: number; status: string };
 
-/** Selects at most $3 memberships after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 memberships after $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
+ */
 const listedMemberships = `-- index: organization_memberships_pkey, organizations_pkey
   select m.id as key, m.id, m.organization_id as "organizationId", m.user_id as "userId", m.status,
     ${versionOf("m.organization_id")} as revision

@@ -115,8 +115,8 @@ const EXPIRED_AT_ONCE = 50;
 /** Runs and their tokens inside a transaction. A run is locked before its tokens. */
 const rows = (em: EntityManager) => ({
   /**
-   * Inserts `run` or, if a token was created for it before, extends its expiry. Returns the stored run, with its row
-   * locked: workspace, organization and runner are those of the first token.
+   * Inserts `run` or, if a token was created for it before, extends its expiry. Locks and returns the stored run. Its
+   * workspace, organization and runner are those of the run's first token.
    */
   async bind(run: Run): Promise<Run> {
     const [row] = await queryIn<Run>(
@@ -168,7 +168,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Deletes runs whose last token has expired. The number is limited, so that the calling request does not become slow.
+   * Deletes runs whose last token has expired. The number of deleted runs is limited, so that the calling request does
+   * not become slow.
    */
   async removeExpiredRuns(at: Date): Promise<void> {
     await queryIn(

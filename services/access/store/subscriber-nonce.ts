@@ -6,7 +6,7 @@ export interface SubscriberNonce {
   expiredAt: Date;
 }
 
-/** The largest number of expired nonces that a call deletes, so that it does not become slow. */
+/** The maximum number of expired nonces that one call deletes. The limit prevents slow calls. */
 const EXPIRED_AT_ONCE = 100;
 
 const rows = (em: EntityManager) => ({

@@ -46,8 +46,8 @@ const entity = new EntitySchema({
 });
 
 /**
- * The teams whose grants a list shows: all teams, or those in `teamIds` and, with `open`, all teams that are not
- * secret.
+ * The teams whose grants a list shows: all teams; or the teams in `teamIds` and, with `open`, also all teams that are
+ * not secret.
  */
 export type VisibleTeams =
   | { all: true }
@@ -151,7 +151,10 @@ type Granted = Pick<
 >;
 type ListedTeamAccess = Granted & { key: string; revision: number };
 
-/** Selects at most $3 grants of teams after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 grants of teams after $1 for the listing: those of organization $2, or of all organizations if $2
+ * is null.
+ */
 const listedTeamAccesses = `-- index: team_accesses_pkey, organizations_pkey
   select a.id as key, a.id, a.team_id as "teamId", a.target_type as "targetType",
     a.target_id as "targetId", a.organization_id as "organizationId", a.access,

@@ -29,7 +29,7 @@ export const countOfActiveMembers = `
     on ou.user_id = m.user_id and ou.organization_id = m.organization_id
   where m.team_id = $1 and ou.status = 'active'`;
 
-/** Members of teams, inside a transaction that holds the lock on their organization's row. */
+/** Reads and writes the members of teams, inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async find(teamId: TeamId, userId: UserId): Promise<TeamMember | undefined> {
     // index: team_members_pkey
@@ -67,7 +67,10 @@ const rows = (em: EntityManager) => ({
 type Membership = Pick<TeamMember, "teamId" | "userId" | "organizationId">;
 type ListedMember = Membership & { key: string; revision: number };
 
-/** Selects at most $3 members of teams after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 members of teams after $1 for the listing: those of organization $2, or of all organizations if $2
+ * is null.
+ */
 const listedTeamMembers = `-- index: team_members_pkey, organizations_pkey
   select m.team_id || '/' || m.user_id as key, m.team_id as "teamId", m.user_id as "userId",
     m.organization_id as "organizationId", ${versionOf("m.organization_id")} as revision

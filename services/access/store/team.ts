@@ -110,7 +110,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Teams inside a transaction that holds the lock on their organization's row. */
+/** Reads and writes teams, inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async get(id: TeamId): Promise<Team> {
     const team = await em.findOne(entity, { id });
@@ -118,9 +118,7 @@ const rows = (em: EntityManager) => ({
     return team;
   },
 
-  /**
-   * Returns the organization of a team. It never changes, so it can be read before the organization's row is locked.
-   */
+  /** Returns the organization of a team. The organization never changes, so it can be read before its row is locked. */
   async getOrganizationId(id: TeamId): Promise<OrganizationId> {
     const fields = ["organizationId"] as const;
     const team = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });
@@ -175,7 +173,9 @@ const rows = (em: EntityManager) => ({
 
 type ListedTeam = Pick<Team, "id" | "organizationId" | "name"> & { key: string; revision: number };
 
-/** Selects at most $3 teams after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 teams after $1 for the listing: those of organization $2, or of all organizations if $2 is null.
+ */
 const listedTeams = `-- index: teams_pkey, organizations_pkey
   select t.id as key, t.id, t.organization_id as "organizationId", t.name, ${versionOf("t.organization_id")} as revision
   from teams t

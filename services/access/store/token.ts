@@ -83,9 +83,9 @@ const visibleTeamTokens = `t.organization_id = $1 and t.type = 'team' and exists
         or ('expiring_in_30_days' = any($10) and t.expired_at <= $11 + interval '30 days'))))`;
 
 /**
- * Selects a page of team tokens in organization $1. Only teams whose name contains $9 are included and, unless $4 is
- * true, only those that `TokenViewer` describes. $10 are the expiry statuses to match at the time $11. Every token has
- * an expiry.
+ * Selects a page of team tokens in organization $1. Includes only teams whose names contain $9. If $4 is not true, also
+ * excludes the teams whose tokens the viewer may not manage (`TokenViewer`). $10 are the expiry statuses to match at
+ * the time $11. Every token has an expiry.
  */
 export function listOfTeamTokens(sort?: TokenSort): string {
   const direction = sort?.descending ? "desc" : "asc";
@@ -106,7 +106,7 @@ export const tokenInSlot = `-- index: tokens_slot_key
   where t.organization_id = $1 and coalesce(t.team_id, '') = $2 and t.slot = $3
     and t.type <> 'user' and t.slot <> 'described'`;
 
-/** The values of a viewer that decide which teams' tokens a list shows. */
+/** The values of a viewer that determine the teams whose tokens a list shows. */
 export interface TokenViewer {
   owner: boolean;
   teamIds: readonly string[];
@@ -233,7 +233,9 @@ const rows = (em: EntityManager) => ({
 type Owned = Pick<Token, "id" | "type" | "userId" | "teamId" | "organizationId">;
 type ListedToken = Owned & { key: string; revision: number };
 
-/** Selects at most $3 tokens after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 tokens after $1 for the listing: those of organization $2, or of all organizations if $2 is null.
+ */
 const listedTokens = `-- index: tokens_pkey
   select t.id as key, t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
     t.organization_id as "organizationId", t.revision

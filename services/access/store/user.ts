@@ -63,9 +63,10 @@ const sharing = `select from organization_memberships m
 const { username: _, email: __, ...publicColumns } = columns;
 
 /**
- * Selects the users among $1 who are user $2 or belong to one of the organizations $3. The username of a user whose
- * invitation is pending is empty: an invitation must not reveal whether its address belongs to a user, and to which one.
- * The address is empty unless the user is $2 or belongs to one of the organizations $4.
+ * Selects the users among $1 who are user $2 or belong to one of the organizations $3. The username is empty unless the
+ * user is $2 or has accepted a membership in one of these organizations: an invitation must not reveal whether its
+ * address belongs to a user, or to which user. The address is empty unless the user is $2 or belongs to one of the
+ * organizations $4.
  */
 export const batchOfUsers = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key
@@ -123,8 +124,8 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * Returns the users among `ids` who are `self` or belong to one of the organizations `shared`, with the addresses of
-   * those in `managed`.
+   * Returns the users among `ids` who are `self` or belong to one of the organizations `shared`. Includes the addresses
+   * of users who belong to one of the organizations `managed`.
    */
   async batchShared(
     ids: readonly UserId[],
@@ -141,8 +142,8 @@ export const userByEmail = `-- index: users_email_key
   select id from users where lower(email) = lower($1)`;
 
 /**
- * Selects whether a user other than $3 has the name $1, and whether one has the address $2. For a null name or address
- * the result is false.
+ * Selects whether a user other than $3 has the name $1, and whether such a user has the address $2. A null name or
+ * address gives false.
  */
 export const namesTaken = `-- index: users_username_key, users_email_key
   select exists (select from users where lower(username) = lower($1) and id <> $3) as username,
@@ -160,7 +161,7 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns the user. It is locked against deletion until the transaction ends, so that a later deletion includes
+   * Returns the user, and prevents its deletion until the transaction ends. A later deletion therefore includes
    * everything that this transaction adds.
    */
   async get(id: UserId): Promise<User> {
@@ -202,7 +203,9 @@ const rows = (em: EntityManager) => ({
     return administrators.length;
   },
 
-  /** Returns whether another user has the name, and whether one has the address. A null value is not checked. */
+  /**
+   * Returns whether another user has the name, and whether another user has the address. A null value is not checked.
+   */
   async taken(
     username: string | null,
     email: string | null,
@@ -227,7 +230,10 @@ const rows = (em: EntityManager) => ({
 
 type ListedUser = Pick<User, "id" | "username"> & { key: string; revision: number };
 
-/** Selects at most $3 users after $1 for subscribers, if $2 is null or stands for the installation. */
+/**
+ * Selects at most $3 users after $1 for the listing. Selects none if $2 is an organization, because users belong to the
+ * installation.
+ */
 const listedUsers = `-- index: users_pkey
   select u.id as key, u.id, u.username, u.version as revision from users u
   where u.id > $1 and ($2::text is null or $2 = '_') order by u.id limit $3`;

@@ -81,7 +81,7 @@ const methods: Record<string, (as: Who) => Promise<unknown>> = {
 const runners = ["runner", "runner-eu"];
 const operators = ["standalone", "testing"];
 
-/** The permitted services of each method; all others are refused before the method runs. */
+/** The services that may call each method. A call of any other service is refused before the method runs. */
 const services: Readonly<Record<string, readonly string[]>> = {
   authenticate: ["gateway", "state"],
   getGrants: ["workspaces", "state"],

@@ -20,7 +20,7 @@ test("a call with versions from before a revocation creates no credential and no
   const before: CallOptions = access.identities.gateway.on({ type: "user", id: eve.id, versions });
   const team = (name: string) =>
     access.teams.createTeam({ organizationId, settings: { name } }, before);
-  // After this call, the user's grants are cached under these versions.
+  // This call caches the user's grants under the current versions.
   await team("first");
   await access.teams.removeTeamMember({ teamId, userId: eve.id });
   await expect(team("second")).rejects.toMatchObject({ kind: "forbidden" });

@@ -76,7 +76,7 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
     placeWorkspace: (id: string, placement: { organizationId: string; projectId: string }) => {
       workspaces.set(id, placement);
     },
-    /** Deletes a project or workspace after its placement has been returned once. */
+    /** Deletes the project or workspace as soon as its placement has been returned once. */
     removeOnceAsked: (id: string) => {
       leaving.add(id);
     },

@@ -121,7 +121,7 @@ describe("team members", () => {
       principalType: "user",
       principalId: member.id,
     });
-    // The user is still a member of the organization, but this membership alone gives no permission.
+    // The user is still a member of the organization, but the membership alone gives no permission.
     expect(grants?.organizations).toMatchObject([{ organizationId, teamIds: [], owner: false }]);
   });
 

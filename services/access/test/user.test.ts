@@ -107,7 +107,7 @@ describe("a caller sees", () => {
 });
 
 describe("while a user is deleted", () => {
-  /** Begins a transaction with `statement`, and keeps its locks until `commit`. */
+  /** Begins a transaction, executes `statement` in it and keeps its locks until `commit` is called. */
   const transactionThat = async (statement: string, values: unknown[] = []) => {
     const client = new Client({ connectionString: access.environment.DATABASE_URL });
     await client.connect();

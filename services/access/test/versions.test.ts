@@ -28,7 +28,7 @@ type Organization = Awaited<ReturnType<typeof organization>>;
 interface Change {
   what: string;
   change: (of: Organization) => Promise<unknown>;
-  /** The user whose version grows. The organization's version always grows. */
+  /** The user whose version also grows; `nobody` if only the organization's version grows. */
   user: "member" | "nobody";
 }
 
