@@ -28,6 +28,8 @@ const ORGANIZATIONS = 100;
 const WAITING = 20_000;
 const WARM_UP_MS = 3000;
 const TICK_MS = 10;
+/** The most transactions at a time: more would only wait for a connection, until their time limit. */
+const MAX_TRANSACTIONS = 200;
 /** A process that uses at least this share of a core limits the rate. */
 const BUSY = 0.8;
 /** The disk limits the rate if the rate with fsyncs is less than this share of that without. */
@@ -167,7 +169,7 @@ async function steady(parts: Parts, seconds: number): Promise<Aim[]> {
     let recorded = 0;
     while (recorded < number) {
       const due = Math.min(number, Math.ceil(((performance.now() - startedAt) / 1000) * RATE));
-      for (; recorded < due; recorded++) {
+      for (; recorded < due && running.size < MAX_TRANSACTIONS; recorded++) {
         const one = recordOne(first + recorded).finally(() => running.delete(one));
         running.add(one);
       }
@@ -186,7 +188,10 @@ async function steady(parts: Parts, seconds: number): Promise<Aim[]> {
   const { ms, shares } = await sharesDuring(parts, () => recordFrom(warmUp, count));
   clearInterval(sampling);
   const all = () => Atomics.load(deliveries, total);
-  await waitFor(() => all() >= total - failed, { timeout: 120_000, what: "all events" });
+  await waitFor(() => all() >= total - failed, {
+    timeout: 60_000 + 3000 * seconds,
+    what: "all events",
+  });
   await receiver.terminate();
   const lags = Float64Array.from({ length: count }, (_, offset) =>
     Math.max(0, (received[warmUp + offset] ?? 0) - (committed[warmUp + offset] ?? 0)),
