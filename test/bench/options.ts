@@ -35,6 +35,8 @@ export interface Options {
   largestMebibytes: number;
   /** Numbers of workspaces for which requests are compared, in ascending order. */
   sizes: readonly number[];
+  /** Number of state versions of each workspace in g. */
+  each: number;
   /** Number of state versions that the collector has to scan. */
   versions: number;
   /** Another checkout, whose `npm start` q and r measure in addition to that of this checkout. */
@@ -45,11 +47,11 @@ export interface Options {
   workspaces: number;
 }
 
-export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000] [--versions 1000000] [--checkout FOLDER]
+export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000] [--each 10] [--versions 1000000] [--checkout FOLDER]
 npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces 200] [--seconds 8] [--clients 16]
   a show workspace   b current state version   c list of 20 among 10,000 workspaces
   d state bytes      e lock and unlock         f SQL statements and calls of a request
-  g show and lists among 100, 10,000 and 100,000 workspaces
+  g reads, lists and writes among 100, 10,000 and 100,000 workspaces, and sizes of their tables
   h many grants, and grants that change while others read
   i create, upload and current by 1, 8 and 32 clients, 1 KiB to 1 GiB
   j show beside the extraction of 50,000 resources
@@ -65,6 +67,8 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces
   t show, current state version, outputs and download of 8 KiB, above the floor of node:http and pg
   --seconds  measured seconds for each contender of a to e, m and o, and of s and t   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
+             a million workspaces with ten versions each need 15 GB in g: --sizes 100,10000,1000000
+  --each     number of state versions of each workspace in g
   --versions number of state versions in l
   --checkout another checkout of Statehouse, which q and r measure beside this one
   --against  compares the requests of clients with another server of this interface; no section runs
@@ -80,6 +84,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       clients: { type: "string", default: "16" },
       largest: { type: "string", default: "1024" },
       sizes: { type: "string", default: "100,10000,100000" },
+      each: { type: "string", default: "10" },
       versions: { type: "string", default: "1000000" },
       checkout: { type: "string" },
       against: { type: "string" },
@@ -100,6 +105,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     seconds: countOf("seconds", values.seconds),
     clients: countOf("clients", values.clients),
     largestMebibytes: countOf("largest", values.largest),
+    each: countOf("each", values.each),
     versions: countOf("versions", values.versions),
     checkout: values.checkout === undefined ? undefined : path.resolve(values.checkout),
     against: serverOf(values),

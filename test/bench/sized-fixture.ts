@@ -1,8 +1,10 @@
 import { newOrganization, organizationId } from "../stack/organization.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
+import { expectStatus, type StateFile, stateFile, writeState } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import { type Seed, seed } from "./seed.ts";
+import { nothingToExtract } from "./state-writer.ts";
 
 /** A separate stack with one organization that has `size` workspaces. */
 export interface SizedFixture extends AsyncDisposable {
@@ -10,6 +12,9 @@ export interface SizedFixture extends AsyncDisposable {
   stack: Stack;
   organization: string;
   organizationId: string;
+  /** Number of state versions of each of `workspaceIds`, and the state whose lineage they have. */
+  versions: number;
+  state: StateFile;
   /** Projects other than the default one; each has the same number of workspaces. */
   projectIds: readonly string[];
   /** Some workspaces of a project that both users of this fixture may read. */
@@ -28,8 +33,11 @@ const projectsOf = (size: number) =>
 const idOf = (prefix: string, n: number) => `${prefix}-${String(n).padStart(16, "0")}`;
 const id = (prefix: string, n: string) => `'${prefix}-' || lpad((${n})::text, 16, '0')`;
 
-/** Starts a stack with an organization of `size` workspaces in up to 500 projects. */
-export async function startSizedFixture(size: number): Promise<SizedFixture> {
+/**
+ * Starts a stack with an organization of `size` workspaces in up to 500 projects; each workspace has `versions` state
+ * versions.
+ */
+export async function startSizedFixture(size: number, versions: number): Promise<SizedFixture> {
   await using starting = new AsyncDisposableStack();
   const stack = starting.use(
     await startStack({ blobs: "directory", settings: { LOG_LEVEL: "warn" } }),
@@ -40,9 +48,15 @@ export async function startSizedFixture(size: number): Promise<SizedFixture> {
   const { id: workspaceId, relationships } = await newWorkspaceIn(owner.api, organization, {
     name: "original",
   });
+  const state = stateFile({ resources: 3 });
+  const written = await expectStatus(201, writeState(owner.api, workspaceId, state));
+  await nothingToExtract(stack);
   const projects = projectsOf(size);
+  await seed(stack.databases.state, (to) =>
+    fillState(to, { workspaceId, versionId: written.body.data.id, projects, size, versions }),
+  );
   await seed(stack.databases.workspaces, (to) =>
-    fill(to, { workspaceId, projectId: relationships.project.data.id, projects, size }),
+    fill(to, { workspaceId, projectId: relationships.project.data.id, projects, size, versions }),
   );
   const internalId = await organizationId(stack, organization);
   const projectIds = Array.from({ length: projects }, (_, index) => idOf("prj", index + 1));
@@ -60,6 +74,8 @@ export async function startSizedFixture(size: number): Promise<SizedFixture> {
     stack,
     organization,
     organizationId: internalId,
+    versions,
+    state,
     projectIds,
     workspaceIds: Array.from({ length: SHOWN }, (_, index) => idOf("ws", index * projects + 1)),
     owner: { ...owner, name: "owner" },
@@ -76,17 +92,21 @@ export async function startSizedFixture(size: number): Promise<SizedFixture> {
  * - One in ten has an applied run; one in ten thousand, and at least one, has a planning run.
  */
 async function fill(
-  { sql, copies }: Seed,
+  { sql, copies, inBulk }: Seed,
   {
     workspaceId,
     projectId,
     projects,
     size,
-  }: { workspaceId: string; projectId: string; projects: number; size: number },
+    versions,
+  }: {
+    workspaceId: string;
+    projectId: string;
+    projects: number;
+    size: number;
+    versions: number;
+  },
 ): Promise<void> {
-  // The index is created again below, because updating it for each row would take longer.
-  await sql("drop index workspaces_name_trigram");
-  await sql("alter table workspaces disable trigger workspaces_counted");
   await copies("projects", projectId, projects, {
     id: id("prj", "n"),
     name: "'project ' || n",
@@ -95,17 +115,20 @@ async function fill(
   // any sort order.
   const hasRun = "(n / 4 % 10 = 0 or n % 10000 = 1)";
   const ifRun = (value: string) => `case when ${hasRun} then ${value} end`;
-  await copies("workspaces", workspaceId, size - 1, {
-    id: id("ws", "n"),
-    name: "(array['net', 'app', 'data', 'edge'])[1 + n % 4] || '-' || md5(n::text) || '-' || n",
-    project_id: id("prj", `1 + (n - 1) % ${projects}`),
-    created_at: "now() - n * interval '1 second'",
-    latest_change_at: "case when n % 2 = 0 then now() - (n % 1000) * interval '1 minute' end",
-    current_run_id: ifRun(id("run", "n")),
-    latest_run_id: ifRun(id("run", "n")),
-    current_run_status: ifRun("case when n % 10000 = 1 then 'planning' else 'applied' end"),
-    current_run_created_at: ifRun("now() - (n % 777) * interval '1 minute'"),
-  });
+  await inBulk("workspaces", () =>
+    copies("workspaces", workspaceId, size - 1, {
+      id: id("ws", "n"),
+      name: "(array['net', 'app', 'data', 'edge'])[1 + n % 4] || '-' || md5(n::text) || '-' || n",
+      project_id: id("prj", `1 + (n - 1) % ${projects}`),
+      created_at: "now() - n * interval '1 second'",
+      latest_change_at: "case when n % 2 = 0 then now() - (n % 1000) * interval '1 minute' end",
+      current_run_id: ifRun(id("run", "n")),
+      latest_run_id: ifRun(id("run", "n")),
+      current_run_status: ifRun("case when n % 10000 = 1 then 'planning' else 'applied' end"),
+      current_state_version_id: id("sv", `n::bigint * ${versions}`),
+      current_run_created_at: ifRun("now() - (n % 777) * interval '1 minute'"),
+    }),
+  );
   await sql(`
     insert into runs (id, workspace_id, revision, status, created_at, plan_only, policy_check_failed,
         ended, measured, in_window, report)
@@ -119,7 +142,45 @@ async function fill(
       where w.id ~ '^ws-0+[0-9]+$' and right(w.id, 9)::int / 4 % one_in = 0;
     delete from workspace_counts;
     insert into workspace_counts
-      select organization_id, project_id, count(*) from workspaces group by 1, 2;
-    alter table workspaces enable trigger workspaces_counted;
-    create index workspaces_name_trigram on workspaces using gin (name gin_trgm_ops)`);
+      select organization_id, project_id, count(*) from workspaces group by 1, 2`);
+}
+
+/** Gives each workspace but the first the versions of the first one, `versions` times. */
+async function fillState(
+  { sql, copies, inBulk }: Seed,
+  {
+    workspaceId,
+    versionId,
+    projects,
+    size,
+    versions,
+  }: { workspaceId: string; versionId: string; projects: number; size: number; versions: number },
+): Promise<void> {
+  const turn = `((n - 1) % ${versions} + 1)`;
+  await inBulk("workspace_states", () =>
+    copies(
+      "workspace_states",
+      workspaceId,
+      size - 1,
+      {
+        workspace_id: id("ws", "n"),
+        project_id: id("prj", `1 + (n - 1) % ${projects}`),
+        current_version_id: id("sv", `n::bigint * ${versions}`),
+        current_position: String(versions),
+      },
+      "workspace_id",
+    ),
+  );
+  await inBulk("state_versions", () =>
+    copies("state_versions", versionId, (size - 1) * versions, {
+      id: id("sv", "n"),
+      workspace_id: id("ws", `(n - 1) / ${versions} + 1`),
+      position: turn,
+      serial: turn,
+    }),
+  );
+  await sql(`
+    delete from state_version_counts;
+    insert into state_version_counts
+      select workspace_id, status, count(*) from state_versions group by 1, 2`);
 }

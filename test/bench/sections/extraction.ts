@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { packed } from "@statehouse/state/domain/packed-extraction";
+import { StateFileParser } from "@statehouse/state/domain/state-file-parser";
 import { waitFor } from "@statehouse/testing";
 import { api, upload } from "../../stack/http.ts";
 import { newOrganization } from "../../stack/organization.ts";
@@ -13,6 +15,11 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const RESOURCES = 50_000;
 const ROUNDS = 8;
+/** Size of the state whose extraction is measured by itself, in MB, and highest CPU time of 10 MB in s. */
+const LARGE_MB = 100;
+const CPU_PER_10_MB = 2;
+/** A resource has about this size in bytes. */
+const RESOURCE_BYTES = 2000;
 /** Pause between two requests in ms. There is only one client, and it pauses because this is not a load test. */
 const PAUSE_MS = 5;
 
@@ -41,8 +48,49 @@ export async function extraction(ground: Ground): Promise<Aim[]> {
   print(
     "    From the upload's answer to the version being processed; one client that pauses 5 ms.",
   );
-  return aims;
+  return [...aims, extractionCpu()];
 }
+
+/** Measures the CPU time of extracting a large state, without the thread and the store. */
+function extractionCpu(): Aim {
+  const count = (LARGE_MB * 1_000_000) / RESOURCE_BYTES;
+  const chunks = Array.from({ length: count }, (_, index) =>
+    Buffer.from(`${index === 0 ? "" : ","}${largeResource(index)}`),
+  );
+  const parser = new StateFileParser();
+  const before = process.cpuUsage();
+  parser.write(Buffer.from('{"version":4,"serial":1,"lineage":"l","outputs":{},"resources":['));
+  for (const chunk of chunks) parser.write(chunk);
+  parser.write(Buffer.from("]}"));
+  const extracted = packed(parser.end(), { id: "k", key: Buffer.alloc(32, 1).toString("base64") });
+  const { user, system } = process.cpuUsage(before);
+  if (extracted.resourceCount !== count) throw new Error("resources are missing");
+  const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+  const seconds = ((user + system) / 1e6) * (10_000_000 / bytes);
+  const what = `(j) CPU time of extraction for 10 MB, of a state of ${Math.round(bytes / 1e6)} MB`;
+  return { ...atMost(what, CPU_PER_10_MB, seconds, " s"), got: `${seconds.toFixed(2)} s` };
+}
+
+const largeResource = (index: number): string =>
+  JSON.stringify({
+    mode: "managed",
+    type: index % 3 === 0 ? "aws_s3_bucket" : "aws_instance",
+    name: `resource_${index}`,
+    provider: 'provider["registry.terraform.io/hashicorp/aws"]',
+    instances: [
+      {
+        schema_version: 1,
+        attributes: {
+          id: randomUUID(),
+          tags: { Name: `n${index}`, Team: `t${index % 7}` },
+          disks: [{ size: 10, type: "gp3", encrypted: true, device: "/dev/sda" }],
+          description: 'a "quoted" text\n'.repeat(20),
+          user_data: "x".repeat(RESOURCE_BYTES - 800),
+        },
+        dependencies: ["aws_vpc.main", `aws_subnet.s${index % 9}`],
+      },
+    ],
+  });
 
 async function measure(ground: Ground, stack: Stack) {
   const { token } = await stack.people.newUser();

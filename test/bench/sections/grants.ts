@@ -26,7 +26,7 @@ export async function grants(ground: Ground): Promise<Aim[]> {
 }
 
 async function manyGrants(ground: Ground): Promise<Aim[]> {
-  await using fixture = await startSizedFixture(ground.options.sizes.at(-1) ?? 0);
+  await using fixture = await startSizedFixture(ground.options.sizes.at(-1) ?? 0, 1);
   const granted = await inManyTeams(fixture);
   const paths = {
     show: (id: string) => `/api/v2/workspaces/${id}`,

@@ -5,9 +5,10 @@ import type { Caller } from "../caller.ts";
 import type { Measured } from "../contest.ts";
 import { type SizedFixture, startSizedFixture } from "../sized-fixture.ts";
 import { printTable } from "../table.ts";
+import { counterCost, printTableSizes, writesBySize } from "./growth.ts";
 import { searchStatements } from "./search-statements.ts";
 
-/** Highest permitted ratio of a request's time with a hundred thousand workspaces to its time with few. */
+/** Highest permitted ratio of a request's time with the most workspaces to its time with the fewest. */
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 3 };
 /** Requests with a target use more rounds; the result is the median of the rounds. */
@@ -32,6 +33,11 @@ const listed = (name: string, query: string, more: Partial<Request> = {}): Reque
 
 const requests: readonly Request[] = [
   { name: "show", path: (_, id) => `/workspaces/${id}`, flat: true },
+  {
+    name: "current state version",
+    path: (_, id) => `/workspaces/${id}/current-state-version`,
+    flat: true,
+  },
   listed("list of 20", "page[size]=20", { flat: true }),
   listed("list of 100", "page[size]=100"),
   listed("list of 100, three includes", "page[size]=100&include=organization,project,current_run", {
@@ -46,7 +52,7 @@ const requests: readonly Request[] = [
   ),
   listed("search[name], many", "page[size]=20&search[name]=a1"),
   listed("search[name], many that sort last", "page[size]=20&search[name]=net"),
-  listed("search[name], one", "page[size]=20&search[name]=-77"),
+  listed("search[name], one", "page[size]=20&search[name]=-77", { flat: true }),
   listed("search[wildcard-name]", "page[size]=20&search[wildcard-name]=app-0*"),
   listed("search[tags], common", "page[size]=20&search[tags]=common"),
   listed("search[tags], rare", "page[size]=20&search[tags]=rare"),
@@ -60,16 +66,23 @@ const requests: readonly Request[] = [
   ].map((sort) => listed(`sort=${sort}`, `page[size]=20&sort=${sort}`)),
 ];
 
-/** (g) Shows and lists few and many workspaces, for an owner and for a user who may read three projects. */
+/**
+ * (g) Shows and lists few and many workspaces, for an owner and for a user who may read three projects, and writes their
+ * states. Searches are repeated, so that their counts are kept; the table of statements has the time of counting.
+ */
 export async function workspaceSizes(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();
   const fixtures: SizedFixture[] = [];
   for (const size of ground.options.sizes)
-    fixtures.push(started.use(await startSizedFixture(size)));
+    fixtures.push(started.use(await startSizedFixture(size, ground.options.each)));
+  const largest = fixtures.at(-1);
+  if (largest) await printTableSizes(largest);
   const aims: Aim[] = [];
   for (const who of ["owner", "confined"] as const)
     aims.push(...(await measure(ground, fixtures, who)));
   aims.push(...(await searchStatements(fixtures)));
+  aims.push(...(await writesBySize(fixtures, FACTOR)));
+  aims.push(...(await counterCost()));
   return aims;
 }
 
