@@ -23,7 +23,7 @@ export interface Measured {
   p99: number;
   /** Mean size of a response in bytes. */
   bytes: number;
-  /** Operations per second divided by those of the first contender: the median over the rounds. */
+  /** Operations per second, divided by the operations per second of the first contender: the median over the rounds. */
   ratio: number;
   /** CPU time of one operation in µs, keyed by process; includes the load generator. */
   cpu: ReadonlyMap<string, number>;

@@ -1,5 +1,5 @@
 const peers = { namespaces: ["edge"], from: [{ ipBlock: { cidr: "10.0.0.0/16" } }] };
-/** The profile "restricted" demands this of every container. */
+/** The security context that the Pod Security profile "restricted" requires of every container. */
 const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
 const pod = {
   labels: { "example.com/own": "label" },

@@ -88,7 +88,7 @@ test("without a fault no alert fires", async () => {
       (await prometheus.query('statehouse:api_errors:ratio_rate5m{namespace="tools"} == 0')) ===
         1 &&
       (await prometheus.query('up{namespace="tools"} == 1')) === 4 &&
-      // An alert whose condition has not held for long enough is in ALERTS, too.
+      // ALERTS also contains pending alerts: their condition has not held for long enough to fire.
       (await prometheus.query("ALERTS")) === 0,
     { timeout: 90_000, what: "an installation without alerts" },
   );
@@ -137,7 +137,7 @@ async function removeFromBucket(key: string): Promise<void> {
 
 const fired = new Set<string>();
 
-/** Waits until each of these alerts has fired; labels that are given must be those of the alert. */
+/** Waits until each of these alerts has fired with the given labels. */
 async function expectFiring(expected: Readonly<Record<string, Firing>>): Promise<void> {
   const missing = new Map(Object.entries(expected));
   await waitFor(
@@ -163,7 +163,8 @@ const writeOnce = async () => {
   await expectStatus(201, write(fixture, await newLockedWorkspace(fixture), one()));
 };
 
-// One fault after the other: later tests begin with the services as earlier ones leave them.
+// The tests cause one fault after the other: each test begins with the services in the state in which the previous test
+// left them.
 
 test("a killed service fires the alerts of replicas, calls and failed requests", async () => {
   await fixture.stack.processes.workspaces.kill();

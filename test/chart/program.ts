@@ -25,7 +25,7 @@ export async function startProgram(
   const running = () => child.pid !== undefined && child.exitCode === null;
   const stop = async () => {
     if (!running()) return;
-    // Not SIGKILL, because the workers of nginx would continue to run.
+    // After SIGKILL, the workers of nginx would continue to run.
     child.kill("SIGTERM");
     await exit;
   };

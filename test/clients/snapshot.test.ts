@@ -20,7 +20,7 @@ import {
 } from "./drivers.ts";
 import { tableOf, workspaceEvents } from "./workspace-copy.ts";
 
-/** Time to download and compile the packages, once on a machine. */
+/** Time limit for downloading and compiling the packages, which is necessary once on each machine. */
 const BUILD_MS = 600_000;
 const filter = "statehouse.workspaces.workspace.>";
 const reader = newSubscriber("reader", filter);
@@ -87,7 +87,8 @@ needs(
         driver,
         () => JSON.stringify(tableOf(driver.lines())) === JSON.stringify(expected),
       );
-      // Deletions win over older listed objects, and newer events over older ones, in each order.
+      // A deletion takes precedence over an older listed object, and a newer event over an older one, in whichever
+      // order they are handled.
       const lines = driver.lines();
       const begin = lines.findLastIndex(({ snapshot }) => snapshot === "begins");
       const since = lines.slice(Math.max(begin, 0)).filter(({ handled }) => handled !== undefined);
@@ -113,11 +114,11 @@ needs(
     const held = (await newLockedWorkspace(fixture())).id;
     const removed = (await newWorkspace(fixture())).id;
     await published();
-    // What was published until now arrives only if it is listed.
+    // Purges the events so far from the stream. Their objects can reach the subscribers only through the listing.
     await bus.manager.streams.purge(STREAM);
 
     const first = startAll();
-    // Changes before, during and after the snapshot.
+    // Makes changes before, during and after the snapshot.
     for (let index = 0; index < 10; index++) {
       await newWorkspace(fixture());
       await rename(kept, `renamed-${index}`);
@@ -179,7 +180,8 @@ needs(
       const before = second.find(({ language }) => language === driver.language)?.lines() ?? [];
       expect(snapshotsOf(driver.lines())[0], driver.language).toBe("begins");
       expect(tableOf(before)).toHaveProperty([next]);
-      // With the rows of the process before, which the end of the snapshot deletes.
+      // The rows that the previous process has stored are included; the end of the snapshot deletes those of deleted
+      // workspaces.
       expect(tableOf([...before, ...driver.lines()])).toEqual(await truth());
     }
     await stop(third);

@@ -76,7 +76,7 @@ test("the current version reads, writes and locks a data folder of commit f307d1
     );
     expect((await database.query("select from dead_letters")).rowCount).toBe(1);
 
-    // Each service now connects as a user of its own, although the superuser still owns all tables.
+    // Each service now connects as a separate database user, although the superuser still owns all tables.
     const sessions = await database.query(
       `select distinct datname, usename from pg_stat_activity
        where backend_type = 'client backend' and pid <> pg_backend_pid() order by datname`,

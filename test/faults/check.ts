@@ -54,7 +54,7 @@ async function expectEveryLockOpens({ rows, owner, checked }: FaultFixture): Pro
     await act("unlock");
     checked.add(id);
   };
-  // Only a few at a time, because this is not a load test.
+  // Only six requests at a time, because this is not a load test.
   while (workspaces.length > 0) await Promise.all(workspaces.splice(0, 6).map(open));
 }
 

@@ -33,7 +33,7 @@ function withoutRoom(
     expect([refused.status, refused.body.errors[0].title]).toEqual([503, "service unavailable"]);
     expect((await write(fixture(), inline, sent)).status).toBe(503);
     for (const id of [busy, inline]) {
-      // No document shows the state, because it is not stored, and an unlock is refused while the version is pending.
+      // The state is not stored, so no document shows it. The version is pending, so an unlock is refused.
       await expectStatus(404, owner.api.get(`/workspaces/${id}/current-state-version`));
       expect((await unlock(fixture(), id)).status).toBe(503);
     }

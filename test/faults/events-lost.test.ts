@@ -20,7 +20,7 @@ test.each([
     const id = await newLockedWorkspace(fixture());
     const [first, second] = succession(2);
     if (!first || !second) throw new Error("unreachable");
-    // Repeated, because services that have just started may still be connecting.
+    // The write is repeated, because services that have just started may still be connecting.
     await eventually(201, () => write(fixture(), id, first));
     const nothing = (sql: string) => async () => (await rows("state", sql)).length === 0;
     await waitFor(nothing("select from state_versions where not resources_processed"));

@@ -23,7 +23,7 @@ import { type Proxies, type StartedProxies, startProxies } from "./proxies.ts";
 
 /** The fixture stops the dependencies that are passed to it. */
 export interface FaultFixtureOptions {
-  /** Default: a folder. */
+  /** The store of state bytes; default: a folder. */
   store?: "directory" | "minio" | Awaited<ReturnType<typeof ownMinio>>;
   postgres?: Awaited<ReturnType<typeof ownPostgres>>;
   settings?: Record<string, string>;
@@ -73,7 +73,7 @@ export async function startFaultFixture({
   const { proxies } = started;
   const person = await stack.people.newUser();
   const owner = { ...person, api: api(stack.url, person.token) };
-  // Repeated, because services that were started one after the other may still be connecting.
+  // The request is repeated, because services that were started one after the other may still be connecting.
   const organization = await waitFor(() => newOrganization(owner.api));
   const rows = own ? starting.use(rowsOf(own)).rows : stack.rows;
   const owned = starting.move();

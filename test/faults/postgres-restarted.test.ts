@@ -45,7 +45,7 @@ test.each(["stopped", "killed"])(
   },
 );
 
-/** Writes states one after the other with retries, as clients do, and records those that were confirmed. */
+/** Writes states one after the other with retries, as clients do, and records the confirmed states. */
 async function writeAll(id: string, states: readonly StateFile[], done: () => void): Promise<void> {
   for (const state of states) {
     await eventually(201, () => write(fixture(), id, state));

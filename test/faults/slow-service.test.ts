@@ -16,9 +16,9 @@ import {
 } from "./steps.ts";
 import { useFaultFixture } from "./use-fixture.ts";
 
-/** Long enough for a busy machine, and short enough for the test to wait that long. */
+/** A time limit that a busy machine does not exceed, and that is short enough for the test to wait until it ends. */
 const REQUEST_TIMEOUT_S = 5;
-/** More than a service's number of database connections. */
+/** A number greater than a service's number of database connections. */
 const MANY = 24;
 
 const fixture = useFaultFixture(() => ({

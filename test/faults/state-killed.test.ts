@@ -27,7 +27,7 @@ const statusOf = async ({ rows }: FaultFixture, versionId: string) =>
     ])
   )[0]?.status;
 
-/** Repeats the upload until it is confirmed, as clients do that receive no response. */
+/** Repeats the upload until it is confirmed, because clients repeat an upload that receives no response. */
 async function putAgain(
   fixture: FaultFixture,
   version: { id: string; workspaceId: string; uploadUrl: string },

@@ -39,7 +39,7 @@ const rounds = [
 ];
 
 export interface Calls {
-  /** Absent for calls without a token. */
+  /** The token of the calls; undefined for calls without a token. */
   readonly token: string | undefined;
   readonly pools: Pools;
   /** Number of generated requests for each operation. */

@@ -23,7 +23,7 @@ const LANES = 6;
 /** Time limit for a busy machine, in ms; two idle cores need a fraction of it. */
 const PATIENCE = 900_000;
 
-/** The rows of the specification that the whole matrix proves. */
+/** The rows of the specification that the authorization matrix as a whole proves. */
 const provedRows = [
   "Team project implied permissions/effective access",
   "Authentication/1 viewing workspaces",

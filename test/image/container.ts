@@ -37,9 +37,9 @@ export interface ContainerOptions {
   files?: readonly string[];
   /** Files and folders of the machine, keyed by their path in the container; they are writable. */
   volumes?: Readonly<Record<string, string>>;
-  /** Default: none. */
+  /** The capabilities of the process; default: none. */
   capabilities?: readonly string[];
-  /** The file for /etc/hosts; default: that of the machine, whose network the container shares. */
+  /** The file for /etc/hosts; default: the file of the machine, because the container shares the machine's network. */
   hosts?: string;
 }
 

@@ -9,7 +9,7 @@ import { buildImage } from "./build-image.ts";
 import { buildah } from "./buildah.ts";
 import { type MountedImage, mountImage } from "./container.ts";
 
-/** Long, because on a new machine the base images are built first. */
+/** The time limit is long, because on a new machine the base images are built first. */
 export const BUILD_MS = 1_800_000;
 
 const root = path.resolve(import.meta.dirname, "../..");

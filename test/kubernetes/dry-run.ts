@@ -31,7 +31,8 @@ export async function dryRun(cluster: Cluster): Promise<{ objects: number; unkno
         return [];
       }
       const metadata = { ...object.metadata, namespace: cluster.namespace };
-      // The API server looks up what a pod itself refers to; the pods of a workload are not created.
+      // Omits the references of pods to other objects, because the API server looks up these objects. It does not
+      // create the pods of a workload, so their references can remain.
       const pod = object.kind === "Pod" && { spec: { ...object.spec, ...withoutReferences } };
       return [{ ...object, metadata, ...pod }];
     });

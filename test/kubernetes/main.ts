@@ -141,7 +141,7 @@ async function test(print: (line: string) => void): Promise<void> {
     await available(cluster);
     steady(
       `a pod of ${component} killed`,
-      // The time of the end is known to the second.
+      // The time at which the process ended is known only to the second.
       ({ what, start, end }) => what !== "apply" && start <= ended + 1000 && end >= ended,
     );
   }
@@ -210,7 +210,10 @@ async function use(cluster: Cluster, url: string): Promise<Load> {
   return await startLoad(load);
 }
 
-/** Returns a function that prints what the load has done since its last call, and throws if anything has failed. */
+/**
+ * Returns a function that prints what the load has done since the previous call of this function, and throws if any
+ * operation has failed.
+ */
 function steadiness(load: Load, print: (line: string) => void) {
   let known = 0;
   return (
@@ -292,14 +295,15 @@ async function restartPostgres(
   await stores.restartPostgres(5000);
   await pause(15_000);
   await available(cluster);
-  // The command line repeats most requests, and prints the title of the error of the others.
+  // The Terraform CLI repeats most requests. If it does not repeat a request, it prints the title of the error.
   steady("PostgreSQL restarted", ({ what, problem }) =>
     problem.includes(what === "apply" ? "service unavailable" : "503"),
   );
 }
 
 /**
- * Returns the objects of the namespace by kind and name, except those that Kubernetes creates and keeps for a while.
+ * Returns the kinds and names of the objects in the namespace, except events and metrics, which Kubernetes creates and
+ * keeps for a while.
  */
 async function objectsOf({ kubectl }: Cluster): Promise<string[]> {
   const kinds = await kubectl("api-resources", "--verbs=list", "--namespaced", "--output=name");

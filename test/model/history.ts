@@ -127,7 +127,7 @@ async function perhaps(send: () => Promise<Received>): Promise<Received | undefi
   }
 }
 
-/** Slightly longer than the collector's interval in these stacks, in ms. */
+/** A time in ms that is slightly longer than the collector's interval in these stacks. */
 const COLLECTION_MS = 1_300;
 
 const times: Record<Time, string> = {

@@ -12,7 +12,7 @@ async function holds(name: SettingName, forMs: number): Promise<void> {
   expect(histories).toBeGreaterThan(0);
 }
 
-// Long, because a failing history is shrunk before it is reported.
+// The time limit is long, because a failing history is shrunk before it is reported.
 const PATIENCE_MS = 300_000;
 
 test(

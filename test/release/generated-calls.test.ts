@@ -26,7 +26,7 @@ needs("nats-server", "schemathesis")("generated calls of every operation", () =>
   });
   afterAll(() => stack?.[Symbol.asyncDispose]());
 
-  // The owner's calls come last: they delete objects that the others need.
+  // The owner's calls come last, because they delete objects that the other callers need.
   test.each(["nobody", "member", "owner"] as const)(
     "of %s get no 5xx and no response that the OpenAPI document does not describe",
     async (name) => {

@@ -34,7 +34,7 @@ export async function startPgBouncer(pooling: "session" | "transaction"): Promis
       "unix_socket_dir =",
       "auth_type = any",
       `pool_mode = ${pooling}`,
-      // Fewer server connections than the services open, so that transactions share them.
+      // In transaction mode, fewer server connections than the services open, so that transactions share them.
       `default_pool_size = ${pooling === "transaction" ? 3 : 20}`,
       "max_client_conn = 500",
       "",

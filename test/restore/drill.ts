@@ -227,7 +227,7 @@ function expectExplained(
   for (const { id } of lost) expect(reported.unknownHere).toContain(id);
 }
 
-/** Checks that `fsck` finds no problems except contents that were deleted permanently. */
+/** Checks that `fsck` finds no problems except bytes that were deleted permanently. */
 async function expectNoProblems(environment: Record<string, string>, print: Drill["print"]) {
   const program = [await serviceProgram(), "fsck"];
   const { code, lines } = await new Promise<{ code: unknown; lines: string[] }>((resolve) => {

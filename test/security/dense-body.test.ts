@@ -23,7 +23,7 @@ async function refusalOf(text: string): Promise<{ reason: string; inThread: bool
     () => "accepted",
     (error: Error) => error.message,
   );
-  // If the body was passed to the other thread, its memory is no longer usable in this one.
+  // A body that was passed to the other thread is no longer usable in this thread; its length is then 0.
   return { reason, inThread: bytes.byteLength === 0 };
 }
 

@@ -167,7 +167,7 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
     );
   }
 
-  /** Requests of the API of JetStream, with the content that would make them succeed. */
+  /** Requests to the JetStream API, with the payloads with which a permitted client would succeed. */
   const requestsOf = (stream: string, durable: string): [string, object | undefined][] => [
     ["INFO", undefined],
     [`STREAM.CREATE.OTHER`, { name: "OTHER", subjects: ["other.>"] }],

@@ -88,7 +88,7 @@ test("the secret of an invitation's mail proves the address to its claimant only
   const { attributes } = (await dave.api.get("/account/details")).body.data;
   expect(attributes).toMatchObject({ email, "unconfirmed-email": null });
   expect((await dave.api.get(`/organizations/${organization}`)).status).toBe(200);
-  // Every invitation of the address now belongs to this user, but the user must accept each of them.
+  // Every invitation of the address now belongs to this user, who must still accept each invitation.
   expect((await dave.api.get(`/organizations/${elsewhere}`)).status).toBe(404);
   expect((await accept(dave, second.id)).status).toBe(200);
   expect((await dave.api.get(`/organizations/${elsewhere}`)).status).toBe(200);

@@ -14,6 +14,6 @@ function cost(stars: number): number {
 
 test("the cost of a wildcard name grows with its length, not with the square", () => {
   cost(1000);
-  // With linear cost the ratio is 16, with quadratic cost 256.
+  // If the cost is linear, the ratio is 16; if it is quadratic, 256.
   expect(cost(16_000) / cost(1000)).toBeLessThan(64);
 });

@@ -12,7 +12,8 @@ const schemas = new Map<string, ValidateFunction>(
 
 /**
  * Compares the subject, headers and payload of every event that the services publish with the event catalog. An event
- * that differs fails the test run. Messages without `ce-specversion` are those that tests publish themselves.
+ * that differs fails the test run. Tests themselves publish the messages without `ce-specversion`, which are not
+ * compared.
  */
 export async function checkEvents(
   natsUrl: string,

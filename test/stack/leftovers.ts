@@ -59,6 +59,8 @@ export async function idsBelow(databases: Databases, id: string): Promise<string
   return [...known];
 }
 
-/** Returns the columns of a row that are neither empty nor numbers. Numbers are omitted because they are versions. */
+/**
+ * Returns the columns of a row that are neither empty nor numbers. Numbers are omitted because they are only versions.
+ */
 export const saying = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value && typeof value !== "number"));

@@ -4,7 +4,7 @@ import path from "node:path";
 import { freePort } from "@statehouse/local-services";
 
 /**
- * Below the ephemeral ports, because the operating system could assign an ephemeral port to another process while the
+ * A range below the ephemeral ports: the operating system could assign an ephemeral port to another process while the
  * service is stopped.
  */
 const RANGE = { first: 25_000, end: 30_000 };

@@ -12,7 +12,7 @@ import { serviceProgram } from "./program.ts";
 import type { Channels, RunningServices, RunOptions } from "./running-services.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
-/** Long, because many processes can start at the same time on few cores. */
+/** The time limit is long, because many processes can start at the same time on few cores. */
 const READY_TIMEOUT_MS = 60_000;
 
 /** Returns a service's process that is not started yet. */

@@ -159,7 +159,9 @@ export async function giveRole(
   return given;
 }
 
-/** Groups permissions as project documents do: `workspace-access.runs` becomes `runs` in `workspace-access`. */
+/**
+ * Groups permissions in the form of project documents: `workspace-access.runs` becomes `runs` in `workspace-access`.
+ */
 function byGroup(permissions: object): Record<string, Record<string, unknown>> {
   const groups: Record<string, Record<string, unknown>> = {};
   for (const [name, value] of Object.entries(permissions)) {
@@ -169,7 +171,7 @@ function byGroup(permissions: object): Record<string, Record<string, unknown>> {
   return groups;
 }
 
-/** Names permissions as workspace documents do: `workspace-access.runs` becomes `runs`. */
+/** Names permissions in the form of workspace documents: `workspace-access.runs` becomes `runs`. */
 const byAttribute = (permissions: object) =>
   Object.fromEntries(
     Object.entries(permissions).map(([name, value]) => [workspaceAttributeOf(name), value]),

@@ -3,11 +3,11 @@ import path from "node:path";
 import type { Environment } from "@statehouse/standalone/environments";
 import { minioClient, objectNames } from "@statehouse/testing";
 
-/** Reads the contents of a stack's blob store directly. */
+/** Reads the keys of a stack's blob store directly. */
 export interface StoreView {
-  /** Returns the keys of all contents, including incomplete uploads. */
+  /** Returns the keys of all blobs, including incomplete uploads. */
   keys(): Promise<string[]>;
-  /** Returns the keys in the list of permanently deleted contents. */
+  /** Returns the keys in the store's list of permanently deleted blobs. */
   list(): Promise<string[]>;
 }
 

@@ -52,7 +52,7 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
     newUser(stack),
     newUser(stack),
   ]);
-  // Repeated, because services that were started one after the other may still be connecting.
+  // The requests are repeated, because services that were started one after the other may still be connecting.
   const [organization, foreign] = await Promise.all([
     waitFor(() => newOrganization(owner.api)),
     waitFor(() => newOrganization(stranger.api)),

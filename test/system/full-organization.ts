@@ -232,6 +232,6 @@ async function keepStates(api: Api, workspaceId: string): Promise<void> {
     api.post(`/workspaces/${workspaceId}/state-versions`, announcement(third)),
   );
   const { "hosted-json-state-upload-url": url } = pending.body.data.attributes;
-  // Only one of two concurrent uploads is stored, so the bytes of the other have no row.
+  // Only one of these two concurrent uploads is stored. The bytes of the other upload have no row.
   await Promise.all([upload(url, "{}"), upload(url, "{ }")]);
 }

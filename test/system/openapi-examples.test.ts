@@ -13,7 +13,7 @@ import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.t
 
 const fixture = useFixture();
 const file = "../../services/gateway/openapi/examples.json";
-/** Long, because all operations are called one after another. */
+/** The time limit is long, because all operations are called one after another. */
 const TIME_MS = 600_000;
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 

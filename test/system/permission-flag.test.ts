@@ -16,7 +16,7 @@ const apply = [...plan, "can-queue-apply", "can-queue-destroy"];
 const lock = ["can-lock", "can-unlock"];
 const variables = ["can-read-variable"];
 
-/** The flags that each role adds to those of every custom grant, keyed by the role's name. */
+/** The flags that each role adds to the flags of every custom grant, keyed by the role's name. */
 const flags: Readonly<Record<string, readonly string[]>> = {
   "project custom": [],
   "project project-access.settings=update": [],

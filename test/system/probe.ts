@@ -25,7 +25,8 @@ export const kinds: Record<string, readonly string[]> = {
 };
 
 /**
- * Every query parameter that the routes read, with the kinds of objects that it can name; empty if it names no object.
+ * Every query parameter that the routes read, with the kinds of objects that the parameter can name; empty if it names
+ * no object.
  */
 export const parameters: Record<string, readonly string[]> = {
   "filter[admin]": [],

@@ -6,7 +6,9 @@ import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.t
 // Errors quote at most 40 characters of a value, with control characters escaped.
 
 const fixture = useFixture();
-/** Longer than any valid text, and begins with control characters, because quotations show the beginning. */
+/**
+ * A value that is longer than any valid text. It begins with control characters, because errors quote the beginning.
+ */
 const value = `\u0007\n\u202e${"x".repeat(10_000)}`;
 
 let objects: ObjectIds;

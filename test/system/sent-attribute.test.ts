@@ -8,7 +8,8 @@ import { expectStatus } from "../stack/state.ts";
 import { type ApiUser, newProject, newUser, newWorkspace, useFixture } from "./fixture.ts";
 import { createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
-// Every attribute of every body's schema is sent and read back, so that the API ignores nothing that a body accepts.
+// Every attribute in the schema of every body is sent and read back, to prove that the API ignores no attribute that it
+// accepts.
 
 const fixture = useFixture();
 
@@ -211,7 +212,7 @@ const access = (target: "project" | "workspace") => (): Attributes => ({
 const teamProject: Case = { type: "team-projects", bodies: () => [custom] };
 const teamWorkspace: Case = {
   type: "team-workspaces",
-  // Contains no permissions, because the schema does not name them.
+  // The body contains no permissions, because the schema does not name them.
   bodies: () => [{ access: "custom" }],
 };
 

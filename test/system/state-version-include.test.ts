@@ -77,7 +77,7 @@ test("show, list and current have the same includes: creator, run, its creator a
       const body = await waitFor(async () => {
         const answer = await owner.api.get(`${path}include=${include}`);
         const found = answer.body.included?.map(({ type }: { type: string }) => type).toSorted();
-        // Repeated, because the runner's reports can arrive in any order.
+        // The request is repeated, because the runner's reports can arrive in any order.
         return JSON.stringify(found) === JSON.stringify(types) && answer.body;
       });
       const version = way === "list" ? body.data[0] : body.data;

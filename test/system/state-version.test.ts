@@ -195,7 +195,7 @@ test("with a malformed body returns 422 with every problem", async () => {
     "/data/attributes/md5",
     "/data/attributes/serial",
   ]);
-  // From this text clients would conclude that the server requires inline state.
+  // A client that receives this text would conclude that the server requires inline state.
   expect(JSON.stringify(missing.body)).not.toContain("param is missing");
   for (const attributes of [{ serial: -1 }, { serial: 1.5 }, { serial: 2 ** 53 }, { state: "" }]) {
     const body = announcement(stateFile(), attributes);

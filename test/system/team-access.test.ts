@@ -180,7 +180,8 @@ describe("a project level allows a team", () => {
   });
 
   /**
-   * Custom grants with a single permission, and the effects that each has in addition to those of every custom grant.
+   * Custom grants with a single permission. Each has the effects of every custom grant and, in addition, the listed
+   * effects.
    */
   const single: Record<string, [Record<string, unknown>, readonly string[]]> = {
     "project-access.settings update": [

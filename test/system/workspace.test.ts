@@ -24,7 +24,7 @@ const everything = {
   "structured-run-output-enabled": false,
   "engine-version": "~> 1.0.0",
   "trigger-patterns": ["/modules/**/*"],
-  // Empty, because a workspace with trigger patterns has no trigger prefixes.
+  // The list is empty, because a workspace with trigger patterns has no trigger prefixes.
   "trigger-prefixes": [],
   "working-directory": "infra/live",
 };

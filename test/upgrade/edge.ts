@@ -51,8 +51,8 @@ export async function startEdge(
     response.once("close", () => outgoing.destroy());
   };
   const server = createServer((incoming, response) => forward(incoming, response));
-  // Long, so that clients close idle connections first. If the proxy closed a connection at the moment when a client
-  // uses it, the client would see an error of this proxy.
+  // The timeout is long, so that clients close idle connections first. If the proxy closed a connection while a client
+  // begins to use it, the client would see an error of this proxy.
   server.keepAliveTimeout = 600_000;
   server.requestTimeout = 0;
   await new Promise<void>((resolve) => server.listen(port, host, resolve));

@@ -3,7 +3,7 @@ import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import path from "node:path";
 
-/** Time in ms after which kube-proxy learns which pods a Service has. */
+/** Time in ms after which kube-proxy uses a changed list of a Service's pods. */
 const PROXY_LAG_MS = 3000;
 /** Time in ms after which the names of headless Services change; includes the cache of the DNS server. */
 const NAMES_LAG_MS = 6000;
@@ -37,8 +37,8 @@ export interface Network extends AsyncDisposable {
 }
 
 /**
- * Fixed size of the file, larger than its content ever is. A single write replaces all of it, so that no reader sees a
- * part.
+ * Fixed size of the file; its content is never longer. A single write replaces the whole file, so that no reader sees a
+ * part of it.
  */
 const HOSTS_BYTES = 8192;
 
@@ -51,7 +51,7 @@ export function createNetwork(folder: string): Network {
   writeFileSync(hosts, " ".repeat(HOSTS_BYTES));
   const services: Endpoints[] = [];
   const clusterAddresses = new Map<string, string>();
-  /** `proxied`: the pods that kube-proxy knows. `named`: the pods that the DNS server knows. */
+  /** `proxied`: the pods to which kube-proxy connects. `named`: the pods whose addresses the DNS server returns. */
   const proxied = new Map<string, readonly string[]>();
   const named = new Map<string, readonly string[]>();
   const pending = new Set<NodeJS.Timeout>();
@@ -79,7 +79,8 @@ export function createNetwork(folder: string): Network {
     pending.add(timer);
   };
   /**
-   * Connects to a pod that kube-proxy knows. If the pod refuses the connection, tries a pod again after a short delay.
+   * Connects to a pod that `proxied` contains. If the pod refuses the connection, tries again after a short delay,
+   * possibly with another pod.
    */
   const forward = (incoming: Socket, { component, targetPort = 0 }: Endpoints) => {
     const known = proxied.get(component) ?? [];

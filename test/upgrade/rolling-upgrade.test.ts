@@ -181,7 +181,7 @@ needs(
       await complete(cluster);
       const { failures, problems } = news();
       expect(failures.filter((failure) => failure.start > end || failure.end < start)).toEqual([]);
-      // The command line repeats requests that received no response.
+      // The Terraform CLI repeats requests that received no response.
       expect(failures.filter(({ what }) => what === "apply")).toEqual([]);
       expect(problems).toEqual([]);
     }

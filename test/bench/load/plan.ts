@@ -3,7 +3,7 @@ export interface PlannedRequest {
   method: "GET" | "POST";
   path: string;
   body?: string;
-  /** Headers to use instead of those of the plan. */
+  /** Headers of this request; default: the headers of the plan. */
   headers?: Record<string, string>;
   expect: number;
 }

@@ -17,8 +17,9 @@ process.on("message", (plan: RevocationPlan) => {
 process.on("disconnect", () => process.exit(0));
 
 /**
- * Revokes and recreates a grant while readers read. If a read is sent after the response to one change and its response
- * arrives before the next change is sent, only one response is correct. A read with the other response is stale.
+ * Revokes and recreates a grant while readers read. Only one response is correct for a read that is sent after the
+ * response to one change and whose response arrives before the next change is sent. A read with the other response is
+ * stale.
  */
 async function watch(plan: RevocationPlan): Promise<RevocationResult> {
   const end = performance.now() + plan.seconds * 1000;

@@ -125,7 +125,9 @@ async function compare(
   return atLeast(`(r) ${what} with audit trail, of without`, least, measured[1]?.ratio ?? 0);
 }
 
-/** Prints how long the record of a read takes in the database, and which part of that is the fsync of its commit. */
+/**
+ * Prints how long the database takes to insert one audit record, and how much of that time is the fsync of the commit.
+ */
 async function printInsert({ data }: RunningStart): Promise<void> {
   const client = new Client({ connectionString: databaseOf(data, "state") });
   await client.connect();

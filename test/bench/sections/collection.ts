@@ -62,8 +62,8 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
       ],
     );
     return [
-      // When retention deletes contents, it keeps the rows: it updates them under locks and records events. A plain
-      // DELETE does neither.
+      // Retention keeps the row of a version whose bytes it deletes: it updates the row under locks and records an
+      // event. A plain DELETE does neither.
       atLeast("(l) versions deleted by retention, of plain DELETEs", 0.1, raw / ours),
       atLeast("(l) bytes deleted, of plain removals", 0.5, bytes.raw / bytes.ours),
     ];

@@ -69,7 +69,8 @@ async function sideOf(stack: Stack): Promise<Side> {
 }
 
 async function tagOf({ stack, caller }: Side, path: string): Promise<string> {
-  // Each encoding of a body has its own ETag. The load generator accepts no encoding, so this request does not either.
+  // Requests the ETag without a content encoding, because each encoding has its own ETag and the load generator accepts
+  // no encoding.
   const { headers } = await fetch(`${stack.url}${path}`, {
     headers: { ...caller.headers, "accept-encoding": "identity" },
   });

@@ -26,8 +26,8 @@ interface Side {
 }
 
 /**
- * (m) Measures what mutual TLS between four processes and credentials of NATS cost, alternating between a stack with
- * both and one with neither.
+ * (m) Measures the cost of mutual TLS between four processes and of credentials for NATS. Alternates between a stack
+ * with both and a stack with neither.
  */
 export async function mutualTls(ground: Ground): Promise<Aim[]> {
   const options = { blobs: "directory", settings: { LOG_LEVEL: "warn" } } as const;

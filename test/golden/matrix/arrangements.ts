@@ -14,7 +14,7 @@ export async function organizationToken({
 const lockPath = ({ objects }: PreparedCaller, action: string) =>
   `/workspaces/${objects.workspaceId}/actions/${action}`;
 
-/** Soft-deletes the contents of the older version. */
+/** Soft-deletes the backing data of the older version. */
 export async function softDeleted({ fixture: { owner }, objects }: PreparedCaller): Promise<void> {
   const path = `/state-versions/${objects.oldStateVersionId}/actions/soft_delete_backing_data`;
   await owner.api.post(path);

@@ -61,7 +61,7 @@ const user = (name: string, cast: (fixture: MatrixFixture) => Promise<Caller>): 
   cast,
 });
 
-/** The roles of all callers; each caller is one column of the matrix. */
+/** The roles of all callers; each caller is one column of the authorization matrix. */
 export const roles: readonly Role[] = [
   user("owner", async (fixture) => owning("owner", fixture, await newOwner(fixture))),
   user("owners team token", async (fixture) => {

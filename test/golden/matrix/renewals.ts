@@ -27,7 +27,7 @@ const newTeam = ofOrganization("teams", "teams", () => ({
   visibility: "organization",
 }));
 
-/** Recreates an object that a call has used up. `team` recreates the objects that depend on the team too. */
+/** Recreates an object that a call has used up. `team` also recreates the objects that depend on the team. */
 export const renewals = {
   agentPool: (prepared) => newPool(prepared, "agentPoolId"),
   sshKey: (prepared) => newSshKey(prepared, "sshKeyId"),

@@ -10,7 +10,7 @@ import {
   workspaceRows,
 } from "./workspace-rows.ts";
 
-/** Every route of the product with its permitted callers, in the order of the matrix. */
+/** Every route of the product with its permitted callers, in the order of the authorization matrix. */
 export const rowGroups: Readonly<Record<string, readonly Row[]>> = {
   Installation: installationRows,
   "Users and tokens": tokenRows,

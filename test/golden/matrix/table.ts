@@ -70,7 +70,7 @@ function groupTable(title: string, callers: readonly string[], lines: readonly L
   ];
 }
 
-/** Returns the matrix as text. */
+/** Returns the authorization matrix as text. */
 export const matrixText = (
   preface: string,
   callers: readonly string[],
