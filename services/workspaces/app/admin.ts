@@ -111,7 +111,7 @@ export async function getAnyOrganization(
 }
 
 /**
- * Deletes an organization in the same way as one of its owners. Throws `notFound` if it does not exist, and
+ * Deletes an organization in the same way as `deleteOrganization`. Throws `notFound` if it does not exist, and
  * `unavailable` until the other services have confirmed the deletion.
  */
 export const deleteAnyOrganization = async (
@@ -125,8 +125,8 @@ export const deleteAnyOrganization = async (
 
 /**
  * Changes an organization's plan and its limit of workspaces; undefined values do not change, and a null limit is
- * removed. Throws `invalid` for an unknown plan. With a plan, throws `unavailable` until the state service has confirmed
- * that it uses the retention that follows from the plan.
+ * removed. Throws `invalid` for an unknown plan. If the plan is set, throws `unavailable` until the state service has
+ * confirmed that it uses the retention of this plan.
  */
 export const updateAnyOrganization = async (
   app: App,

@@ -125,9 +125,8 @@ const relationScopeOf = (caller: Caller): RelationScope => ({
 });
 
 /**
- * Returns which members of a pool's relations the caller sees: the members that the caller may read. In organizations
- * where the caller manages pools, the caller sees all members, because a caller that replaces a relation must know its
- * members.
+ * Returns the workspaces and projects that the caller sees in a pool's relations: those that it may read. A caller that
+ * manages the organization's pools sees all of them, because a caller that replaces a relation must know its members.
  */
 function shownTo(caller: Caller): RelationScope {
   const grants = grantsOf(caller);

@@ -59,7 +59,7 @@ export const withProjectActions =
   (caller: Caller) =>
   (project: ProjectView): WithAllowedActions<ProjectView> => ({
     ...project,
-    // The total would reveal how many workspaces are hidden from the caller.
+    // Null for other callers, because the total would reveal the number of workspaces that the caller may not read.
     workspaceCount: readsAllOf(caller, project) ? project.workspaceCount : null,
     allowedActions: allowedTo(caller, projectActions, {
       organizationId: project.organizationId,
@@ -89,7 +89,8 @@ export const withWorkspaceActions = (app: App, caller: Caller) => {
 };
 
 /**
- * Adds the actions of a run of another workspace that is a consumer of this workspace's state. It may do nothing else.
+ * Adds the allowed actions of a run whose workspace is a consumer of this workspace's state. Such a run has no other
+ * actions on this workspace.
  */
 export const withConsumerActions = (app: App, workspace: WorkspaceView): WorkspaceWithActions => ({
   ...workspace,

@@ -8,8 +8,8 @@ const BATCH = 50;
 
 /**
  * Publishes one event for each workspace whose scheduled destroy run is due, and returns the number of these
- * workspaces. Concurrent replicas take different workspaces. If a replica crashes, none of its events is published, and
- * another replica takes its workspaces.
+ * workspaces. Concurrent replicas take different workspaces. If a replica crashes before the commit, no event of its
+ * transaction is published, and another replica takes its workspaces.
  */
 export const publishDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>
   app.transaction(async (tx) => {

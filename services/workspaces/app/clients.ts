@@ -6,7 +6,7 @@ import type { StateSummary } from "../domain/state-summary.ts";
 import type { ManagedResources } from "../domain/workspace-deletion.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 
-/** The question whether a user, team or run may do one of several actions to a workspace. */
+/** Asks whether a user, team or run may do at least one of several actions to a workspace. */
 export interface ActionCheck {
   principal: Holder;
   target: Required<Target>;
@@ -38,8 +38,8 @@ export interface AccessClient {
   /** Returns the name of a user or team, for error messages; undefined if the id is unknown. */
   nameOf(holder: Holder): Promise<string | undefined>;
   /**
-   * Returns, in the order of the checks, whether the principal may do at least one of the actions. False for a principal
-   * that does not exist, and for a run that has ended.
+   * Returns, in the order of the checks, whether the principal may do at least one of the actions. Returns false for a
+   * principal that does not exist and for a run that has ended.
    */
   batchCheckActions(checks: readonly ActionCheck[]): Promise<boolean[]>;
 }
@@ -68,12 +68,13 @@ export interface StateClient {
    */
   managedResources(workspaceId: WorkspaceId, epoch: bigint): Promise<ManagedResources>;
   /**
-   * Sets the lowest retention version that the state service may use. After the call returns, it deletes no state on
-   * the basis of an earlier version.
+   * Sets the lowest retention version that the state service may use. After the call returns, the state service deletes
+   * no state because of an earlier version.
    */
   raiseRetentionVersion(version: bigint): Promise<void>;
   /**
-   * Returns the state service's records of these workspaces, or a page of its records after an id, in its own order.
+   * Returns the state service's records of these workspaces, or the page of its records after an id. The page has the
+   * order of the state service.
    */
   listWorkspaces(
     which: { workspaceIds: readonly string[] } | { after: string; limit: number },

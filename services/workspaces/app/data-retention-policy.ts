@@ -80,8 +80,8 @@ export const deleteDataRetentionPolicy = (
   });
 
 /**
- * Changes retention, and returns only after the state service uses the new retention: from then on, it deletes nothing
- * on the basis of an earlier response. The state service is called even if nothing changed, so that a repeated request
+ * Changes the retention, and returns after the state service has confirmed the new version: it then no longer deletes
+ * anything because of an earlier one. Calls the state service even if nothing changed, so that a repeated request
  * completes a change that was interrupted before this call.
  */
 export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {

@@ -4,8 +4,8 @@ import { resolveEngineVersion } from "../domain/engine-version.ts";
 const MAX_CACHED = 1000;
 
 /**
- * Creates `App.resolveEngineVersion` for the known releases. Results are cached, because every workspace document needs
- * one and few different version strings are in use.
+ * Creates `App.resolveEngineVersion` for the known releases. Results are cached, because every workspace document
+ * contains a resolved version and only a few different version texts are in use.
  */
 export function createEngineVersionResolver(
   releases: readonly string[],

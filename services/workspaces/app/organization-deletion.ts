@@ -11,12 +11,15 @@ import { workspaceDeleted } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { syncDeletion } from "./workspace-deletion.ts";
 
-/** Number of workspaces that one transaction deletes, and of concurrent calls to the state service. */
+/**
+ * The number of workspaces that one transaction deletes (`BATCH`), and of concurrent calls to the state service
+ * (`PARALLEL`).
+ */
 const BATCH = 50;
 const PARALLEL = 8;
 /**
- * No further batch starts if less time than this remains until the call's deadline, in ms. Reconciliation then deletes
- * the rest of the organization in the background.
+ * The time before the call's deadline in which no further batch starts, in ms. Reconciliation then deletes the rest of
+ * the organization in the background.
  */
 const RESERVE_MS = 6000;
 
@@ -32,7 +35,7 @@ export const deleteOrganization = (app: App, caller: Caller, name: string): Prom
     authorize(caller, "organization:delete", { organizationId }),
   );
 
-/** Like `deleteOrganization`, if `authorizeDeletion` does not throw. */
+/** Deletes an organization like `deleteOrganization`, but with `authorizeDeletion` as the authorization. */
 export async function deleteOrganizationIf(
   app: App,
   caller: Caller,
@@ -42,8 +45,8 @@ export async function deleteOrganizationIf(
   const { principal } = grantsOf(caller);
   const organizationId = await app.transaction(async (tx) => {
     const organization = await tx.organizations.findByNameForUpdate(name);
-    // The organization may be deleted already: the request is then a repeat. If the caller has deleted several
-    // organizations of this name, the most recent deletion that is not complete is continued.
+    // The request may be a repeat: the organization is then already deleted. If the caller has deleted several
+    // organizations with this name, continues the most recent deletion that is not complete.
     if (organization?.status !== "active") {
       const pending = await tx.organizationDeletions.findPending(name, principal);
       if (!pending) throw organizationNotFound();

@@ -44,7 +44,8 @@ export async function listOrganizationTags(
 }
 
 /**
- * Returns the id if the workspace exists and the caller may read it; otherwise undefined, so that no tags are excluded.
+ * Returns the id if the workspace exists and the caller may read it. Otherwise returns undefined, which excludes no
+ * tags.
  */
 async function readableOrNone(
   app: App,

@@ -149,7 +149,7 @@ export async function syncOrganization(
   await app.leases.pendingSyncs.markOrganizationProvisioned(organization.id);
 }
 
-/** Sends the access service the settings that it enforces. */
+/** Sends the organization's settings that restrict credentials to the access service. */
 export async function syncCredentialSettings(app: App, organizationId: string): Promise<void> {
   const settings = await app.reads.organizations.findCredentialSettings(organizationId);
   if (settings) await app.access.setOrganizationSettings(settings);
@@ -191,7 +191,10 @@ function readableOrganizations(caller: Caller): string[] {
   );
 }
 
-/** Returns the caller with owner grants in the new organization: the caller's grants were read before it existed. */
+/**
+ * Returns the caller with owner grants in the new organization, because the caller's grants were read before the
+ * organization existed.
+ */
 function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
   if (caller.kind !== "principal") return caller;
   const organizations = new Map(caller.grants.organizations).set(organizationId, {
@@ -213,13 +216,15 @@ export async function getOrganizationName(app: App, id: OrganizationId): Promise
   return organization.name;
 }
 
-/** Called by the state service: returns whether each of the existing organizations is billed by usage. */
+/**
+ * Called by the state service: returns, for each organization among `ids` that exists, whether it is billed by usage.
+ */
 export const batchGetBilling = (app: App, ids: readonly string[]): Promise<OrganizationBilling[]> =>
   app.reads.organizations.batchBilling(ids);
 
 /**
- * Returns the error for an organization in which a list found nothing that the caller may know about. It is a refusal
- * if the organization exists; the caller cannot distinguish the two.
+ * Returns the `notFound` error of a list whose organization does not exist or is hidden from the caller. If the
+ * organization exists, the error is also recorded as a refusal; the response is the same.
  */
 export async function organizationHidden(app: App, name: string): Promise<AppError> {
   const organization = await app.reads.organizations.findByName(name);

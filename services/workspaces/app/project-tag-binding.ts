@@ -38,7 +38,7 @@ export async function batchListProjectTagBindings(
 
 /**
  * Adds or changes the bindings in the request and keeps all others, unless the request replaces all bindings. Returns
- * the bindings of the request, in its order.
+ * the requested bindings in the order of the request.
  */
 export const updateProjectTagBindings = (
   app: App,

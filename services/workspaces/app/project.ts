@@ -170,7 +170,7 @@ async function apply(
   await tx.tagBindings.replace(owner, current, bindings, { now: app.now() });
 }
 
-/** Passes the project's new auto-destroy duration on to its workspaces. It starts now. */
+/** Applies the project's new auto-destroy duration to the workspaces that inherit it. The duration starts now. */
 async function passOnActivityDuration(app: App, tx: Tx, project: Project): Promise<void> {
   const at = app.now();
   const dueAt = timeAfter(project.autoDestroyActivityDuration, at);

@@ -5,8 +5,8 @@ import { syncDeletion } from "./workspace-deletion.ts";
 import { syncPlacement } from "./workspace-placement.ts";
 
 /**
- * Returns one function for each overdue piece of work: an interrupted request that no event has completed yet. The
- * functions are independent, so if another service does not respond, only the work that needs it is postponed.
+ * Returns one function for each interrupted request that is overdue because no event has completed it. The functions
+ * are independent: if another service does not respond, only the functions that call it fail and are postponed.
  */
 export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> => {
   const now = app.now();

@@ -13,8 +13,8 @@ import { getWorkspace } from "./workspace.ts";
 import { type WorkspaceDocument, workspaceDocuments } from "./workspace-document.ts";
 
 /**
- * Returns the consumers of the workspace's state that the caller may read, ordered by name. With `approvedOnly`, they are
- * the approved ones, even if the state is shared with all workspaces. Throws `notFound`.
+ * Returns the consumers of the workspace's state that the caller may read, ordered by name. With `approvedOnly`,
+ * returns only the approved consumers, even if the state is shared with all workspaces. Throws `notFound`.
  */
 export async function listRemoteStateConsumers(
   app: App,
@@ -102,8 +102,8 @@ const change = (
   });
 
 /**
- * Throws `invalid` with each of `ids` that may not be a consumer. Checks only the ids for which `matters` returns true,
- * which are those that would change the set.
+ * Throws `invalid` with a problem for each of `ids` that cannot be a consumer. Checks only the ids for which `matters`
+ * returns true: the ids that would change the set.
  */
 async function requireEligible(
   tx: Tx,

@@ -50,14 +50,14 @@ export function requireSameReporter(
 }
 
 /**
- * Returns whether a run postpones the workspace's scheduled destruction. A destroy run does not: it may be the
- * scheduled run itself.
+ * Returns whether a run postpones the workspace's scheduled destruction. A destroy run does not postpone it, because it
+ * can be the scheduled run itself.
  */
 const isActivity = ({ isDestroy }: Run): boolean => !isDestroy;
 
 /**
- * Updates the workspace's performance, which covers the newest measured runs. Replacing `known` with the new report
- * adds at most one run to these and removes at most one, so the cost does not depend on the number of runs.
+ * Updates the workspace's performance, which covers the newest measured runs. The new report, which replaces `known`,
+ * adds at most one run to them and removes at most one. The cost therefore does not depend on the number of runs.
  */
 async function keepPerformance(
   tx: Tx,

@@ -16,8 +16,8 @@ const PAGE = 500;
 const LEASE_MS = 60_000;
 
 /**
- * The differences that one page of the comparison found: ids of workspaces, grouped by difference. `healed` differences
- * were repaired; `reported` ones need an operator.
+ * The differences that the comparison found on one page: the ids of workspaces, grouped by difference. Differences in
+ * `healed` were repaired; those in `reported` need an operator.
  */
 export interface Comparison {
   healed: Map<Healing, string[]>;
@@ -36,7 +36,7 @@ export async function compareNextPage(app: App): Promise<Comparison | undefined>
   const comparison: Comparison = { healed: new Map(), reported: new Map() };
   const compare = position.through === "theirs" ? compareTheirs : compareOurs;
   const next = await compare(app, position.after, comparison).catch(async (error: unknown) => {
-    // Releases the page, so that another replica can take it.
+    // Releases the lease, so that another replica can compare the page.
     await app.leases.stateComparisons.moveTo(position, now);
     throw error;
   });
@@ -55,8 +55,9 @@ const following = (
     : { through, after };
 
 /**
- * Compares a page of the state service's rows with the rows of this service. The state service is read first, so a
- * workspace without a row in this service was not created in between: it never existed, or its row was lost.
+ * Compares a page of the state service's rows with the rows of this service. The rows of the state service are read
+ * first. If a workspace has no row in this service, it was therefore not created in between: it never existed, or its
+ * row was lost.
  */
 async function compareTheirs(
   app: App,
@@ -91,8 +92,9 @@ async function compareTheirs(
 }
 
 /**
- * Compares a page of the rows of this service, to find workspaces that the state service has lost. These rows are read
- * first: the state service had reported each of the workspaces before, so it must still have a record of it.
+ * Compares a page of the rows of this service, to find workspaces that the state service has lost. The rows of this
+ * service are read first. The state service had reported each of these workspaces before, so it must still have a
+ * record of each.
  */
 async function compareOurs(
   app: App,

@@ -14,8 +14,8 @@ export async function refreshSummaries(app: App, ids: readonly WorkspaceId[]): P
 }
 
 /**
- * Stores a workspace's state summary, unless a newer one is stored or the workspace is deleted. A new state is an
- * activity of the workspace and postpones its scheduled destruction.
+ * Stores a workspace's state summary, unless a newer one is stored or the workspace is deleted. A new state counts as
+ * an activity of the workspace, which postpones its scheduled destruction.
  */
 export const applySummary = (
   app: Pick<App, "transaction" | "now">,

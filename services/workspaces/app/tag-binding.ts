@@ -56,7 +56,7 @@ export async function batchListWorkspaceEffectiveTagBindings(
   );
 }
 
-/** The bindings of a request, and whether all others are removed. */
+/** The bindings of a request, and whether the request removes all other bindings. */
 export interface TagBindingChange {
   given: readonly TagBindingInput[];
   replacesAll: boolean;
@@ -64,7 +64,7 @@ export interface TagBindingChange {
 
 /**
  * Adds or changes the bindings in the request and keeps all others, unless the request replaces all bindings. Returns
- * the bindings of the request, in its order.
+ * the requested bindings in the order of the request.
  */
 export const updateWorkspaceTagBindings = (
   app: App,
@@ -95,8 +95,8 @@ export const updateWorkspaceTagBindings = (
   });
 
 /**
- * Adds a problem for each binding in `wanted` that differs from the project's binding, if the key is reserved and must
- * not be overridden.
+ * Adds a problem for each binding in `wanted` that differs from the project's binding although the key is reserved and
+ * must not be overridden.
  */
 export async function checkOverrides(
   tx: Tx,
@@ -132,7 +132,7 @@ interface WantedTags {
   current: readonly TagBinding[];
   /** Maps each key to its value. */
   wanted: ReadonlyMap<string, string>;
-  /** The keys that are flat tags. */
+  /** The keys of the wanted bindings that are flat tags. */
   tagKeys: ReadonlySet<string>;
 }
 

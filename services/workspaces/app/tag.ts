@@ -81,8 +81,8 @@ const changeTags = (
   });
 
 /**
- * Returns the names of the referenced tags. Throws `notFound` for a tag id unless the caller may read a workspace that
- * has the tag.
+ * Returns the names of the referenced tags. Throws `notFound` for the id of a tag if the caller may read none of the
+ * workspaces that have the tag.
  */
 async function namesOf(
   tx: Tx,

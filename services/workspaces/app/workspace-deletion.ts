@@ -35,9 +35,9 @@ export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRe
 }
 
 /**
- * Deletes a workspace that manages no resources and is not locked. The state service must be called between two
- * transactions. Until the second one, a deletion lock blocks all writers; if the deletion is interrupted, it ends when
- * its lease expires.
+ * Deletes a workspace that manages no resources and is not locked. The state service is called between two
+ * transactions. From the first to the second transaction, a deletion lock blocks all writers. If the deletion is
+ * interrupted, the deletion lock ends when its lease expires.
  */
 export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef): Promise<void> =>
   withHolderName(app, async () => {
@@ -52,8 +52,8 @@ export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef)
   });
 
 /**
- * Deletes the state of a deleted workspace in the state service, then clears the deletion record: only the workspace's
- * id remains.
+ * Deletes the state of a deleted workspace in the state service. Then clears the deletion record except for the
+ * workspace's id.
  */
 export async function syncDeletion(app: App, deletion: PendingDeletion): Promise<void> {
   const { workspaceId, organizationId } = deletion;
@@ -110,8 +110,8 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
 type Placed = Pick<PendingDeletion, "workspaceId" | "organizationId" | "projectId">;
 
 /**
- * Returns the workspace. If the workspace is already deleted, returns the deletion that the state service has not
- * confirmed yet: the request is then a repeat. Throws `notFound` if neither exists.
+ * Returns the workspace. If the request is a repeat and the workspace is already deleted, returns the deletion that the
+ * state service has not yet confirmed. Throws `notFound` if neither exists.
  */
 async function workspaceOrDeletion(
   tx: Tx,

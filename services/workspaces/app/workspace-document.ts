@@ -15,7 +15,7 @@ export type WorkspaceDocument = WorkspaceWithActions & {
   lockedStale: boolean | null;
 };
 
-/** The lock of a holder that may do neither is stale. */
+/** The actions that use a lock. A lock is stale if its holder may do none of them. */
 const USES_OF_LOCK: readonly Action[] = ["state:write", "workspace:lock"];
 
 /** Returns the document of a workspace. Calls the access service, so it is not called in a transaction. */

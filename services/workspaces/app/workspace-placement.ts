@@ -19,8 +19,9 @@ export async function syncPlacement(app: App, placement: Placement): Promise<voi
 }
 
 /**
- * Replaces the state service's placement of a workspace if its version is `replacedVersion`, which this service has
- * never assigned. Without `replacedVersion`, the state service would refuse a lower version.
+ * Replaces the placement that the state service has stored for a workspace, if the stored version is `replacedVersion`.
+ * This service has never assigned that version. Without `replacedVersion`, the state service would ignore a placement
+ * with a lower version.
  */
 export async function replacePlacement(
   app: App,

@@ -15,8 +15,8 @@ import {
 } from "../app/reconciliation.ts";
 
 /**
- * After an interrupted request, completes its changes in the other services. For this the workspaces service consumes
- * its own events and reads its own rows; usually nothing is left to do.
+ * Completes the changes of interrupted requests in the other services. The workspaces service receives its own events
+ * for this and reads its own rows. Usually the request has already completed all changes.
  */
 export const pendingSyncProjections = (app: App): Projection[] => [
   {

@@ -1,6 +1,6 @@
 import type { OrganizationId, RunId, WorkspaceId } from "./ids.ts";
 
-/** What administrators of the installation see of a workspace of any organization. */
+/** The values of a workspace that administrators of the installation see, in any organization. */
 export interface AdministeredWorkspace {
   id: WorkspaceId;
   name: string;

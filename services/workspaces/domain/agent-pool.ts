@@ -4,7 +4,7 @@ import { takenText } from "./errors.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import { holdsNul } from "./text.ts";
 
-/** An agent pool. It is only a record that the `agent-pool-id` of workspaces refers to: Statehouse runs no agents. */
+/** An agent pool: a record to which the attribute `agent-pool-id` of workspaces refers. Statehouse runs no agents. */
 export class AgentPool {
   declare id: AgentPoolId;
   declare organizationId: OrganizationId;

@@ -1,6 +1,6 @@
 import type { Problems } from "@statehouse/errors";
 
-/** When a workspace's next destroy run is due, and the settings that determine it. */
+/** The time at which a workspace's next destroy run is due, and the settings that determine this time. */
 export interface AutoDestroy {
   /** Null if no destroy run is scheduled. */
   autoDestroyAt: Date | null;
@@ -11,7 +11,10 @@ export interface AutoDestroy {
   autoDestroyActivityDuration: string | null;
   /** Whether the workspace uses its project's auto-destroy settings; false if it has settings of its own. */
   inheritsProjectAutoDestroy: boolean;
-  /** The duration of the workspace's project. While the workspace inherits it, `autoDestroyAt` follows from it. */
+  /**
+   * The duration of the workspace's project. While the workspace inherits the duration, `autoDestroyAt` is computed
+   * from it.
+   */
   inheritedActivityDuration: string | null;
 }
 
@@ -86,7 +89,7 @@ export function applyAutoDestroy(
     if (moment === undefined) problems.add("autoDestroyAt", "Auto destroy at is invalid");
     else if (moment !== null) {
       workspace.autoDestroyAt = moment;
-      // A fixed time and a duration exclude one another, unless the request contains both.
+      // A fixed time replaces a duration, unless the request contains both.
       if (!duration) workspace.autoDestroyActivityDuration = null;
     } else if (!duration) workspace.autoDestroyAt = null;
   }
@@ -96,7 +99,9 @@ export function applyAutoDestroy(
   else noteActivity(workspace, now);
 }
 
-/** Applies the duration of the workspace's project, which is new or has changed. It starts now. */
+/**
+ * Applies the duration of the workspace's project, if the project or its duration has changed. The duration starts now.
+ */
 export function inheritActivityDuration(
   workspace: AutoDestroy,
   duration: string | null,
@@ -107,7 +112,7 @@ export function inheritActivityDuration(
   workspace.autoDestroyAt = timeAfter(duration, now);
 }
 
-/** Returns the time of a destroy run if the last activity is now; null without a duration. */
+/** Returns the time of the destroy run if the last activity is now. Returns null if there is no duration. */
 export function timeAfter(duration: string | null, now: Date): Date | null {
   const ms = duration === null ? undefined : durationMs(duration);
   return ms === undefined ? null : new Date(now.getTime() + ms);

@@ -1,6 +1,6 @@
 import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 
-/** A configuration version, as its runner last reported it. */
+/** A configuration version in the form of its last report. */
 export interface ConfigurationVersion {
   id: ConfigurationVersionId;
   /** The name of the runner that first reported this configuration version. */

@@ -15,7 +15,7 @@ export class DataRetentionPolicy {
   declare organizationId: OrganizationId | null;
   declare workspaceId: WorkspaceId | null;
   declare kind: DataRetentionKind;
-  /** Set only if the kind is `delete-older`, which has at least one of the two numbers of days. */
+  /** Set only if the kind is `delete-older`. Such a policy has at least one of the two numbers of days. */
   declare deleteOlderThanNDays: number | null;
   /** Applies to state versions instead of `deleteOlderThanNDays`. */
   declare stateVersionsDeleteAfterNDays: number | null;
@@ -46,7 +46,7 @@ export type DataRetentionOwner =
   | { workspaceId: WorkspaceId }
   | "site";
 
-/** The retention that applies to a workspace: its own, its organization's or the installation's. */
+/** The retention that applies to a workspace: from its own policy, its organization's or the installation's. */
 export interface WorkspaceRetention {
   workspaceId: WorkspaceId;
   organizationId: OrganizationId;
@@ -57,9 +57,9 @@ export interface WorkspaceRetention {
 
 export interface DataRetentionInput {
   kind: string;
-  /** Undefined: the number does not change. */
+  /** Undefined: the stored number does not change. */
   deleteOlderThanNDays: number | undefined;
-  /** Null removes the number; undefined: it does not change. */
+  /** Null removes the number. Undefined: the stored number does not change. */
   stateVersionsDeleteAfterNDays: number | null | undefined;
 }
 

@@ -5,8 +5,8 @@ const condition = new RegExp(String.raw`^\s*(=|!=|>=|<=|>|<|~>)?\s*(${version})\
 const MAX_LENGTH = 128;
 
 /**
- * Returns whether a string is an exact version, a constraint such as `~> 1.0.0, != 1.0.3`, or `latest`. Versions that
- * are not known releases are accepted, because OpenTofu's clients send OpenTofu versions.
+ * Returns whether a string is an exact version, a constraint such as `~> 1.0.0, != 1.0.3`, or `latest`. Accepts exact
+ * versions that are not known releases, because OpenTofu's clients send versions of OpenTofu.
  */
 export const isEngineVersion = (text: string): boolean =>
   text === "latest" ||

@@ -72,7 +72,7 @@ export const stateBeingProcessed = () =>
 export const lockHolderNotAllowed = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 
-/** The message that clients search for; used for organizations, projects and workspaces. */
+/** The message for a name that another organization, project or workspace has. Clients search for this text. */
 export const takenText = "Name has already been taken";
 
 /** Thrown if another request took the name after this request had checked it. */

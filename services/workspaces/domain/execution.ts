@@ -73,8 +73,8 @@ export function applyExecution(
 }
 
 /**
- * Returns the settings, leaving out each value that the same request declares as inherited in `setting-overwrites`.
- * Clients such as the configuration provider send both and expect the value to be ignored.
+ * Returns the settings without the values that the same request declares as inherited in `setting-overwrites`. Clients
+ * such as the Terraform provider for configuration send both, and expect that the value is ignored.
  */
 function withoutInherited({
   executionMode,

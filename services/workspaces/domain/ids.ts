@@ -1,4 +1,4 @@
-/** Ids as they are in rows and events: a prefix and 16 letters and digits. An id is never reused. */
+/** Ids in the form that rows and events contain: a prefix, then 16 letters and digits. An id is never reused. */
 export type OrganizationId = `org-${string}`;
 
 export type ProjectId = `prj-${string}`;

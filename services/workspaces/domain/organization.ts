@@ -15,8 +15,8 @@ import { checkText, limits } from "./text.ts";
 
 /**
  * The status of an organization:
- * - `provisioning`: it is committed, and the access service has not confirmed it. Its name is taken. Only its
- *   creator, who can repeat the creation, sees it.
+ * - `provisioning`: its row is committed, but the access service has not confirmed it. Its name is taken. Only its
+ * creator sees it, and can repeat the creation.
  * - `active`: it is visible to its members.
  * - `deleting`: its data is being deleted. No caller sees it, and its name is free.
  */
@@ -48,7 +48,7 @@ export class Organization {
   declare plan: Plan;
   /** Maximum number of workspaces in the organization; null for no limit. */
   declare workspaceLimit: number | null;
-  /** When reconciliation repeats a creation that was interrupted. */
+  /** The time at which reconciliation repeats the creation if it was interrupted. */
   declare retryAt: Date;
   declare revision: bigint;
   declare createdAt: Date;
@@ -193,8 +193,8 @@ interface ValidationContext {
   poolKnown?: boolean;
 }
 
-// Accepts one @ between a local part and a host with a dot. A stricter check would be useless: only sending a message
-// shows whether an address exists.
+// Accepts one @ between a local part and a host with a dot. A stricter check would be useless: only a message that is
+// sent to an address shows whether it exists.
 const EMAIL = /^[^\s@]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\.[A-Za-z]{2,63}$/;
 
 /** Applies settings to the organization and adds violated rules to `problems`. */

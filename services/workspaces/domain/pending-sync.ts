@@ -1,6 +1,8 @@
 import type { Holder, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 
-/** How long a request may wait for another service to confirm a change before other replicas repeat the call, in ms. */
+/**
+ * The time in ms that another service has to confirm a change to the request. After it, other replicas repeat the call.
+ */
 export const RETRY_AFTER_MS = 30_000;
 
 /**

@@ -1,6 +1,6 @@
 import { isFailed, type Run } from "./run.ts";
 
-/** A workspace's performance covers at most this number of runs. */
+/** The maximum number of runs that a workspace's performance covers. */
 export const WINDOW = 30;
 
 /** The values of one run that contribute to its workspace's performance. */

@@ -21,8 +21,8 @@ export class Project {
   /** Set if and only if the project's own mode is `agent`. */
   declare defaultAgentPoolId: AgentPoolId | null;
   /**
-   * How long after their last activity the workspaces that inherit this setting are destroyed; null if they are not
-   * destroyed automatically.
+   * The time after its last activity at which a workspace that inherits this setting is destroyed. Null if these
+   * workspaces are not destroyed automatically.
    */
   declare autoDestroyActivityDuration: string | null;
   declare revision: bigint;
@@ -119,7 +119,7 @@ export function applyProjectSettings(
     problems.add("overwritesDefaultAgentPool", overwritesDiffer);
   }
   if (overwrites === false) {
-    // As for workspaces, the mode and pool in the same request are ignored.
+    // The mode and pool in the same request are ignored, as for workspaces.
     project.defaultExecutionMode = null;
     project.defaultAgentPoolId = null;
     return;

@@ -31,8 +31,8 @@ export function checkConsumers(
 }
 
 /**
- * Thrown if the set is changed while global remote state is enabled: all workspaces of the organization may read the
- * state then.
+ * Thrown if the set of consumers is changed while global remote state is enabled: all workspaces of the organization
+ * may then read the state.
  */
 export const globalRemoteStateEnabled = () =>
   invalid([

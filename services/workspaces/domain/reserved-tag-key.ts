@@ -60,7 +60,7 @@ export function applyReservedTagKey(
 
 /**
  * Returns the requested bindings whose value differs from a project binding in `fixed`, which workspaces may not
- * override. Overrides that the workspace already has are allowed and therefore omitted. `wanted` maps each key to its
+ * override. Omits overrides that the workspace already has, because they remain allowed. `wanted` maps each key to its
  * value.
  */
 export function disallowedOverrides(

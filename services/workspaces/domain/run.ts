@@ -1,7 +1,7 @@
 import { conflict, notFound } from "@statehouse/errors";
 import type { OrganizationId, ProjectId, RunId, WorkspaceId } from "./ids.ts";
 
-/** A run, as its runner last reported it: the values that rules use, and the complete report. */
+/** A run in the form of its last report: the values that rules use, and the complete report. */
 export interface Run {
   id: RunId;
   /** The name of the runner that first reported this run. */
@@ -95,7 +95,7 @@ export type RunEvent = ReturnType<typeof runEnded>;
 
 export const runNotFound = () => notFound("run");
 
-/** Thrown if a run that has ended requests an action: it no longer has permissions. */
+/** Thrown if a run requests an action after it has ended, because it then has no permissions. */
 export const runAlreadyEnded = () => conflict("run_ended", "The run has ended.");
 
 /** Thrown if a run accesses a workspace other than the one that it was reported for. */

@@ -11,7 +11,7 @@ export interface StateRecord {
   dropped: boolean;
 }
 
-/** This service's record of a workspace; only the id is known of a deleted workspace. */
+/** This service's record of a workspace. For a deleted workspace it contains only the id. */
 export type OwnRecord =
   | { deleted: false; placement: Placement; stateRevision: bigint }
   | { deleted: true };
@@ -21,7 +21,7 @@ export type OwnRecord =
  * - `summary`: this service has an older state summary than the state service.
  * - `placement`: the state service has an older placement than this service.
  * - `deletion`: the state service has not dropped a workspace that is deleted here.
- * - `placementAhead`: the state service has a placement that this service never assigned, or lost in a restore.
+ * - `placementAhead`: the state service has a placement that this service has never assigned or has lost in a restore.
  * - `summaryAhead`: this service has a state summary with a revision that the state service cannot have assigned.
  */
 export const healings = [

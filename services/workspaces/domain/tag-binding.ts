@@ -52,7 +52,10 @@ export function checkTagBindings(given: readonly TagBindingInput[], problems: Pr
   }
 }
 
-/** Checks the flat tags of a request. Messages call their key "name", as requests do. A repeated name is one tag. */
+/**
+ * Checks the flat tags of a request. The messages call the key "name", like requests do. A name that is repeated counts
+ * as one tag.
+ */
 export function checkTagNames(
   names: readonly string[],
   problems: Problems,
@@ -80,8 +83,8 @@ export function checkTagBindingCount(
 }
 
 /**
- * Returns a map from key to value of the existing bindings `own` and the requested bindings `given`, which take
- * precedence.
+ * Returns a map from key to value that combines the existing bindings `own` with the requested bindings `given`. The
+ * requested bindings take precedence.
  */
 export const mergeTagBindings = (
   own: readonly TagBindingInput[],
@@ -109,7 +112,10 @@ export function tagKeysAfterAdding(
   return new Set(wanted.keys()).difference(bound);
 }
 
-/** Returns the flat tags that remain after a request has set the bindings `given`: those whose keys it does not set. */
+/**
+ * Returns the flat tags that remain after a request has set the bindings `given`: the flat tags whose keys the request
+ * does not set.
+ */
 export function tagKeysAfterBinding(
   current: readonly Pick<TagBinding, "key" | "throughTags">[],
   given: readonly TagBindingInput[],

@@ -5,7 +5,7 @@ export const holdsNul = (text: string): boolean => text.includes("\0");
 
 /**
  * Maximum lengths of free texts, in characters, and maximum numbers of list entries. The API's documentation defines no
- * limits; these are far above practical use and keep pages of documents small.
+ * limits. These limits are far above practical values and keep pages of documents small.
  */
 export const limits = {
   description: 4096,

@@ -18,7 +18,8 @@ export interface ManagedResources {
 }
 
 /**
- * The lease of a deletion lock. It is longer than any request may take, so only interrupted deletions lose their lock.
+ * The lease of a deletion lock in ms. It is longer than the time limit of any request, so only an interrupted deletion
+ * loses its lock.
  */
 const LEASE_MS = 120_000;
 
@@ -36,8 +37,8 @@ export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
 }
 
 /**
- * Ends the deletion lock of a safe deletion, whether the deletion succeeds or not. Throws if another caller has locked
- * the workspace in the meantime.
+ * Ends the deletion lock of a safe deletion, both if the deletion succeeds and if it fails. Throws if another caller
+ * has locked the workspace in the meantime.
  */
 export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
   if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);

@@ -24,7 +24,7 @@ export interface WorkspaceLock {
  */
 export interface DeletionLock {
   epoch: bigint;
-  /** When the lease ends. From then on any caller may lock the workspace, and the deletion fails. */
+  /** The time at which the lease ends. After it, any caller may lock the workspace, and the deletion fails. */
   until: Date;
 }
 

@@ -5,7 +5,10 @@ import { RETRY_AFTER_MS } from "./pending-sync.ts";
 import type { Project } from "./project.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** The organization and project of a workspace. The state service needs them too, because grants can be on projects. */
+/**
+ * The organization and project of a workspace. The state service stores them too, because it authorizes with grants on
+ * organizations and projects.
+ */
 export interface Placement {
   workspaceId: WorkspaceId;
   organizationId: OrganizationId;

@@ -24,7 +24,7 @@ export const projectId = idParser("prj", projectNotFound);
 export const runId = idParser("run", runNotFound);
 export const workspaceId = idParser("ws", workspaceNotFound);
 
-/** Converts an agent pool id of a request: an empty string means no pool. Whether the pool exists is checked later. */
+/** Converts an agent pool id of a request. An empty string means no pool. Whether the pool exists is checked later. */
 export const optionalAgentPoolId = (text: string | undefined): AgentPoolId | null | undefined =>
   text === "" ? null : (text as AgentPoolId | undefined);
 

@@ -76,7 +76,10 @@ function durationOf(
   return Number(phase.durationMs);
 }
 
-/** Returns the revision of a report. Throws `invalid` if it is too large for PostgreSQL rows to be read exactly. */
+/**
+ * Returns the revision of a report. Throws `invalid` if it is too large to be read from PostgreSQL without a loss of
+ * precision.
+ */
 export function revisionOf({ revision }: { revision: bigint }): bigint {
   if (revision > BigInt(Number.MAX_SAFE_INTEGER)) {
     throw reportInvalid(

@@ -1,6 +1,6 @@
 /**
- * SQL expression: whether the organization with this id is neither being created nor being deleted. Select it; in a
- * condition, a page would not be read in the order of its index.
+ * SQL expression: whether the organization with this id is neither being created nor being deleted. Use it in the
+ * select list: as a condition it would prevent PostgreSQL from reading a page in the order of an index.
  */
 export const organizationIsActive = (organizationId: string): string =>
   // index: organizations_pkey

@@ -21,7 +21,7 @@ export interface AdministeredWorkspaceSearch {
   page: PageInput;
 }
 
-/** The sort columns of the table `table`. The last column is unique, so that the order is stable. */
+/** Returns the sort columns of the table `table`. The last column is unique, so that the order is stable. */
 const orderBy = ({ key, descending }: AdministeredWorkspaceSort, table: string): string => {
   const direction = descending ? "desc" : "asc";
   const column =

@@ -11,8 +11,8 @@ export interface RelationScope {
 }
 
 /**
- * Replaces the requested relations of a pool completely. Returns false if a relation contains an id outside the
- * organization, or an added id that the caller may not read.
+ * Replaces the requested relations of a pool completely. Returns false if a relation contains an id of another
+ * organization, or a new id that the caller may not read.
  */
 export const relateAgentPool =
   (em: EntityManager) =>

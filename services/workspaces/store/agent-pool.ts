@@ -58,7 +58,7 @@ const related = (relation: "allowed" | "excluded", readable: string) =>
   `array(select w.id from agent_pool_workspaces r join workspaces w on w.id = r.workspace_id
      where r.agent_pool_id = a.id and r.relation = '${relation}' and ${readable} order by w.id)`;
 
-/** Selects pools with the part of their relations that the caller may see. */
+/** Returns the SQL that selects pools with the part of their relations that the caller may see. */
 function view(shown: RelationScope, parameters: Parameters): string {
   const workspaces = readableWorkspaces(shown.workspaces, parameters);
   // index: agent_pool_workspaces_pkey, agent_pool_projects_pkey, workspaces_agent_pool, workspaces_pkey
@@ -78,15 +78,15 @@ export interface AgentPoolSearch {
   organizationId: OrganizationId;
   /** The part of each pool's relations that the caller may see. */
   shown: RelationScope;
-  /** The workspaces and projects that the name filters below can match. */
+  /** The workspaces and projects that the two name filters can match. */
   named: RelationScope;
   /** Part of the pool's name; empty matches all pools. */
   query: string;
-  /** Selects the pools that the workspace with this name may use; empty matches all pools. */
+  /** The name of a workspace that must be allowed to use the pool; empty matches all pools. */
   allowedWorkspaceName: string;
   /**
-   * Selects the pools that the workspaces of the project with this name may use, except workspaces that a pool
-   * excludes; empty matches all pools.
+   * The name of a project whose workspaces must be allowed to use the pool, except workspaces that the pool excludes;
+   * empty matches all pools.
    */
   allowedProjectName: string;
   sort: "name" | "created-at";
@@ -161,7 +161,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Agent pools inside a transaction. */
+/** Reads and writes of agent pools inside a transaction. */
 const rows = (em: EntityManager) => ({
   async getForUpdate(id: AgentPoolId): Promise<AgentPool> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -232,7 +232,10 @@ type ListedAgentPool = Pick<AgentPool, "id" | "organizationId" | "name"> & {
   revision: number;
 };
 
-/** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 agent pools after $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
+ */
 const listedAgentPools = `-- index: agent_pools_pkey, organizations_pkey
   select a.id as key, a.id, a.organization_id as "organizationId", a.name, a.revision,
     ${organizationIsActive("a.organization_id")} as "isListed"

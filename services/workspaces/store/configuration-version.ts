@@ -7,7 +7,7 @@ import type {
 import { reportedByOther } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 
-/** Configuration versions, outside any transaction. */
+/** Reads of configuration versions, outside any transaction. */
 const reads = (database: Database) => ({
   batch(ids: readonly string[]): Promise<ConfigurationVersionView[]> {
     return database.query<ConfigurationVersionView>(
@@ -21,7 +21,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Configuration versions inside a transaction that holds the lock on their workspace's row. */
+/** Reads and writes of configuration versions, inside a transaction that holds the lock on their workspace's row. */
 const rows = (em: EntityManager) => ({
   async find(
     id: ConfigurationVersionId,

@@ -114,7 +114,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Policies inside a transaction that holds the lock on their owner's row. */
+/** Reads and writes of policies, inside a transaction that holds the lock on their owner's row. */
 const rows = (em: EntityManager) => ({
   /**
    * Increments and returns the retention version, which covers all policies and plans. Concurrent changes wait until
@@ -133,8 +133,8 @@ const rows = (em: EntityManager) => ({
 
   async findForUpdate(owner: DataRetentionOwner): Promise<DataRetentionPolicy | undefined> {
     const own = owner === "site" ? { organizationId: null, workspaceId: null } : { ...owner };
-    // The installation has no row of its own. The row of general settings is locked instead, so that two transactions
-    // do not create its policy concurrently.
+    // The installation has no row that could be locked. The row of the general settings is locked instead, so that two
+    // transactions cannot create the installation's policy concurrently.
     if (owner === "site") {
       await queryIn(em, "select from general_settings for update");
     }
@@ -155,13 +155,16 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-/** The fields of a policy's events. The organization is also that of a workspace's policy. */
+/** The fields of a policy's events. They contain the organization even if the policy belongs to a workspace. */
 type PublishedPolicy = Omit<DataRetentionPolicy, "revision">;
 type ListedPolicy = PublishedPolicy & { key: string; revision: number };
 
 const organizationOfPolicy = "coalesce(r.organization_id, w.organization_id)";
 
-/** Selects at most $3 policies after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 policies after $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
+ */
 const listedPolicies = `-- index: data_retention_policies_pkey, workspaces_pkey, organizations_pkey
   select r.id as key, ${organizationOfPolicy} as "organizationId", r.workspace_id as "workspaceId",
     ${columns}, r.revision,

@@ -21,11 +21,11 @@ const reads = (database: Database) => ({
   get: async () => onlyRow(await database.query(select)),
 });
 
-/** The settings inside a transaction. */
+/** Reads and writes of the settings inside a transaction. */
 const rows = (em: EntityManager) => ({
   get: async () => onlyRow(await queryIn(em, select)),
 
-  /** Reads the settings to change some of them: the others must not change meanwhile. */
+  /** Returns the settings and locks their row, so that no other transaction changes them meanwhile. */
   getForUpdate: async () => onlyRow(await queryIn(em, `${select} for update`)),
 
   async set({

@@ -10,7 +10,10 @@ import {
 import type { Workspace } from "../domain/workspace.ts";
 import { workspaceSchema } from "./workspace-columns.ts";
 
-/** Deletion records of organizations inside a transaction. The rows of `tables` are deleted with their organization. */
+/**
+ * Reads and writes of organizations' deletion records, inside a transaction. The rows of `tables` are deleted with
+ * their organization.
+ */
 const rows = (em: EntityManager, tables: readonly string[]) => ({
   async add(
     organizationId: OrganizationId,
@@ -28,7 +31,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
   },
 
   /**
-   * Returns the incomplete deletion that a repeated request continues: one by the same principal. Undefined if there is
+   * Returns the incomplete deletion that a repeated request of the same principal continues; undefined if there is
    * none.
    */
   async findPending(
@@ -58,8 +61,8 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
   },
 
   /**
-   * Deletes workspaces. As with the deletion of a single workspace, the state service must still confirm each one. Tags
-   * are deleted later, with the organization.
+   * Deletes workspaces. The state service must still confirm each deletion, as for a single workspace. Tags are deleted
+   * later, with the organization.
    */
   async removeWorkspaces(workspaces: readonly Workspace[], now: Date): Promise<void> {
     const ids = workspaces.map(({ id }) => id);

@@ -98,7 +98,7 @@ const view = `
     ${ownDataRetentionPolicy("r.organization_id = o.id")}
   from organizations o`;
 
-/** How an organization's plan is billed, with the revision of its row. */
+/** The billing of an organization's plan, with the revision of the organization's row. */
 export interface OrganizationBilling {
   organizationId: OrganizationId;
   usageBased: boolean;
@@ -110,7 +110,7 @@ export interface OrganizationSearch {
   ids: readonly string[];
   /** Part of the organization's name or of its e-mail address; empty matches all. */
   query: string;
-  /** Substrings of the organization's name and e-mail address; an empty string matches every organization. */
+  /** Parts of the organization's name and of its e-mail address; an empty string matches all. */
   name: string;
   email: string;
   /** Undefined returns all matching organizations. */
@@ -193,7 +193,7 @@ const reads = (database: Database) => ({
     return pageWithTotal(rows);
   },
 
-  /** Returns a page of all organizations, whether or not the caller belongs to them. For administrators. */
+  /** Returns a page of all organizations, for administrators. The caller need not belong to them. */
   async pageOfAll({ query, page }: OrganizationsOfAll): Promise<Page<OrganizationView>> {
     const matches = "o.status = 'active' and o.name ilike $1";
     const rows = await database.query<RowWithTotal<OrganizationView>>(
@@ -217,7 +217,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Organizations inside a transaction. */
+/** Reads and writes of organizations inside a transaction. */
 const rows = (em: EntityManager) => ({
   /** Returns the organization in any status, because its name is taken as soon as its row exists. */
   async findByNameForUpdate(name: string): Promise<Organization | undefined> {
@@ -232,8 +232,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns an active organization. It is locked against deletion until the transaction ends, so that a later deletion
-   * includes everything that this transaction adds.
+   * Returns an active organization. Prevents its deletion until the transaction ends, so that a later deletion includes
+   * everything that this transaction adds.
    */
   async getByName(name: string): Promise<Organization> {
     const lockMode = LockMode.PESSIMISTIC_READ;
@@ -289,7 +289,9 @@ type ListedOrganization = Pick<Organization, "id" | "name" | "creatorUserId" | "
   revision: number;
 };
 
-/** Selects at most $3 organizations after $1 for subscribers: all, or $2 if it is not null. */
+/**
+ * Selects at most $3 organizations after $1 for the listing: only organization $2, or all organizations if $2 is null.
+ */
 const listedOrganizations = `-- index: organizations_pkey
   select o.id as key, o.id, o.name, o.creator_user_id as "creatorUserId", o.plan, o.revision
   from organizations o

@@ -39,7 +39,7 @@ const withVersion = <Row extends { version: number }>(row: Row) => ({
 /** Maximum number of rows that a replica claims with one statement. Each row costs a call to another service. */
 const CLAIM = 100;
 
-/** Changes that another service has not confirmed; read outside any transaction. */
+/** Reads of the changes that another service has not confirmed, outside any transaction. */
 const reads = (database: Database) => ({
   async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
     const [row] = await database.query<OrganizationRow>(
@@ -148,7 +148,10 @@ const leases = (database: Database) => {
       );
     },
 
-    /** Makes the deletion due immediately: a part of it is complete, and any replica may continue. */
+    /**
+     * Makes the deletion due immediately, so that any replica continues it. Called after a part of the deletion is
+     * complete.
+     */
     async rescheduleOrganizationDeletion(id: OrganizationId, now: Date): Promise<void> {
       await database.query(
         // index: organization_deletions_pkey

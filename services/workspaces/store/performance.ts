@@ -2,7 +2,10 @@ import { type EntityManager, queryIn } from "@statehouse/postgres";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { noPerformance, type Performance } from "../domain/performance.ts";
 
-/** The sums of a workspace's performance, inside a transaction that holds the lock on the workspace's row. */
+/**
+ * Reads and writes of the sums of a workspace's performance, inside a transaction that holds the lock on the
+ * workspace's row.
+ */
 const rows = (em: EntityManager) => ({
   async get(workspaceId: WorkspaceId): Promise<Performance> {
     const [row] = await queryIn<Performance>(

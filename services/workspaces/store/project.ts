@@ -136,7 +136,7 @@ const reads = (database: Database) => ({
     return first && { ...pageWithTotal<ProjectView>(rows), organizationId: first.within };
   },
 
-  /** Returns the organization of a project, whatever the organization's status is. */
+  /** Returns the organization of a project. The organization can have any status. */
   async organizationOf(id: ProjectId): Promise<OrganizationId | undefined> {
     const [row] = await database.query<{ organizationId: OrganizationId }>(
       // index: projects_pkey
@@ -156,11 +156,11 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Projects inside a transaction. */
+/** Reads and writes of projects inside a transaction. */
 const rows = (em: EntityManager) => ({
   /**
-   * Returns the project. It is locked against deletion until the transaction ends, so that a later deletion includes
-   * everything that this transaction adds.
+   * Returns the project. Prevents its deletion until the transaction ends, so that a later deletion includes everything
+   * that this transaction adds.
    */
   async get(id: ProjectId): Promise<Project> {
     const lockMode = LockMode.PESSIMISTIC_READ;
@@ -213,7 +213,10 @@ type ListedProject = Pick<Project, "id" | "organizationId" | "name"> & {
   revision: number;
 };
 
-/** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 projects after $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
+ */
 const listedProjects = `-- index: projects_pkey, organizations_pkey
   select p.id as key, p.id, p.organization_id as "organizationId", p.name, p.revision,
     ${organizationIsActive("p.organization_id")} as "isListed"

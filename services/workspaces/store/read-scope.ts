@@ -8,7 +8,7 @@ export interface ReadScope {
   organizationIds: readonly string[];
   /** Projects that the caller may read in other organizations, with their workspaces. */
   projectIds: readonly string[];
-  /** Single workspaces that the caller may read in addition, in any organization. */
+  /** Single workspaces that the caller may also read, in any organization. */
   workspaceIds: readonly string[];
 }
 

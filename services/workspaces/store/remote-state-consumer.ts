@@ -24,16 +24,14 @@ export type Producer = Pick<
   "id" | "organizationId" | "projectId" | "globalRemoteState" | "projectRemoteState"
 >;
 
-/**
- * The question which of the workspaces `workspaceIds` have a state that a run of the workspace `consumerId` may read.
- */
+/** Asks for the workspaces among `workspaceIds` whose state a run of the workspace `consumerId` may read. */
 export interface ConsumerQuestion {
   runId: string;
   consumerId: string;
   workspaceIds: readonly string[];
 }
 
-/** Returns the SQL condition for the consumers of `producer`, as workspaces `w`, that the caller may read. */
+/** Returns the SQL condition on workspaces `w`: they are consumers of `producer`, and the caller may read them. */
 function conditions(producer: Producer, readable: ReadScope, parameters: Parameters): string {
   const readableOnes = readableWorkspaces(readable, parameters);
   const id = parameters.bind(producer.id);
@@ -53,7 +51,7 @@ function conditions(producer: Producer, readable: ReadScope, parameters: Paramet
     )) and ${readableOnes}`;
 }
 
-/** Consumers, outside any transaction. */
+/** Reads of consumers, outside any transaction. */
 const reads = (database: Database) => ({
   /** Returns a page of consumers, ordered by name. */
   async list(
@@ -110,7 +108,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Consumers inside a transaction that holds the lock on the workspace's row. */
+/** Reads and writes of a workspace's consumers, inside a transaction that holds the lock on the workspace's row. */
 const rows = (em: EntityManager) => ({
   async of(workspaceId: WorkspaceId): Promise<Set<WorkspaceId>> {
     const rows = await queryIn<{ id: WorkspaceId }>(
@@ -136,7 +134,10 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** Adds consumers. Existing workspaces are locked against deletion; concurrently deleted ones are omitted. */
+  /**
+   * Adds consumers, and prevents their deletion until the transaction ends. Omits workspaces that were deleted
+   * concurrently.
+   */
   async add(workspaceId: WorkspaceId, ids: readonly WorkspaceId[]): Promise<void> {
     if (ids.length === 0) return;
     await queryIn(

@@ -73,7 +73,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Reserved tag keys inside a transaction. */
+/** Reads and writes of reserved tag keys inside a transaction. */
 const rows = (em: EntityManager) => ({
   async getForUpdate(id: ReservedTagKeyId): Promise<ReservedTagKey> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -125,7 +125,10 @@ const fieldsOf = ({ id, organizationId, key }: Owned) => ({
   key,
 });
 
-/** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 reserved tag keys after $1 for the listing: those of organization $2, or of all organizations if
+ * $2 is null.
+ */
 const listedReservedTagKeys = `-- index: reserved_tag_keys_pkey, organizations_pkey
   select k.id as key, k.id, k.organization_id as "organizationId", k.revision, k.key as "tagKey",
     ${organizationIsActive("k.organization_id")} as "isListed"

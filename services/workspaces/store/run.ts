@@ -13,7 +13,7 @@ export type KeptRun = Omit<Run, "report" | "isDestroy" | "runner"> & {
   runner: string | null;
 };
 
-/** The organization of a workspace, and how a run is related to the workspace. */
+/** The organization of a workspace, and the stored values of a run that may belong to the workspace. */
 interface RunPlacement {
   organizationId: OrganizationId;
   /** Null if the run was not reported, or was reported before runners were recorded. */
@@ -31,7 +31,7 @@ const columns = `id, runner, workspace_id as "workspaceId", revision, status, cr
 
 const kept = (row: KeptRow): KeptRun => ({ ...row, revision: BigInt(row.revision) });
 
-/** Runs, outside any transaction. */
+/** Reads of runs, outside any transaction. */
 const reads = (database: Database) => ({
   batch(ids: readonly string[]): Promise<RunView[]> {
     return database.query<RunView>(
@@ -92,7 +92,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Runs inside a transaction that holds the lock on their workspace's row. */
+/** Reads and writes of runs, inside a transaction that holds the lock on their workspace's row. */
 const rows = (em: EntityManager) => ({
   async find(id: RunId): Promise<KeptRun | undefined> {
     // index: runs_pkey
@@ -198,7 +198,10 @@ const rows = (em: EntityManager) => ({
 type EndedRun = Pick<Run, "id" | "workspaceId" | "status"> & { organizationId: OrganizationId };
 type ListedRun = EndedRun & { key: string; revision: number };
 
-/** Selects at most $3 ended runs after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 ended runs after $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
+ */
 const listedRuns = `-- index: runs_pkey, workspaces_pkey, organizations_pkey
   select r.id as key, r.id, r.workspace_id as "workspaceId", r.status, r.revision,
     w.organization_id as "organizationId",

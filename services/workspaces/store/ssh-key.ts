@@ -63,7 +63,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** SSH keys inside a transaction. */
+/** Reads and writes of SSH keys inside a transaction. */
 const rows = (em: EntityManager) => ({
   async getForUpdate(id: SshKeyId): Promise<SshKey> {
     const sshKey = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
@@ -102,7 +102,10 @@ type ListedSshKey = Owned & { key: string; revision: number };
 /** The fields of an event, which must not contain the private key. */
 const fieldsOf = ({ id, organizationId }: Owned) => ({ sshKeyId: id, organizationId });
 
-/** Selects at most $3 rows after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 SSH keys after $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
+ */
 const listedSshKeys = `-- index: ssh_keys_pkey, organizations_pkey
   select k.id as key, k.id, k.organization_id as "organizationId", k.revision,
     ${organizationIsActive("k.organization_id")} as "isListed"

@@ -10,7 +10,7 @@ export type TagBindingOwner = { organizationId: OrganizationId } & (
   | { projectId: ProjectId }
 );
 
-/** The organization and project of a binding's workspace. */
+/** The organization and project of the workspace that has a binding. */
 interface Placed {
   organizationId: OrganizationId;
   projectId: ProjectId;
@@ -74,7 +74,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Bindings inside a transaction that holds the lock on their owner's row. */
+/** Reads and writes of bindings, inside a transaction that holds the lock on their owner's row. */
 const rows = (em: EntityManager) => ({
   async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
     return queryIn<TagBinding>(
@@ -96,7 +96,7 @@ const rows = (em: EntityManager) => ({
 
   /**
    * Replaces the bindings `current` with `wanted`, a map from key to value, and creates or deletes the ids of flat
-   * tags. `tagKeys` are the keys that are flat tags from then on: none if omitted.
+   * tags. `tagKeys` are the keys that are flat tags afterwards; if it is omitted, there are none.
    */
   async replace(
     owner: TagBindingOwner,

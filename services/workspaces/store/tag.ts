@@ -17,7 +17,7 @@ import { type Tag, type TagEvent, type TagId, tagNotFound } from "../domain/tag.
 import { containing, Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 
-/** Selects the bindings `u` that give the flat tag `t` to workspaces that the caller may read. */
+/** Returns the SQL for the bindings `u` through which workspaces that the caller may read have the flat tag `t`. */
 function uses(readable: ReadScope, parameters: Parameters): string {
   // index: tag_bindings_tagged
   const all = `tag_bindings u where u.organization_id = t.organization_id and u.key = t.name
@@ -128,9 +128,9 @@ const reads = (database: Database) => ({
 });
 
 /**
- * The ids of flat tags, inside a transaction. A transaction that adds a tag to a workspace locks the tag's row. A
- * transaction that may remove a tag's last use locks the row too, before it checks for other uses. Otherwise the row of
- * a tag that is in use could be deleted.
+ * Reads and writes of the rows of flat tags, inside a transaction. A transaction that adds a tag to a workspace locks
+ * the tag's row. A transaction that may remove a tag's last use locks the row too, before it checks for other uses.
+ * Without these locks, the row of a tag that is in use could be deleted.
  */
 export const tagRows = (em: EntityManager) => ({
   async ensure(organizationId: OrganizationId, names: readonly string[], now: Date): Promise<void> {
@@ -199,7 +199,7 @@ export const tagRows = (em: EntityManager) => ({
          and workspace_id is not null`,
       [organizationId, found.map(({ name }) => name)],
     );
-    // After this, a transaction that adds one of these tags waits for this lock and then creates the tag again.
+    // A transaction that adds one of these tags waits for the lock on its row, and then creates the tag again.
     await queryIn(em, "delete from tags where id = any($1)", [found.map(({ id }) => id)]);
     return found;
   },

@@ -6,7 +6,7 @@ import { isWorkspaceName, type Workspace, type WorkspaceRef } from "../domain/wo
 const columns = `d.workspace_id as "workspaceId", d.organization_id as "organizationId",
   d.project_id as "projectId"`;
 
-/** Deletion records inside a transaction. */
+/** Reads and writes of workspaces' deletion records, inside a transaction. */
 const rows = (em: EntityManager) => ({
   async add(workspace: Workspace, now: Date): Promise<void> {
     await queryIn(

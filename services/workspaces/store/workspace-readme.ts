@@ -1,7 +1,7 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import type { WorkspaceReadme, WorkspaceReadmeView } from "../domain/workspace-readme.ts";
 
-/** Readmes, outside any transaction. */
+/** Reads of readmes, outside any transaction. */
 const reads = (database: Database) => ({
   batch(workspaceIds: readonly string[]): Promise<WorkspaceReadmeView[]> {
     return database.query<WorkspaceReadmeView>(
@@ -15,7 +15,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Readmes inside a transaction that holds the lock on the workspace's row. */
+/** Reads and writes of readmes, inside a transaction that holds the lock on the workspace's row. */
 const rows = (em: EntityManager) => ({
   /** Stores the readme unless a newer one is stored. An empty string means that the workspace has no readme. */
   async save({ workspaceId, rawMarkdown }: WorkspaceReadme, revision: bigint): Promise<void> {

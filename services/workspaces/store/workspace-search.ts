@@ -73,9 +73,9 @@ export function filterAsSet(
 }
 
 /**
- * Returns the same search conditions, to be checked for each row without an index. Suitable if many workspaces match,
- * because a page is then filled soon. PostgreSQL's estimates are too inaccurate to choose between the two kinds of
- * conditions.
+ * Returns the same search conditions in a form that PostgreSQL checks for each row without an index. Suitable if many
+ * workspaces match, because a page is then full after a few rows. PostgreSQL's estimates are too inaccurate to choose
+ * between the two kinds of conditions.
  */
 export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): string[] {
   const tags = [...new Set(search.tags)];
@@ -85,7 +85,7 @@ export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): s
     where b.workspace_id = w.id and b.key = any(${parameters.bind(tags)}) and b.value = ''
   ) = ${parameters.bind(tags.length)}`;
   return [
-    // Concatenating an empty string makes the expression differ from the one of the trigram index, so PostgreSQL does
+    // The empty string makes the expression differ from the expression of the trigram index, so that PostgreSQL does
     // not use the index.
     ...patternsOf(search).map((pattern) => `w.name || '' ilike ${parameters.bind(pattern)}`),
     ...(tags.length > 0 ? [flat()] : []),
@@ -122,8 +122,8 @@ const currentRun = (
     : [`${status} = any(${parameters.bind(currentRunStatuses)})`];
 
 /**
- * Reads each workspace of the scope. An index would have to be updated, together with all other indexes of the row, for
- * every lock and unlock.
+ * The condition is checked for each workspace of the scope. An index would have to be updated, together with all other
+ * indexes of the row, for every lock and unlock.
  */
 const lock = ({ locked }: WorkspaceSearch): string[] =>
   locked === undefined ? [] : [`w.lock_since is ${locked ? "not null" : "null"}`];

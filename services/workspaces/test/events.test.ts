@@ -152,7 +152,7 @@ test("a workspace shows the summary that the state service returns, regardless o
     currentStateVersionId: "sv-30",
     resourceCount: 3,
   });
-  // The state service publishes an older summary, as it does while its database is being restored from a backup.
+  // The state service publishes an older summary, as after a restore of its database from a backup.
   await summary(workspaceId, 10, 1);
   await summary(lastId, 2, 2);
   say(workspaceId, 50, 5);

@@ -1,7 +1,7 @@
 import { unavailable } from "@statehouse/errors";
 import type { Channel } from "@statehouse/rpc";
 
-/** Which part of a call is lost: the request or the response. */
+/** The part of a call that is lost: the request or the response. */
 export type Loss = "request" | "answer";
 
 /** A gRPC channel to a real service. A test can count, lose and delay its calls by method name (`SetPlacement`). */

@@ -55,7 +55,10 @@ async function furnished(workspaces = 3) {
 const remove = (name: string, as = owner) => running.organizations.deleteOrganization({ name }, as);
 const get = (name: string, as = owner) => running.organizations.getOrganization({ name }, as);
 
-/** Returns the rows that contain the organization's id in any column, by table. Records of the audit trail remain. */
+/**
+ * Returns the rows that contain the organization's id in any column, by table. Omits audit records, because a deletion
+ * keeps them.
+ */
 async function traces(
   sql: RunningWorkspaces["sql"],
   id: string,

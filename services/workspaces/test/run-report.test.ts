@@ -71,7 +71,7 @@ const statuses = [
 ] as const satisfies RunStatus[];
 
 /**
- * Generates reports of about 45 runs. Each run has a few revisions, which are reported in any order and some of them
+ * Generates reports of about 45 runs. Each run has a few revisions. They are reported in any order, and some of them
  * twice.
  */
 const reports: fc.Arbitrary<Report[]> = fc

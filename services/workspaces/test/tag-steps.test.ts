@@ -18,7 +18,7 @@ const value = fc.constantFrom("", "", "1", "2");
 const binding = fc.record({ key, value });
 const bindings = fc.uniqueArray(binding, { selector: ({ key }) => key, maxLength: 3 });
 
-/** One change of tags by a user. Tests apply a random sequence of these. */
+/** One change of tags by a user. The tests apply random sequences of such changes. */
 const step = fc.oneof(
   fc.record({ kind: fc.constant("add"), workspace, keys: fc.uniqueArray(key, { maxLength: 2 }) }),
   fc.record({
@@ -106,7 +106,7 @@ async function world() {
       else await running.tags.removeWorkspaceTags(request, owner);
     } else if (step.kind === "recreate" && "bindings" in step) {
       const made = await create(step.bindings);
-      // The replaced workspace is deleted after the new one was created, so its tags lose a use.
+      // The replaced workspace is deleted after the new one was created. Each of its tags then has one workspace less.
       const before = ids.splice(step.workspace, 1, made);
       const workspace = { by: { case: "id" as const, value: before[0] ?? "" } };
       await running.service.deleteWorkspace({ workspace }, owner);

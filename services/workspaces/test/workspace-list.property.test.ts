@@ -42,7 +42,7 @@ const inherited = new Map([
   ],
 ]);
 
-// The names use few letters, so that searches match, and `_`, which is special in LIKE patterns.
+// The names consist of few letters, so that searches match, and of `_`, which is a wildcard in LIKE patterns.
 const rows: Row[] = Array.from({ length: 60 }, (_, index) => ({
   id: `ws-${String((index * 37) % 60).padStart(16, "0")}`,
   name: `${["ab", "Ab", "b_a", "a-b", "ba"][index % 5]}${["_", "", "-", "a"][index % 4]}${index % 7}_${index}`,
@@ -202,8 +202,8 @@ const readables: fc.Arbitrary<ReadScope> = fc
     ...some,
   }));
 
-// With few workspaces, each one is checked. With many, either the matches are found first or all workspaces are read in
-// order.
+// A list checks each workspace if there are few. If there are many, it either finds the matches first or reads all
+// workspaces in order.
 test.each([
   ["each workspace read separately", rows.length],
   ["matches found by indexes", 0],

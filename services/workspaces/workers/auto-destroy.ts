@@ -11,7 +11,7 @@ interface AutoDestroyOptions {
 /** Time limit for one batch, in ms. */
 const BATCH_MS = 10_000;
 
-/** Starts a loop that publishes due destroy runs at regular intervals. Every replica runs it. */
+/** Starts a loop that publishes events about due destroy runs at regular intervals. Every replica runs this loop. */
 export const startAutoDestroys = ({
   app,
   intervalMs,

@@ -17,7 +17,7 @@ const REPORTED_IDS = 50;
 
 /**
  * Starts a loop that completes overdue work and compares workspaces with the state service, at regular intervals. Every
- * replica runs it. Disposal waits for the current unit of work.
+ * replica runs this loop. Disposal waits for the current unit of work.
  */
 export function startReconciliation({
   app,

@@ -108,11 +108,15 @@ function rowsSeen(node: PlanNode): number {
 }
 
 /**
- * Maximum number of rows that the statement for a page may read: its matches, their bindings, and some skipped rows.
+ * Maximum number of rows that the statement for a page may read: the matches of the page, their bindings, and some
+ * skipped rows.
  */
 const PAGE_SEES = 2500;
 
-/** Returns the result of a list, and its SQL statements with their plans and the number of rows that each read. */
+/**
+ * Returns the result of a list, and the SQL statements of the list, each with its plan and the number of rows that it
+ * read.
+ */
 async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
   const plans: { sql: string; plan: string; seen: number }[] = [];
   const lists = createWorkspaceLists({
