@@ -31,7 +31,7 @@ export interface Audit {
 /** Creates the writer of a service's records. Records that arrive together are written with one statement. */
 export function createAudit(database: Pick<Database, "query">, service: string): Audit {
   const records = gather<Row>(async (rows) => {
-    await database.query(insertRecords, [JSON.stringify(rows)]);
+    await database.query(insertRecords("$1"), [JSON.stringify(rows)]);
   });
   const attempts = gather<AttemptRow>((rows) => writeAttempts(database, rows));
   const written = (writing: Promise<void>): Promise<void> =>

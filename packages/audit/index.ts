@@ -1,6 +1,6 @@
 export type { Attempt } from "./attempts.ts";
 export { type Audit, createAudit } from "./audit.ts";
-export { companionOf, recordChange } from "./changes.ts";
+export { recordChange, recordEventChange } from "./changes.ts";
 export { recordCommand } from "./command.ts";
 export { deletedUsers } from "./deleted-users.ts";
 export { auditMigrations } from "./migrations.ts";

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { INSTALLATION } from "@statehouse/events";
+import type { InsertAtCommit } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
 import { type ActorType, currentActor, traceId } from "@statehouse/runtime";
 
@@ -82,12 +83,12 @@ export const rowOf = (record: AuditRecord, service: string) => {
 
 export type Row = ReturnType<typeof rowOf>;
 
-/** Inserts the rows of the JSON array $1. */
-export const insertRecords = `
+/** Inserts records. */
+export const insertRecords: InsertAtCommit = (rows) => `
   insert into audit_records (id, organization, actor_type, actor_id, token_id, address,
     address_salt, address_digest, action, resource_type, resource_id, changed_attributes, outcome,
     code, request_id)
-  select * from jsonb_to_recordset($1::jsonb) as r (id text, organization text, actor_type text,
+  select * from jsonb_to_recordset(${rows}::jsonb) as r (id text, organization text, actor_type text,
     actor_id text, token_id text, address text, address_salt bytea, address_digest bytea,
     action text, resource_type text, resource_id text, changed_attributes text[], outcome text,
     code text, request_id text)`;

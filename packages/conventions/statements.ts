@@ -9,7 +9,7 @@ interface Unit {
   text: string;
 }
 
-const sendsSql = /\b(?:queryIn|existsIn)\b[<(]|\.query\b[<(]/;
+const sendsSql = /\b(?:queryIn|existsIn|commitWith)\b[<(]|\.query\b[<(]/;
 /** Captures the name of the SQL constant in `database.query<Row>(authenticate, …)`. */
 const sentNames = /(?:\.query|\bqueryIn|\bexistsIn)(?:<[^()]*>)?\(\s*(?:em,\s*)?(\w+)/g;
 

@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type DescMessage, type MessageShape, toJsonString } from "@bufbuild/protobuf";
-import { afterCommit, type EntityManager, queryIn } from "@statehouse/postgres";
+import {
+  afterCommit,
+  type EntityManager,
+  type InsertAtCommit,
+  insertAtCommit,
+} from "@statehouse/postgres";
 import { currentActor, traceparent } from "@statehouse/runtime";
 import { authContextOf } from "./auth-context.ts";
 import { eventType } from "./event.ts";
@@ -14,20 +19,11 @@ export interface RecordedEvent<Schema extends DescMessage> {
   revision: number | bigint;
 }
 
-/** An insert that shares a statement with the insert of an event. Its only placeholder is $1. */
-export interface Companion {
-  sql: string;
-  param: string;
-}
-
-const outboxInsert = (first: number): string => {
-  const placeholders = Array.from({ length: 8 }, (_, index) => `$${first + index}`);
-  return `insert into outbox (event_id, type, subject, revision, message, traceparent, auth_type, auth_id)
-     values (${placeholders.join(", ")})`;
-};
-
-const eventAlone = outboxInsert(1);
-const eventBeside = outboxInsert(2);
+/** Inserts events. Their ids follow the order of the array. */
+const insertEvents: InsertAtCommit = (rows) =>
+  `insert into outbox (event_id, type, subject, revision, message, traceparent, auth_type, auth_id)
+   select * from jsonb_to_recordset(${rows}::jsonb) as r (event_id text, type text, subject text,
+     revision bigint, message text, traceparent text, auth_type text, auth_id text)`;
 
 /**
  * NATS accepts 1 MiB per message, including headers. A larger event would stay in the outbox permanently and block
@@ -40,14 +36,13 @@ type OrmConfig = EntityManager["config"];
 const relays = new WeakMap<OrmConfig, Set<Wake>>();
 
 /**
- * Adds an event with the current actor to the outbox, in the transaction of `em`. Lock the changed row before calling
- * this; otherwise the ids of its events might not follow the order of its changes. Throws if the event is too large to
- * publish. `companion` is written in the same statement.
+ * Adds an event with the current actor to the outbox, with the commit of the transaction of `em`. Lock the changed row
+ * in the same transaction; otherwise the ids of its events might not follow the order of its changes. Throws if the
+ * event is too large to publish.
  */
 export async function recordEvent<Schema extends DescMessage>(
   em: EntityManager,
   { schema, message, subject, revision }: RecordedEvent<Schema>,
-  companion?: Companion,
 ): Promise<void> {
   const text = toJsonString(schema, message);
   if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
@@ -57,17 +52,16 @@ export async function recordEvent<Schema extends DescMessage>(
   const auth = authContextOf(
     currentActor() ?? { type: "service", id: em.config.get("contextName") },
   );
-  await queryIn(em, companion ? `with event as (${eventBeside}) ${companion.sql}` : eventAlone, [
-    ...(companion ? [companion.param] : []),
-    randomUUID(),
-    eventType(schema),
+  insertAtCommit(em, insertEvents, {
+    event_id: randomUUID(),
+    type: eventType(schema),
     subject,
-    String(revision),
-    text,
-    traceparent() ?? null,
-    auth.type,
-    auth.id,
-  ]);
+    revision: String(revision),
+    message: text,
+    traceparent: traceparent() ?? null,
+    auth_type: auth.type,
+    auth_id: auth.id,
+  });
   const wakes = relays.get(em.config);
   if (!wakes) return;
   afterCommit(em, () => {

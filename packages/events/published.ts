@@ -2,7 +2,7 @@ import { create, type DescMessage, type MessageInitShape } from "@bufbuild/proto
 import { changedProperties, type EntityManager } from "@statehouse/postgres";
 import { kebabCase } from "@statehouse/runtime";
 import { eventType } from "./event.ts";
-import { type Companion, recordEvent } from "./outbox.ts";
+import { recordEvent } from "./outbox.ts";
 
 /** The message of a published event. */
 export interface Published {
@@ -97,12 +97,12 @@ export interface EventFacts {
 }
 
 /**
- * Creates the function that adds an event of these nouns to the outbox, in the transaction of `em`. `companionOf`
- * returns what is written together with an event of this service.
+ * Creates the function that adds an event of these nouns to the outbox, in the transaction of `em`. `alsoRecord`
+ * records what belongs to the event in the same transaction.
  */
 export function createRecorder<Nouns extends Record<string, object>>(
   nouns: Nouns,
-  companionOf: (event: EventFacts, service: string) => Companion | undefined,
+  alsoRecord: (em: EntityManager, event: EventFacts) => void,
 ) {
   const table = new Map(
     Object.values<PublishingNoun>(nouns).flatMap(({ published = {}, attributeNames = {} }) =>
@@ -129,7 +129,7 @@ export function createRecorder<Nouns extends Record<string, object>>(
       organizationId: organizationOf(fields),
       changedAttributes: changedAttributes ?? [],
     };
-    const companion = companionOf(facts, em.config.get("contextName"));
-    await recordEvent(em, { schema, message, subject, revision }, companion);
+    alsoRecord(em, facts);
+    await recordEvent(em, { schema, message, subject, revision });
   };
 }

@@ -19,7 +19,7 @@ export const primaryKey = { type: "text", primary: true } as const;
 export const optional = <Column extends object>(column: Column) =>
   ({ ...column, nullable: true }) as const;
 
-type Columns = Readonly<Record<string, { type: unknown; fieldName?: string }>>;
+export type Columns = Readonly<Record<string, { type: unknown; fieldName?: string }>>;
 
 const naming = new UnderscoreNamingStrategy();
 
@@ -29,7 +29,30 @@ const naming = new UnderscoreNamingStrategy();
  */
 export const selectList = (table: string, columns: Columns): string =>
   Object.entries(columns)
-    .map(([field, { fieldName = naming.propertyToColumnName(field) }]) =>
-      fieldName === field ? `${table}.${field}` : `${table}.${fieldName} as "${field}"`,
-    )
+    .map(([field, column]) => {
+      const name = columnName(field, column);
+      return name === field ? `${table}.${field}` : `${table}.${name} as "${field}"`;
+    })
     .join(", ");
+
+const columnName = (field: string, { fieldName }: Columns[string]): string =>
+  fieldName ?? naming.propertyToColumnName(field);
+
+/** Returns an insert of the row that `rowJson` returns with the same columns, as `$1`. It returns the inserted row. */
+export function insertRow(table: string, columns: Columns): string {
+  const names = Object.entries(columns).map(([field, column]) => columnName(field, column));
+  return `insert into ${table} (${names.join(", ")})
+    select ${names.join(", ")} from jsonb_populate_record(null::${table}, $1::jsonb) returning *`;
+}
+
+/** Returns these columns of a row as JSON, under their names in the table. */
+export const rowJson = (row: object, columns: Columns): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(columns).map(([field, column]) => [
+        columnName(field, column),
+        Reflect.get(row, field),
+      ]),
+    ),
+    (_, value) => (typeof value === "bigint" ? String(value) : value),
+  );

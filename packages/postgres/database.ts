@@ -158,6 +158,8 @@ function createOrm({
       max: poolSize,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
+      // Statements that are sent together take one round trip.
+      pipeline: true,
       // Poolers refuse these connection parameters; docs/operations.md describes how to set them for the role instead.
       ...(pooling === "none" && {
         statement_timeout: transactionCeilingMs,

@@ -13,8 +13,17 @@ export {
   tablesOfOrganization,
 } from "./nouns.ts";
 export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
-export { saveRow } from "./save-row.ts";
+export { saveRow, withTaken } from "./save-row.ts";
 export { createSealer, deriveKey, type Sealer } from "./sealing.ts";
 export { awaitedStatementCount, statementCount, watchStatements } from "./statements.ts";
-export { afterCommit, existsIn, queryIn, type TransactionMode } from "./transaction.ts";
+export {
+  afterCommit,
+  commitWith,
+  existsIn,
+  type InsertAtCommit,
+  insertAtCommit,
+  type LastStatement,
+  queryIn,
+  type TransactionMode,
+} from "./transaction.ts";
 export { pageWithTotal, type RowWithTotal, withTotal } from "./with-total.ts";

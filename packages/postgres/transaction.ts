@@ -1,17 +1,39 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { deadlineExceeded } from "@statehouse/errors";
 import { type Logger, remainingMs, spansAreRecorded, withRetry } from "@statehouse/runtime";
-import type { Pool, PoolClient, QueryConfig } from "pg";
+import type { Pool, PoolClient, QueryConfig, QueryResult } from "pg";
 import { asAppError, isLost, isRetryable, isStalePlan, unstorableText } from "./failures.ts";
 import { answeredWithin, prepared, traced } from "./statements.ts";
 
 interface OpenTransaction {
+  options: TransactionOptions;
+  /** The connection, once the first statement has begun the transaction. */
+  begun: Promise<Begun> | undefined;
+  state: "open" | "ending" | "over";
+  /** Rows that are inserted with the commit. */
+  inserts: Map<InsertAtCommit, object[]>;
+  hooks: (() => void)[];
+}
+
+interface Begun {
   client: PoolClient;
   /** When the server ends the transaction, in ms since 1970. */
   until: number;
-  named: boolean;
-  open: boolean;
-  hooks: (() => void)[];
+  /** The response to the first statement. */
+  first: Response;
+}
+
+type Response = PromiseSettledResult<QueryResult>;
+
+/** Returns the insert of a JSON array of rows; `rows` is the array's placeholder. */
+export type InsertAtCommit = (rows: string) => string;
+
+/** The last statement of a transaction. */
+export interface LastStatement {
+  /** An insert, update or delete that returns rows. */
+  change: string;
+  /** A select from `changed`, the returned rows. */
+  select: string;
 }
 
 export interface TransactionMode {
@@ -54,67 +76,188 @@ export async function runTransaction<T>(
 }
 
 async function attemptTransaction<T>(
-  { pool, fork, ceilingMs, named, logger, validateOnly = false }: TransactionOptions,
+  options: TransactionOptions,
   work: (em: EntityManager) => Promise<T>,
 ): Promise<T> {
-  const { client, until } = await begin(pool, ceilingMs);
-  const transaction: OpenTransaction = { client, until, named, open: true, hooks: [] };
+  const em = options.fork();
+  const transaction: OpenTransaction = {
+    options,
+    begun: undefined,
+    state: "open",
+    inserts: new Map(),
+    hooks: [],
+  };
+  em.setTransactionContext(ormContext(transaction));
+  transactions.set(em, transaction);
   let broken = false;
   let result: T;
   try {
-    const em = fork();
-    em.setTransactionContext(ormContext(transaction));
-    transactions.set(em, transaction);
     result = await work(em);
-    await em.flush();
-    const end = validateOnly ? "rollback" : "commit";
-    const { command } = await client.query(inTime(transaction, { text: end }));
-    // If an earlier error in the transaction was caught and ignored, PostgreSQL responds to COMMIT with ROLLBACK.
-    if (command !== end.toUpperCase())
-      throw new Error("The transaction had failed and was rolled back");
+    if (transaction.state === "open") {
+      await em.flush();
+      await end(transaction);
+    }
   } catch (error) {
     broken = isLost(error) || isStalePlan(error) || !(await rolledBack(transaction));
     throw error;
   } finally {
-    transaction.open = false;
-    client.release(broken);
+    transaction.state = "over";
+    (await connectionOf(transaction))?.client.release(broken);
   }
-  if (validateOnly) return result;
+  if (options.validateOnly) return result;
   for (const hook of transaction.hooks) {
     try {
       hook();
     } catch (error) {
-      logger.error({ err: error }, "a hook after a commit failed");
+      options.logger.error({ err: error }, "a hook after a commit failed");
     }
   }
   return result;
 }
 
+/** Matches statements that change nothing. */
+const SELECT = /^(?:\s*--[^\n]*\n)*\s*select\b/i;
+
 /**
- * Begins a transaction with at most two attempts: the first connection may have been lost while it was idle in the
- * pool. Repeating BEGIN is safe, because nothing has been changed yet.
+ * Begins a transaction with its first statement. A SELECT is sent together with BEGIN. Any other statement is sent
+ * after it: if BEGIN failed, the statement would take effect outside a transaction. There are at most two attempts: the
+ * first connection may have been lost while it was idle in the pool. Repeating is safe, because nothing is committed.
  */
-const begin = (pool: Pool, ceilingMs: number) =>
+const begin = ({ pool, ceilingMs }: TransactionOptions, first: QueryConfig): Promise<Begun> =>
   withRetry({ attempts: 2, isRetryable: isLost }, async () => {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
     if (left <= 0) throw deadlineExceeded();
     const client = await pool.connect();
     try {
+      const until = Date.now() + left;
       const text = `begin; set local transaction_timeout = ${Math.ceil(left)}`;
+      if (SELECT.test(first.text)) {
+        const [begun, response] = await together(client, left, [{ text }, first]);
+        resultOf(begun);
+        return { client, until, first: unlessLost(response) };
+      }
       await client.query(answeredWithin(left, { text }));
-      return { client, until: Date.now() + left };
+      const [response] = await together(client, left, [first]);
+      return { client, until, first: unlessLost(response) };
     } catch (error) {
       client.release(true);
       throw error;
     }
   });
 
-const inTime = ({ until }: OpenTransaction, query: QueryConfig): QueryConfig =>
-  answeredWithin(Math.max(0, until - Date.now()), query);
+/** Sends statements together, and returns their responses after one round trip. */
+async function together<Queries extends readonly QueryConfig[]>(
+  client: PoolClient,
+  left: number,
+  queries: readonly [...Queries],
+): Promise<{ [Index in keyof Queries]: Response }> {
+  const { stream } = client.connection;
+  stream.cork();
+  const responses = queries.map((query) => client.query(answeredWithin(left, query)));
+  stream.uncork();
+  return Promise.allSettled(responses) as Promise<{ [Index in keyof Queries]: Response }>;
+}
+
+function resultOf(response: Response): QueryResult {
+  if (response.status === "rejected") throw response.reason;
+  return response.value;
+}
+
+function unlessLost(response: Response): Response {
+  if (response.status === "rejected" && isLost(response.reason)) throw response.reason;
+  return response;
+}
+
+/** Sends a statement of the transaction. The first one begins it. */
+async function sendIn(transaction: OpenTransaction, query: QueryConfig): Promise<QueryResult> {
+  requireOpen(transaction);
+  if (!transaction.begun) {
+    transaction.begun = begin(transaction.options, query);
+    return resultOf((await transaction.begun).first);
+  }
+  const { client, until } = await transaction.begun;
+  requireOpen(transaction);
+  return client.query(answeredWithin(timeUntil(until), query));
+}
+
+const timeUntil = (until: number): number => Math.max(0, until - Date.now());
+
+function requireOpen({ state }: OpenTransaction): void {
+  if (state !== "open") throw new Error("The transaction is over; its work was not awaited");
+}
+
+/**
+ * Ends the transaction. The rows that are inserted with the commit and the last statement are one statement, which is
+ * sent together with COMMIT. Returns the rows of the last statement.
+ */
+async function end(
+  transaction: OpenTransaction,
+  last?: LastStatement,
+  params: readonly unknown[] = [],
+): Promise<unknown[]> {
+  const { validateOnly = false } = transaction.options;
+  const statement = lastQuery(transaction, last, params);
+  if (!transaction.begun) {
+    if (!statement) return [];
+    // Begins the transaction.
+    const { rows } = await sendIn(transaction, statement);
+    await endAfter(transaction, validateOnly);
+    return rows;
+  }
+  return endAfter(transaction, validateOnly, statement);
+}
+
+async function endAfter(
+  transaction: OpenTransaction,
+  validateOnly: boolean,
+  statement?: QueryConfig,
+): Promise<unknown[]> {
+  const connection = await connectionOf(transaction);
+  if (!connection) throw new Error("The transaction has not begun");
+  const { client, until } = connection;
+  transaction.state = "ending";
+  const text = validateOnly ? "rollback" : "commit";
+  const left = timeUntil(until);
+  const { ended, done } = await traceIf(statement, async () => {
+    if (!statement) return { ended: (await together(client, left, [{ text }]))[0] };
+    const [done, ended] = await together(client, left, [statement, { text }]);
+    return { done, ended };
+  });
+  const rows = done ? resultOf(done).rows : [];
+  // If an earlier error in the transaction was caught and ignored, PostgreSQL responds to COMMIT with ROLLBACK.
+  if (resultOf(ended).command !== text.toUpperCase())
+    throw new Error("The transaction had failed and was rolled back");
+  return rows;
+}
+
+/** Returns the last statement with the rows that are inserted with the commit; undefined if there is neither. */
+function lastQuery(
+  { inserts, options: { validateOnly, named } }: OpenTransaction,
+  last: LastStatement | undefined,
+  params: readonly unknown[],
+): QueryConfig | undefined {
+  const values = [...params];
+  const parts = last ? [`changed as (${last.change})`] : [];
+  for (const [insert, rows] of validateOnly ? [] : inserts) {
+    values.push(JSON.stringify(rows));
+    parts.push(`inserted_${parts.length} as (${insert(`$${values.length}`)})`);
+  }
+  if (parts.length === 0) return undefined;
+  return prepared(`with ${parts.join(", ")} ${last?.select ?? "select"}`, values, named);
+}
+
+const connectionOf = async ({ begun }: OpenTransaction): Promise<Begun | undefined> =>
+  begun?.catch(() => undefined);
+
+const traceIf = <T>(statement: QueryConfig | undefined, send: () => Promise<T>): Promise<T> =>
+  statement && spansAreRecorded() ? traced(statement.text, true, send) : send();
 
 async function rolledBack(transaction: OpenTransaction): Promise<boolean> {
+  const connection = await connectionOf(transaction);
+  if (!connection) return true;
   try {
-    await transaction.client.query(inTime(transaction, { text: "rollback" }));
+    const { client, until } = connection;
+    await client.query(answeredWithin(timeUntil(until), { text: "rollback" }));
     return true;
   } catch {
     return false;
@@ -128,10 +271,9 @@ async function rolledBack(transaction: OpenTransaction): Promise<boolean> {
 function ormContext(transaction: OpenTransaction) {
   return {
     async executeQuery({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
-      const client = clientOf(transaction);
       // The ORM writes values into its SQL, and a NUL would end the statement early.
       if (sql.includes("\0")) throw unstorableText();
-      const send = () => client.query(sql, [...parameters]);
+      const send = () => sendIn(transaction, { text: sql, values: [...parameters] });
       const { command, rowCount, rows } = await (spansAreRecorded()
         ? traced(sql, false, send)
         : send());
@@ -139,11 +281,6 @@ function ormContext(transaction: OpenTransaction) {
       return { rows: rows ?? [], numAffectedRows: changed ? BigInt(rowCount) : undefined };
     },
   };
-}
-
-function clientOf(transaction: OpenTransaction): PoolClient {
-  if (!transaction.open) throw new Error("The transaction is over; its work was not awaited");
-  return transaction.client;
 }
 
 function transactionOf(em: EntityManager): OpenTransaction {
@@ -159,8 +296,7 @@ export async function queryIn<Row>(
   params: readonly unknown[] = [],
 ): Promise<Row[]> {
   const transaction = transactionOf(em);
-  const client = clientOf(transaction);
-  const send = () => client.query(inTime(transaction, prepared(sql, params, transaction.named)));
+  const send = () => sendIn(transaction, prepared(sql, params, transaction.options.named));
   const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
   return rows;
 }
@@ -171,6 +307,28 @@ export const existsIn = async (
   sql: string,
   params: readonly unknown[],
 ): Promise<boolean> => (await queryIn(em, sql, params)).length > 0;
+
+/**
+ * Runs the last statement of a transaction and commits: both are sent together, in one round trip. The statement sees
+ * the ORM's changes.
+ */
+export async function commitWith<Row>(
+  em: EntityManager,
+  last: LastStatement,
+  params: readonly unknown[],
+): Promise<Row[]> {
+  await em.flush();
+  return (await end(transactionOf(em), last, params)) as Row[];
+}
+
+/**
+ * Inserts `row` at the end of the transaction of `em`, with one statement for all rows that are passed with the same
+ * `insert`, in their order.
+ */
+export function insertAtCommit(em: EntityManager, insert: InsertAtCommit, row: object): void {
+  const { inserts } = transactionOf(em);
+  inserts.set(insert, [...(inserts.get(insert) ?? []), row]);
+}
 
 /** Calls `hook` after the transaction of `em` has committed. The hook is not called after a rollback. */
 export function afterCommit(em: EntityManager, hook: () => void): void {

@@ -8,7 +8,13 @@ import { type Database, openDatabase } from "../database.ts";
 import { uniqueViolation } from "../failures.ts";
 import { migrate } from "../migrations.ts";
 import { saveRow } from "../save-row.ts";
-import { afterCommit, queryIn } from "../transaction.ts";
+import {
+  afterCommit,
+  commitWith,
+  type InsertAtCommit,
+  insertAtCommit,
+  queryIn,
+} from "../transaction.ts";
 
 class Cup {
   id = "";
@@ -102,6 +108,71 @@ describe("a transaction", () => {
       expect.stringMatching(/^insert into "cups"/),
       "commit",
     ]);
+  });
+
+  const insertCups: InsertAtCommit = (rows) =>
+    `insert into cups (id, name, epoch)
+     select * from jsonb_to_recordset(${rows}::jsonb) as r (id text, name text, epoch bigint)`;
+  const cup = (id: string) => ({ id, name: id, epoch: "1" });
+  const ids = async () =>
+    (await database.query<{ id: string }>("select id from cups order by id")).map(({ id }) => id);
+
+  test("without a statement does not use the database", async () => {
+    expect(await database.transaction(async () => "done")).toBe("done");
+    expect(statements).toEqual([]);
+  });
+
+  test("inserts rows and commits with its last statement", async () => {
+    await addCup("a");
+    statements.length = 0;
+    const rows = await database.transaction(async (em) => {
+      await queryIn(em, "select from cups where id = $1 for update", ["a"]);
+      insertAtCommit(em, insertCups, cup("b"));
+      insertAtCommit(em, insertCups, cup("c"));
+      const change = "update cups set epoch = $2 where id = $1 returning *";
+      return commitWith(em, { change, select: "select epoch from changed" }, ["a", 7]);
+    });
+    expect(rows).toEqual([{ epoch: 7 }]);
+    expect(statements).toEqual([
+      expect.stringMatching(/^begin/),
+      expect.stringMatching(/^select from cups/),
+      expect.stringMatching(/^with changed as \(update cups .* select epoch from changed$/s),
+      "commit",
+    ]);
+    expect(await ids()).toEqual(["a", "b", "c"]);
+  });
+
+  test("commits nothing if the rows of its commit cannot be inserted", async () => {
+    await addCup("a");
+    const failing = database.transaction(async (em) => {
+      await queryIn(em, "update cups set epoch = 9 where id = $1", ["a"]);
+      insertAtCommit(em, insertCups, cup("a"));
+    });
+    await expect(failing).rejects.toMatchObject({ code: "23505" });
+    expect(await database.query("select epoch from cups")).toEqual([{ epoch: 1 }]);
+  });
+
+  test("refuses statements after its last one", async () => {
+    const late = database.transaction(async (em) => {
+      await commitWith(
+        em,
+        { change: "delete from cups returning id", select: "select id from changed" },
+        [],
+      );
+      await queryIn(em, "select 1");
+    });
+    await expect(late).rejects.toThrow("The transaction is over");
+  });
+
+  test("validates its last statement without changing anything", async () => {
+    await addCup("a");
+    const change = "delete from cups returning id";
+    const rows = await database.transaction(
+      (em) => commitWith(em, { change, select: "select id from changed" }, []),
+      { validateOnly: true },
+    );
+    expect(rows).toEqual([{ id: "a" }]);
+    expect(await ids()).toEqual(["a"]);
   });
 
   test("sees its own SQL and the ORM's changes on the same connection", async () => {

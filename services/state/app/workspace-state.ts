@@ -23,7 +23,13 @@ export interface SealLock {
 }
 
 /** Ends a lock epoch. Throws `stateVersionPending` while a version of the epoch awaits its content. */
-export const sealLock = (app: App, { workspaceId, ...end }: SealLock): Promise<StateSummary> =>
+export const sealLock = async (
+  app: App,
+  { workspaceId, ...end }: SealLock,
+): Promise<StateSummary> =>
+  (await app.transaction((tx) =>
+    tx.workspaceStates.sealWithoutOpenVersions(workspaceId, end.epoch),
+  )) ??
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
     requireNotDropped(workspaceState);

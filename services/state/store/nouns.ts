@@ -1,4 +1,4 @@
-import { type AuditRecord, companionOf, recordChange } from "@statehouse/audit";
+import { type AuditRecord, recordChange, recordEventChange } from "@statehouse/audit";
 import {
   createListing,
   createRecorder,
@@ -70,7 +70,7 @@ export type Leases = PartsOf<Nouns, "leases">;
 
 export const entities = entitiesOf(nouns);
 
-const recorders = { event: createRecorder(nouns, companionOf), change: recordChange };
+const recorders = { event: createRecorder(nouns, recordEventChange), change: recordChange };
 
 export const listing = (source: ListingSource) => createListing(nouns, source);
 

@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EntitySchema, LockMode } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
-import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import { commitWith, type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import {
   bigint,
   integer,
@@ -74,8 +74,10 @@ interface RecordRow {
   dropped: boolean;
 }
 
-const selectRecords = `select workspace_id, current_version_id, resource_count, latest_change_at,
-  revision, placement_version, dropped_at is not null as dropped from workspace_states`;
+const recordColumns = `workspace_id, current_version_id, resource_count, latest_change_at, revision,
+  placement_version, dropped_at is not null as dropped`;
+
+const selectRecords = `select ${recordColumns} from workspace_states`;
 
 const recordOf = (row: RecordRow): WorkspaceStateRecord => ({
   summary: {
@@ -89,10 +91,47 @@ const recordOf = (row: RecordRow): WorkspaceStateRecord => ({
   dropped: row.dropped,
 });
 
+const sealed = `
+  update workspace_states w set sealed_epoch = greatest(w.sealed_epoch, $2)
+  where w.workspace_id = $1 and w.dropped_at is null
+    and not exists (
+      select from state_versions v where v.workspace_id = $1 and v.status = 'pending')
+    and not exists (
+      select from state_versions v where v.workspace_id = $1 and v.intermediate
+        and v.status = 'finalized' and v.position > w.current_position)
+  returning ${recordColumns}`;
+
 const rows = (em: EntityManager) => ({
   async findForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState | undefined> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     return (await em.findOne(entity, { workspaceId }, { lockMode })) ?? undefined;
+  },
+
+  /**
+   * Ends the lock epochs up to `epoch` and commits, if no version could be affected: none is pending, and none is a
+   * finalized snapshot newer than the current version. Otherwise changes nothing and returns undefined. Most unlocks
+   * need nothing else; the unit of work took half of the CPU time of an unlock in this service (section (e) of the
+   * bench).
+   */
+  async sealWithoutOpenVersions(
+    workspaceId: WorkspaceId,
+    epoch: bigint,
+  ): Promise<StateSummary | undefined> {
+    // The lock comes first: a statement sees what was committed before it began, so that the next one sees every version
+    // that was created under the lock of another transaction.
+    await queryIn(
+      em,
+      // index: workspace_states_pkey
+      "select from workspace_states where workspace_id = $1 for update",
+      [workspaceId],
+    );
+    const [row] = await commitWith<RecordRow>(
+      em,
+      // index: workspace_states_pkey, state_versions_status, state_versions_open
+      { change: sealed, select: "select * from changed" },
+      [workspaceId, epoch],
+    );
+    return row && recordOf(row).summary;
   },
 
   /** Returns the row. Inserts it without a placement if it is missing. */

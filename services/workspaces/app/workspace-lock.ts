@@ -5,7 +5,8 @@ import type { WorkspaceId } from "../domain/ids.ts";
 import { touch } from "../domain/revision.ts";
 import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
 import {
-  type Workspace,
+  type LockableWorkspace,
+  type WorkspaceView,
   workspaceLocked,
   workspaceNotFound,
   workspaceUnlocked,
@@ -31,12 +32,12 @@ export const lockWorkspace = (
 ): Promise<WorkspaceDocument> =>
   withHolderName(app, async () => {
     const view = await app.transaction(async (tx) => {
-      const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+      const workspace = await tx.workspaceLocks.getForUpdate(workspaceId);
       authorize(caller, "workspace:lock", targetOf(workspace));
       const lock = takeLock(workspace, holderOf(caller), reason, app.now());
       touch(workspace, app.now());
       await tx.record(workspaceLocked(workspace, lock));
-      return tx.workspaces.view(workspaceId);
+      return tx.workspaceLocks.commit(workspace);
     });
     return workspaceDocument(app, caller, view);
   });
@@ -95,28 +96,31 @@ async function release(
   { workspaceId, ...sealed }: Release & { workspaceId: WorkspaceId },
 ): Promise<WorkspaceDocument> {
   const view = await app.transaction(async (tx) => {
-    const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+    const workspace = await tx.workspaceLocks.getForUpdate(workspaceId);
     // Authorized again, because the workspace may have been moved to another project during the call to the state
     // service.
     const action = sealed.forced ? "workspace:force-unlock" : "workspace:lock";
     authorize(caller, action, targetOf(workspace));
-    await releaseSealed(app, tx, workspace, sealed);
-    return tx.workspaces.view(workspaceId);
+    return releaseSealed(app, tx, workspace, sealed);
   });
   return workspaceDocument(app, caller, view);
 }
 
-/** Releases a lock after its epoch was sealed. Throws a conflict if the workspace now has another lock or none. */
+/**
+ * Releases a lock after its epoch was sealed, and commits the transaction. Throws a conflict if the workspace now has
+ * another lock or none.
+ */
 export async function releaseSealed(
   app: App,
   tx: Tx,
-  workspace: Workspace,
+  workspace: LockableWorkspace,
   { epoch, summary, forced }: Release,
-): Promise<void> {
+): Promise<WorkspaceView> {
   releaseLock(workspace, epoch);
   if (applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
   touch(workspace, app.now());
   await tx.record(workspaceUnlocked(workspace, { epoch, forced }));
+  return tx.workspaceLocks.commit(workspace);
 }
 
 /**

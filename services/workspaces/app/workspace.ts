@@ -13,10 +13,10 @@ import { latestRelease } from "../domain/engine-version.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import {
   isOrganizationName,
-  type Organization,
   organizationNotFound,
   workspaceLimitReached,
 } from "../domain/organization.ts";
+import type { Plan } from "../domain/plan.ts";
 import { type Project, projectNotFound } from "../domain/project.ts";
 import { touch } from "../domain/revision.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";
@@ -35,6 +35,7 @@ import {
   type WorkspaceSettings,
 } from "../domain/workspace-settings.ts";
 import type { Tx } from "../store/nouns.ts";
+import type { CreationContext } from "../store/workspace.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import { withConsumerActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
@@ -72,32 +73,35 @@ export async function createWorkspace(
 ): Promise<WorkspaceDocument> {
   const view = await app.transaction(
     async (tx) => {
-      const organization = await tx.organizations.getByName(organizationName);
-      const { id: organizationId, defaultProjectId } = organization;
+      const name = wanted.settings.name ?? "";
+      const context = await tx.workspaces.creationContext({
+        ...{ organizationName, projectId: wanted.projectId, name },
+      });
+      const { organizationId, projectId, inherited, plan, nameTaken } = context;
       authorize(caller, "organization:read", { organizationId });
-      const projectId = wanted.projectId ?? defaultProjectId;
-      const project = await requireProject(tx, projectId, organizationId);
+      if (!context.projectExists) throw projectNotFound();
       authorize(caller, "project:create-workspace", { organizationId, projectId });
       const engineVersion = latestRelease(app.settings.engineReleases) ?? "latest";
       const workspace = newWorkspace(
         { id: newId("ws"), organizationId, projectId, engineVersion },
         app.now(),
       );
-      inheritActivityDuration(workspace, project.autoDestroyActivityDuration, app.now());
-      const { defaultRemoteStateAccess } = await tx.generalSettings.get();
-      workspace.globalRemoteState = defaultRemoteStateAccess;
+      inheritActivityDuration(workspace, context.autoDestroyActivityDuration, app.now());
+      workspace.globalRemoteState = context.defaultRemoteStateAccess;
       const problems = new Problems();
-      const name = wanted.settings.name ?? "";
-      const nameTaken = await tx.workspaces.nameTaken(organizationId, name);
-      const context = await validationContextOf(app, tx, workspace, wanted.settings);
-      applySettings(workspace, wanted.settings, { ...context, nameTaken, problems });
+      const { settings } = wanted;
+      const poolKnown = await isPoolKnown(tx, workspace, settings);
+      const conditions = validationContext(app, { poolKnown, inherited, plan });
+      applySettings(workspace, settings, { ...conditions, nameTaken, problems });
       const tags = { current: [], ...checkedTags(wanted, problems) };
       await checkOverrides(tx, workspace, tags, problems);
-      await checkLimit(tx, organization, problems);
+      await checkLimit(tx, context, problems);
       problems.throwIfAny();
+      await tx.record(workspaceCreated(workspace));
+      if (tags.wanted.size === 0) return tx.workspaces.commit(workspace);
+      // The bindings refer to the workspace, and its document shows them.
       await tx.workspaces.save(workspace);
       await replaceWorkspaceTags(app, tx, workspace, tags);
-      await tx.record(workspaceCreated(workspace));
       return tx.workspaces.view(workspace.id);
     },
     { validateOnly },
@@ -108,11 +112,11 @@ export async function createWorkspace(
 /** Adds a problem if the organization has reached its workspace limit. */
 async function checkLimit(
   tx: Tx,
-  { id, workspaceLimit }: Pick<Organization, "id" | "workspaceLimit">,
+  { organizationId, workspaceLimit }: Pick<CreationContext, "organizationId" | "workspaceLimit">,
   problems: Problems,
 ): Promise<void> {
   if (workspaceLimit === null) return;
-  const count = await tx.workspaces.countForLimit(id);
+  const count = await tx.workspaces.countForLimit(organizationId);
   if (count >= workspaceLimit) problems.add("", workspaceLimitReached(workspaceLimit));
 }
 
@@ -205,8 +209,10 @@ export async function updateWorkspace(
       const { name } = settings;
       const renamed = name !== undefined && name !== workspace.name;
       const nameTaken = renamed && (await tx.workspaces.nameTaken(workspace.organizationId, name));
-      const context = await validationContextOf(app, tx, workspace, settings);
-      applySettings(workspace, settings, { ...context, nameTaken, problems });
+      const poolKnown = await isPoolKnown(tx, workspace, settings);
+      const { plan, ...inherited } = await tx.workspaces.inherited(workspace.projectId);
+      const conditions = validationContext(app, { poolKnown, inherited, plan });
+      applySettings(workspace, settings, { ...conditions, nameTaken, problems });
       const { tagBindings } = wanted;
       const tags = tagBindings && {
         current: await tx.tagBindings.ofWorkspace(workspace.id),
@@ -306,18 +312,21 @@ const changesSettings = ({
 }: Pick<WorkspaceInput, "tagBindings" | "settings">): boolean =>
   Object.values({ tagBindings, ...settings }).some((value) => value !== undefined);
 
-/** Returns the values that the validation of settings needs in addition to the workspace and the request. */
-async function validationContextOf(
-  app: App,
+/** Returns whether the agent pool of a request belongs to the workspace's organization. */
+const isPoolKnown = async (
   tx: Tx,
-  { organizationId, projectId }: Workspace,
+  { organizationId }: Workspace,
   { agentPoolId }: WorkspaceSettings,
-): Promise<Omit<ValidationContext, "nameTaken" | "problems">> {
-  const poolKnown = !!agentPoolId && (await tx.agentPools.belongsTo(agentPoolId, organizationId));
-  const { plan, ...inherited } = await tx.workspaces.inherited(projectId);
+): Promise<boolean> =>
+  !!agentPoolId && (await tx.agentPools.belongsTo(agentPoolId, organizationId));
+
+/** Returns the values that the validation of settings needs in addition to the workspace and the request. */
+function validationContext(
+  app: App,
+  { plan, ...known }: Pick<ValidationContext, "poolKnown" | "inherited"> & { plan: Plan },
+): Omit<ValidationContext, "nameTaken" | "problems"> {
   const { assessments: offered, engineReleases } = app.settings;
-  const assessments = { offered, plan, engineReleases };
-  return { poolKnown, inherited, assessments, now: app.now() };
+  return { ...known, assessments: { offered, plan, engineReleases }, now: app.now() };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type AuditRecord, companionOf, recordChange } from "@statehouse/audit";
+import { type AuditRecord, recordChange, recordEventChange } from "@statehouse/audit";
 import {
   createListing,
   createRecorder,
@@ -34,6 +34,7 @@ import { tagBindings } from "./tag-binding.ts";
 import { workspaces } from "./workspace.ts";
 import { workspaceDeletions } from "./workspace-deletion.ts";
 import { workspaceLists } from "./workspace-list.ts";
+import { workspaceLocks } from "./workspace-lock.ts";
 import { workspaceReadmes } from "./workspace-readme.ts";
 
 /**
@@ -60,6 +61,7 @@ const nouns = {
   agentPools,
   workspaces,
   workspaceLists,
+  workspaceLocks,
   administeredWorkspaces,
   workspaceDeletions,
   runs,
@@ -79,7 +81,7 @@ export type Leases = PartsOf<Nouns, "leases">;
 
 export const entities = entitiesOf(nouns);
 
-const recorders = { event: createRecorder(nouns, companionOf), change: recordChange };
+const recorders = { event: createRecorder(nouns, recordEventChange), change: recordChange };
 
 export const listing = (source: ListingSource) => createListing(nouns, source);
 

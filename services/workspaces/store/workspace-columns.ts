@@ -100,16 +100,27 @@ const deletionLockSchema = new EntitySchema({
   properties: { epoch: bigint, until: timestamptz },
 });
 
+/** All columns except those of locks, which a new workspace does not have, and those of reports. */
+export const insertedColumns = {
+  ...columns,
+  autoDestroyActivityDuration: optional(text),
+  inheritedActivityDuration: optional(text),
+  assessmentsEnabled: boolean,
+  executionMode: optional(text),
+  agentPoolId: optional(text),
+  lastLockEpoch: bigint,
+  placementVersion: bigint,
+  placementAcknowledged: bigint,
+  retryAt: timestamptz,
+  stateRevision: bigint,
+  revision: bigint,
+};
+
 export const workspaceSchema = new EntitySchema({
   class: Workspace,
   tableName: "workspaces",
   properties: {
-    ...columns,
-    autoDestroyActivityDuration: optional(text),
-    inheritedActivityDuration: optional(text),
-    assessmentsEnabled: boolean,
-    executionMode: optional(text),
-    agentPoolId: optional(text),
+    ...insertedColumns,
     lock: { kind: "embedded", entity: () => LockValue, prefix: "lock_", nullable: true },
     deletionLock: {
       kind: "embedded",
@@ -117,18 +128,12 @@ export const workspaceSchema = new EntitySchema({
       prefix: "deletion_lock_",
       nullable: true,
     },
-    lastLockEpoch: bigint,
-    placementVersion: bigint,
-    placementAcknowledged: bigint,
-    retryAt: timestamptz,
-    stateRevision: bigint,
-    revision: bigint,
   },
 });
 
 export const workspaceEntities = [workspaceSchema, holderSchema, lockSchema, deletionLockSchema];
 
-const workspaceView = `
+const workspaceView = (workspaces: string) => `
   select ${selectList("w", { ...columns, ...reportedColumns })},
     o.name as "organizationName",
     coalesce(w.auto_destroy_activity_duration, case when w.inherits_project_auto_destroy
@@ -165,7 +170,7 @@ const workspaceView = `
     ${effectiveRetentionDays("w")},
     -- index: data_retention_policies_workspace
     ${ownDataRetentionPolicy("r.workspace_id = w.id")}
-  from workspaces w
+  from ${workspaces} w
   join organizations o on o.id = w.organization_id
   join projects p on p.id = w.project_id`;
 
@@ -175,7 +180,15 @@ const workspaceView = `
  * this process twice as long (ADR 19).
  */
 export const selectWorkspaces = (rest: string, listed = ""): string =>
-  `select ${listed} row_to_json(shown) as workspace from (${workspaceView} ${rest}) shown`;
+  selectDocuments("workspaces", rest, listed);
+
+/** Selects the values of the documents of `changed`, the workspaces that a statement has inserted or updated. */
+export const selectChangedWorkspaces = selectDocuments("changed");
+
+function selectDocuments(workspaces: string, rest = "", listed = ""): string {
+  return `select ${listed} row_to_json(shown) as workspace
+    from (${workspaceView(workspaces)} ${rest}) shown`;
+}
 
 /** Returns the SQL for the lock of the row `workspace`, as one JSON column; null if the workspace is not locked. */
 export function workspaceLock(workspace: string): string {

@@ -3,12 +3,15 @@ import { LockMode } from "@mikro-orm/core";
 import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
 import {
+  commitWith,
   type Database,
   type EntityManager,
   existsIn,
   queryIn,
   saveRow,
+  withTaken,
 } from "@statehouse/postgres";
+import { insertRow, rowJson } from "@statehouse/postgres/columns";
 import {
   WorkspaceAutoDestroyDueSchema,
   WorkspaceCreatedSchema,
@@ -20,7 +23,7 @@ import {
 import { nameTaken } from "../domain/errors.ts";
 import type { InheritedExecution } from "../domain/execution.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
-import { isOrganizationName } from "../domain/organization.ts";
+import { isOrganizationName, organizationNotFound } from "../domain/organization.ts";
 import type { Plan } from "../domain/plan.ts";
 import { type Project, projectNotFound } from "../domain/project.ts";
 import {
@@ -36,7 +39,9 @@ import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import { organizationIsActive } from "./active-organization.ts";
 import {
+  insertedColumns,
   type LockJson,
+  selectChangedWorkspaces,
   selectWorkspaces,
   toLock,
   toWorkspaceView,
@@ -136,6 +141,39 @@ const reads = (database: Database) => ({
   },
 });
 
+/** What the creation of a workspace needs to know about its organization, its project and the installation. */
+export interface CreationContext {
+  organizationId: OrganizationId;
+  workspaceLimit: number | null;
+  plan: Plan;
+  projectId: ProjectId;
+  /** Whether the project belongs to the organization. */
+  projectExists: boolean;
+  autoDestroyActivityDuration: string | null;
+  inherited: InheritedExecution;
+  defaultRemoteStateAccess: boolean;
+  nameTaken: boolean;
+}
+
+// One statement instead of six, which took half of the time of a creation (section (e) of the bench).
+const creationContext = `-- index: organizations_name_key, projects_pkey, workspaces_name_key
+  select o.id as "organizationId", o.workspace_limit as "workspaceLimit", o.plan,
+    coalesce($2, o.default_project_id) as "projectId", p.id is not null as "projectExists",
+    p.auto_destroy_activity_duration as "autoDestroyActivityDuration",
+    json_build_object('mode', coalesce(p.default_execution_mode, o.default_execution_mode),
+      'agentPoolId', case when p.default_execution_mode is null then o.default_agent_pool_id
+        else p.default_agent_pool_id end) as inherited,
+    (select default_remote_state_access from general_settings) as "defaultRemoteStateAccess",
+    exists (select from workspaces w where w.organization_id = o.id and w.name = $3) as "nameTaken"
+  from organizations o
+  left join projects p on p.id = coalesce($2, o.default_project_id) and p.organization_id = o.id
+  where o.name = $1 and o.status = 'active'
+  for share of o`;
+
+const insertedWorkspace = insertRow("workspaces", insertedColumns);
+
+const workspaceTaken = { workspaces_name_key: nameTaken };
+
 /** Workspaces inside a transaction. */
 const rows = (em: EntityManager) => ({
   async findForUpdate(ref: WorkspaceRef): Promise<Workspace | undefined> {
@@ -157,6 +195,30 @@ const rows = (em: EntityManager) => ({
     const workspace = await this.findForUpdate(ref);
     if (!workspace) throw workspaceNotFound();
     return workspace;
+  },
+
+  /**
+   * Returns what the creation of a workspace needs. Its organization is locked against deletion until the transaction
+   * ends, so that a later deletion includes the workspace.
+   */
+  async creationContext({
+    organizationName,
+    projectId,
+    name,
+  }: {
+    organizationName: string;
+    /** The default project if undefined. */
+    projectId: ProjectId | undefined;
+    name: string;
+  }): Promise<CreationContext> {
+    if (!isOrganizationName(organizationName)) throw organizationNotFound();
+    const [row] = await queryIn<CreationContext>(em, creationContext, [
+      organizationName,
+      projectId,
+      isWorkspaceName(name) ? name : "",
+    ]);
+    if (!row) throw organizationNotFound();
+    return row;
   },
 
   /**
@@ -247,9 +309,24 @@ const rows = (em: EntityManager) => ({
       }));
   },
 
+  /**
+   * Inserts the workspace and commits. Returns the values of its document. Throws `invalid` if another transaction has
+   * taken its name.
+   */
+  async commit(workspace: Workspace): Promise<WorkspaceView> {
+    const [row] = await withTaken(workspaceTaken, () =>
+      // index: workspaces_pkey
+      commitWith<WorkspaceRow>(em, { change: insertedWorkspace, select: selectChangedWorkspaces }, [
+        rowJson(workspace, insertedColumns),
+      ]),
+    );
+    if (!row) throw workspaceNotFound();
+    return toWorkspaceView(row);
+  },
+
   /** Inserts the workspace or writes its changes. Throws `invalid` if another transaction has taken its name. */
   async save(workspace: Workspace): Promise<void> {
-    await saveRow(em, workspace, { workspaces_name_key: nameTaken });
+    await saveRow(em, workspace, workspaceTaken);
   },
 
   async remove(workspace: Workspace): Promise<void> {

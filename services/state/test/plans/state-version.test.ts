@@ -118,6 +118,12 @@ beforeAll(async () => {
     database,
     sealer,
   )(async (tx) => {
+    await tx.workspaceStates.sealWithoutOpenVersions("ws-5", 1n);
+  });
+  await transactions(
+    database,
+    sealer,
+  )(async (tx) => {
     await tx.workspaceStates.getOrInsertForUpdate("ws-new");
     await tx.stateVersions.listBeforeCreation("ws-5", { epoch: 3n, serial: 3n });
     await tx.stateVersions.listBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });

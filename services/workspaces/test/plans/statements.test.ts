@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { noPerformance } from "../../domain/performance.ts";
+import { newWorkspace } from "../../domain/workspace.ts";
 import { createLeases, createReads, listing, transactions } from "../../store/nouns.ts";
 import { workspaceDefaults } from "../rows.ts";
 import { type SeededDatabase, seededDatabase } from "./seeded-database.ts";
@@ -236,6 +237,18 @@ beforeAll(async () => {
     await tx.organizationDeletions.findPending("gone-1", user);
     await tx.organizationDeletions.hasWorkspaces("org-3");
     await tx.organizationDeletions.finish("org-none");
+  });
+  await transactions(database)(async (tx) => {
+    await tx.workspaces.creationContext({
+      ...{ organizationName: "name-1", projectId: "prj-1", name: "name-1" },
+    });
+    await tx.workspaceLocks.commit(await tx.workspaceLocks.getForUpdate("ws-3"));
+  });
+  await transactions(database)(async (tx) => {
+    const wanted = { organizationId: "org-1", projectId: "prj-1", engineVersion: "1.0.0" } as const;
+    const added = newWorkspace({ id: "ws-added", ...wanted }, now);
+    added.name = "added";
+    await tx.workspaces.commit(added);
   });
   // The empty string marks the end of the checked statements. The statements after it read all rows: the totals count
   // all organizations and workspaces, and an index of locks would have to be updated for every lock.
