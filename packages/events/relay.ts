@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { metrics, SpanKind } from "@opentelemetry/api";
-import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import { commitWith, type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import {
   counterFromZero,
   type Logger,
@@ -47,6 +47,12 @@ export const outboxColumns =
 
 const POLL_MS = 500;
 const BATCH = 500;
+/**
+ * Minimum time from the start of one batch to the start of the next, in ms, while events are recorded continuously.
+ * Each batch is a transaction that waits for the disk, like those of the requests. An event that is recorded while the
+ * relay is idle does not wait.
+ */
+const BATCH_INTERVAL_MS = 25;
 /** Maximum total length, in characters, of the events that are sent before the first acknowledgement arrives. */
 const MAX_WINDOW_LENGTH = 2 * 1024 * 1024;
 /**
@@ -87,7 +93,11 @@ export function startRelay(options: RelayOptions): AsyncDisposable {
 
   const run = async (): Promise<void> => {
     let failing = false;
+    let startedAt = Number.NEGATIVE_INFINITY;
     while (!stop.signal.aborted) {
+      const pause = startedAt + BATCH_INTERVAL_MS - performance.now();
+      if (pause > 0) await sleep(pause);
+      startedAt = performance.now();
       woken = Promise.withResolvers();
       let more = false;
       try {
@@ -130,6 +140,11 @@ async function oldestEvent(database: Database): Promise<Date | undefined> {
   return row?.recorded_at;
 }
 
+const deleted = {
+  change: "delete from outbox where id = any($1) returning id",
+  select: "select count(*) from changed",
+};
+
 /** Publishes a batch and returns the number of published events; throws if the first one failed. */
 async function publishBatch(
   { database, nats, source, stream = {} }: RelayOptions,
@@ -160,7 +175,7 @@ async function publishBatch(
         if (row) sent.push(row.id);
       }
     }
-    if (sent.length > 0) await queryIn(em, "delete from outbox where id = any($1)", [sent]);
+    if (sent.length > 0) await commitWith(em, deleted, [sent]);
     return { count: sent.length, failure };
   });
   if (outcome.failure === undefined) return outcome.count;
