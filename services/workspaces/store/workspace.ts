@@ -155,7 +155,7 @@ export interface CreationContext {
   nameTaken: boolean;
 }
 
-// One statement instead of six, which took half of the time of a creation (section (e) of the bench).
+// One statement instead of six, each of which was a round trip (section (f) of the bench counts them).
 const creationContext = `-- index: organizations_name_key, projects_pkey, workspaces_name_key
   select o.id as "organizationId", o.workspace_limit as "workspaceLimit", o.plan,
     coalesce($2, o.default_project_id) as "projectId", p.id is not null as "projectExists",
