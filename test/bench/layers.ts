@@ -8,8 +8,8 @@ const PROFILE_SECONDS = 3;
 const SMALL = 0.015;
 
 /**
- * Profiles this process, in which the four services run, under `plan`, and prints the layers. `micros` is the CPU time
- * of one request.
+ * Profiles this process, in which the four services run, while the requests of `plan` run, and prints the layers.
+ * `micros` is the CPU time of one request.
  */
 export async function printLayers(
   generator: Generator,

@@ -12,7 +12,9 @@ export interface SizedFixture extends AsyncDisposable {
   stack: Stack;
   organization: string;
   organizationId: string;
-  /** Number of state versions of each of `workspaceIds`, and the state whose lineage they have. */
+  /**
+   * `versions`: the number of state versions of each workspace in `workspaceIds`. `state`: a state with their lineage.
+   */
   versions: number;
   state: StateFile;
   /** Projects other than the default one; each has the same number of workspaces. */
@@ -111,8 +113,8 @@ async function fill(
     id: id("prj", "n"),
     name: "'project ' || n",
   });
-  // Workspaces with runs are spread in groups of four, as the names are. They are therefore neither first nor last in
-  // any sort order.
+  // Workspaces with runs are spread in groups of four, because the first parts of their names repeat every four
+  // workspaces. They are therefore neither first nor last in any sort order.
   const hasRun = "(n / 4 % 10 = 0 or n % 10000 = 1)";
   const ifRun = (value: string) => `case when ${hasRun} then ${value} end`;
   await inBulk("workspaces", () =>
@@ -145,7 +147,7 @@ async function fill(
       select organization_id, project_id, count(*) from workspaces group by 1, 2`);
 }
 
-/** Gives each workspace but the first the versions of the first one, `versions` times. */
+/** Gives each other workspace copies of the `versions` state versions of the first workspace. */
 async function fillState(
   { sql, copies, inBulk }: Seed,
   {

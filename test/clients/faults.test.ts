@@ -37,7 +37,7 @@ const seed = Number(process.env.STATEHOUSE_FAULTS_SEED ?? "20251122");
 interface Subscriber {
   language: Language;
   proxy: FaultProxy;
-  /** All processes so far, of which the last two run. */
+  /** All processes so far; only the last two still run. */
   replicas: RunningDriver[];
 }
 
@@ -108,7 +108,7 @@ needs(
     return Object.fromEntries(rows.map(({ id, text }): [string, string] => [id, text]).toSorted());
   }
 
-  /** Waits until every subscriber has handled more events than now. */
+  /** Waits until every subscriber has handled more events than at the time of the call. */
   async function goesOn(subscribers: readonly Subscriber[]): Promise<void> {
     for (const subscriber of subscribers) {
       const before = new Set(handledBy(subscriber)).size;
@@ -159,14 +159,14 @@ needs(
     proxies.workspacesToNats.heal();
     await goesOn(subscribers);
 
-    // Both replicas are killed, of which one has handled an event and not acknowledged it.
+    // Kills both replicas after one of them has handled an event and before it has acknowledged the event.
     for (const subscriber of subscribers) {
       const { language, proxy, replicas } = subscriber;
       await proxy.hold({ direction: "requests", when: mentions(`$JS.ACK.${STREAM}.${language}`) });
       for (const replica of replicas) replica.kill("SIGKILL");
       await Promise.all(replicas.map(({ exit }) => exit));
       expect((await bus.consumer(language)).num_ack_pending).toBeGreaterThan(0);
-      // As if the wait time had passed. The next process sets the normal one again.
+      // Shortens the acknowledgement wait, as if it had passed. The next process sets the normal wait again.
       await bus.manager.consumers.update(STREAM, language, { ack_wait: 50_000_000 });
       proxy.release();
       replicas.push(...[1, 2].map(() => disposing.use(startReplica(subscriber))));
@@ -199,7 +199,7 @@ needs(
       for (const replica of replicas.slice(0, 2)) {
         expect(replica.handled().length, language).toBeGreaterThan(0);
       }
-      // The copy is equal to the database in each order, whatever was delivered twice.
+      // The copy equals the database in whichever order the events are applied, and although some were delivered twice.
       const lines = linesOf(subscriber);
       expect(tableOf(lines), language).toEqual(expected);
       expect(tableOf(lines.toReversed()), language).toEqual(expected);

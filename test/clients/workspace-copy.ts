@@ -8,7 +8,7 @@ import {
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { Line } from "./drivers.ts";
 
-/** The types of the events that the copy of a subscriber consists of. */
+/** The types of the events from which a subscriber builds its copy. */
 export const workspaceEvents = {
   created: eventType(WorkspaceCreatedSchema),
   updated: eventType(WorkspaceUpdatedSchema),
@@ -28,7 +28,10 @@ interface Row {
   isNamed: boolean;
 }
 
-/** Returns the workspaces of a subscriber that has handled these lines and compares revisions, by id. */
+/**
+ * Returns the workspaces, by id, that a subscriber stores after it has handled these lines; the subscriber compares
+ * revisions.
+ */
 export function tableOf(lines: readonly Line[]): Record<string, string> {
   const rows = new Map<string, Row>();
   for (const line of lines) {

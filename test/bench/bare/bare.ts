@@ -28,7 +28,7 @@ export interface BareHandler extends AsyncDisposable {
 const TOKEN = `sth_${"b".repeat(43)}`;
 const ROWS = 10_000;
 
-/** The tables of both baselines, with their rows. */
+/** The tables of the bare handler and of the floor server, with their rows. */
 export const schema = `
   create table tokens (token text primary key, user_id text not null);
   create table workspaces (

@@ -10,22 +10,22 @@ import { analyze, schema } from "./bare.ts";
 
 export interface FloorQuestion {
   databaseUrl: string;
-  /** Bodies of responses by their names, to which each response adds the row. */
+  /** Bodies of responses, keyed by name. Each response adds the row that it has read. */
   bodies: Readonly<Record<string, object>>;
-  /** The names of bodies that are sent after a record of the audit trail was inserted, as every download is. */
+  /** The names of the bodies that are sent after an audit record is inserted. Downloads always insert one. */
   recorded: readonly string[];
   /** The file that every download sends, and its size. */
   file: string;
   bytes: number;
 }
 
-/** The floor of the reads: node:http and pg in a separate process. */
+/** The floor of the reads: a minimal server that uses node:http and pg in a separate process. */
 export interface Floor extends AsyncDisposable {
-  /** Returns the contender for the requests `name`: `download`, or a name in `bodies`. */
+  /** Returns the contender that sends the requests `name`: `download`, or a name in `bodies`. */
   contender(name: string): Contender;
 }
 
-/** Starts the floor on a database with as many rows as the product's. */
+/** Starts the floor server with a database that has as many rows as the product's database. */
 export async function startFloor({
   bodies,
   recorded,

@@ -56,13 +56,13 @@ export async function auditCost(ground: Ground): Promise<Aim[]> {
   const requestsOf = ({ downloads }: Side) => downloads.map((address) => [get(address)]);
   await compare(ground, sides, "state download", 0, requestsOf);
   await printInsert(within);
-  // The record of a download waits for one fsync, which depends on the disk only.
+  // A download waits for the fsync of its audit record. The duration of the fsync depends only on the disk.
   for (const { start } of sides) await commitWithoutFsync(start);
   aims.push(await compare(ground, sides, "state download, commits without fsync", 0.9, requestsOf));
   return aims;
 }
 
-/** Makes commits of the databases of `npm start` return before they are on the disk. */
+/** Makes the databases of `npm start` confirm commits before they are on the disk. */
 async function commitWithoutFsync({ data }: RunningStart): Promise<void> {
   const client = new Client({ connectionString: databaseOf(data, "state") });
   await client.connect();

@@ -1,4 +1,4 @@
-// A subscriber in a thread of its own: writes the time at which it receives each event, by revision.
+// A subscriber in a separate thread. Writes the time at which it receives each event, by revision.
 import { parentPort, workerData } from "node:worker_threads";
 import { jetstream } from "@nats-io/jetstream";
 import { connectNats, STREAM } from "@statehouse/events";
@@ -17,6 +17,6 @@ for await (const message of messages) {
   const index = Number(message.headers?.get("ce-sequence")) - 1;
   received[index] = performance.timeOrigin + performance.now();
   Atomics.add(deliveries, index, 1);
-  // The last element counts all events.
+  // The last element contains the number of all events.
   Atomics.add(deliveries, received.length, 1);
 }

@@ -24,20 +24,23 @@ import { print, printTable } from "../table.ts";
 
 const RATE = 1000;
 const ORGANIZATIONS = 100;
-/** The number of events that wait when the relay starts, to measure its highest rate. */
+/** The number of events that wait in the outbox when the relay starts, to measure its highest rate. */
 const WAITING = 20_000;
 const WARM_UP_MS = 3000;
 const TICK_MS = 10;
-/** The most transactions at a time: more would only wait for a connection, until their time limit. */
+/**
+ * Maximum number of concurrent transactions. Further ones would only wait for a connection, until they exceed their
+ * time limit.
+ */
 const MAX_TRANSACTIONS = 200;
 /** A process that uses at least this share of a core limits the rate. */
 const BUSY = 0.8;
-/** The disk limits the rate if the rate with fsyncs is less than this share of that without. */
+/** If the ratio of the rate with fsyncs to the rate without fsyncs is lower than this, the disk limits the rate. */
 const DISK_LIMITS = 0.7;
 
 const logger = createLogger({ service: "bench", level: "silent" });
 
-/** What the relay uses. */
+/** The database, the bus and the processes of a measurement of the relay. */
 interface Parts {
   database: Database;
   nats: Nats;
@@ -46,9 +49,10 @@ interface Parts {
 }
 
 /**
- * (s) Measures the relay: transactions record 1,000 events a second for `--seconds`, and a subscriber receives them.
- * Then the rate at which it publishes events that already wait, to a server that syncs each event to its disk before it
- * acknowledges, as the local one does, and to one that does not: the difference is what the disk of NATS costs.
+ * (s) Measures the relay. First, transactions record 1,000 events a second for `--seconds`, and a subscriber receives
+ * them. Then the relay publishes events that already wait: once to a server that syncs each event to its disk before it
+ * acknowledges it, as the local server does, and once to a server that does not. The difference is the cost of the disk
+ * of NATS.
  */
 export async function eventRelay(ground: Ground): Promise<Aim[]> {
   await using synced = await startParts(ground, { isSynced: true });
@@ -131,13 +135,16 @@ async function sharesDuring(
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** Names what limits a rate. */
+/** Returns a text that says what limits a rate. */
 function limitOf(shares: ReadonlyMap<string, number>): string {
   const [[busiest, share] = ["", 0]] = [...shares].toSorted(([, one], [, other]) => other - one);
   return share >= BUSY ? busiest : "round trips, as no process uses a core";
 }
 
-/** Records `RATE` events a second for `seconds`, and compares the times at which they were committed and received. */
+/**
+ * Records `RATE` events a second for `seconds`, and compares the time at which each event was committed with the time
+ * at which it was received.
+ */
 async function steady(parts: Parts, seconds: number): Promise<Aim[]> {
   const count = RATE * seconds;
   const warmUp = (RATE * WARM_UP_MS) / 1000;
@@ -240,7 +247,7 @@ const recordUpdate = (database: Database, index: number): Promise<void> =>
     }),
   );
 
-/** Measures how many events the relay publishes a second if they wait when it starts. */
+/** Measures how many events per second the relay publishes if all of them wait when it starts. */
 async function highestRate(parts: Parts): Promise<{ rate: number; shares: Map<string, number> }> {
   await recordUpdate(parts.database, 0);
   await parts.database.query(

@@ -15,7 +15,10 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const RESOURCES = 50_000;
 const ROUNDS = 8;
-/** Size of the state whose extraction is measured by itself, in MB, and highest CPU time of 10 MB in s. */
+/**
+ * `LARGE_MB`: size of the state whose extraction is measured alone. `CPU_PER_10_MB`: highest permitted CPU time of 10
+ * MB, in s.
+ */
 const LARGE_MB = 100;
 const CPU_PER_10_MB = 2;
 /** A resource has about this size in bytes. */

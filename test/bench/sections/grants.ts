@@ -87,8 +87,7 @@ async function inManyTeams({ stack, organizationId, projectIds }: SizedFixture):
 }
 
 /**
- * Measures one process and four processes: if there are several, one of them could miss a change while it caches
- * grants.
+ * Measures one process and four processes, because one of several processes could miss a change while it caches grants.
  */
 async function changingGrants(): Promise<Aim[]> {
   const rows: (string | number)[][] = [];

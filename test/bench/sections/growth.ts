@@ -14,9 +14,9 @@ import { print, printTable } from "../table.ts";
 const TURNS = 15;
 const ROUNDS = 7;
 const ROUND_MS = 1000;
-/** Number of creations at the same time. */
+/** Number of concurrent creations. */
 const CREATORS = 8;
-/** The counters may cost at most a tenth of the creations. */
+/** Lowest permitted ratio of the rate of creations with counters to the rate without counters. */
 const COUNTED = 0.9;
 /** Tables and indexes below this size are not printed. */
 const SMALL_BYTES = 10 * 1024 ** 2;
@@ -43,7 +43,10 @@ const writes: Readonly<Record<string, Write>> = {
     ),
 };
 
-/** Writes by one client, alternating between the fixtures. `factor` is the highest permitted growth of the time. */
+/**
+ * Measures the writes of one client, alternating between the fixtures. `factor` is the highest permitted ratio of a
+ * write's time in the largest fixture to its time in the smallest.
+ */
 export async function writesBySize(
   fixtures: readonly SizedFixture[],
   factor: number,
@@ -110,7 +113,9 @@ export async function printTableSizes({ stack, size, versions }: SizedFixture): 
   );
 }
 
-/** Creates workspaces in one project, with and without the counters that lists read their totals from. */
+/**
+ * Measures the creation of workspaces in one project, with and without the counters from which lists read their totals.
+ */
 export async function counterCost(): Promise<Aim[]> {
   await using counted = await startCreations(true);
   await using uncounted = await startCreations(false);

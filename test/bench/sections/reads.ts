@@ -23,9 +23,9 @@ interface Side extends BenchFixture {
 interface Row {
   name: string;
   path(side: Side, workspaceId: string): string;
-  /** The floor with which the row is compared: a body of `bodies`, or `download`. */
+  /** The requests to the floor server with which this row is compared: a name in `bodies`, or `download`. */
   floor: string;
-  /** The ratios to reach in one process and as four. */
+  /** The ratios to the floor that one process and four processes must reach. */
   aims: readonly [one: number, four: number];
 }
 
@@ -63,12 +63,13 @@ const rows: readonly Row[] = [
 const settings: StackOptions = { blobs: "directory", settings: { LOG_LEVEL: "warn" } };
 
 /**
- * (t) Compares reads with their floor: node:http and pg with one statement, without authentication, and responses of the
- * same size. The floors of outputs and downloads insert the same record of the audit trail; that of downloads sends a file.
+ * (t) Compares reads with their floor, the cost of a minimal server: node:http and pg with one statement, without
+ * authentication, and responses of the same size. For outputs and downloads, the floor also inserts the audit record;
+ * for downloads it sends a file.
  */
 export async function reads(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();
-  // As in `npm start`: without it, the metrics of the one process would cost nothing.
+  // Records metrics as `npm start` does; otherwise, metrics would cost nothing in the one process.
   started.use(await startTelemetry({ service: "bench", env: {} }));
   const oneStack = started.use(await startStack(settings));
   const fourStack = started.use(await startProcesses(settings));

@@ -35,7 +35,10 @@ const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
   "filter[current-run][status], few": { currentRunStatuses: ["planning"] },
 };
 
-/** Measures the statements of searches: the statement of a page, and separately that of the total. */
+/**
+ * Measures the SQL statements of searches: the statement that reads a page and, separately, the statement that counts
+ * the total.
+ */
 export async function searchStatements(fixtures: readonly SizedFixture[]): Promise<Aim[]> {
   const rows: (string | number)[][] = Object.keys(searches).map((name) => [name]);
   let slowest = 0;
@@ -72,7 +75,7 @@ async function statementTimes(
     logger: createLogger({ service: "bench", level: "silent" }),
   });
   let taken = nothing;
-  // Created for each turn, so that no count is kept.
+  // New lists for each turn, so that no total is cached.
   const newLists = () =>
     createWorkspaceLists({
       async query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]> {

@@ -67,8 +67,9 @@ const requests: readonly Request[] = [
 ];
 
 /**
- * (g) Shows and lists few and many workspaces, for an owner and for a user who may read three projects, and writes their
- * states. Searches are repeated, so that their counts are kept; the table of statements has the time of counting.
+ * (g) Shows and lists few and many workspaces, for an owner and for a user who may read three projects, and writes
+ * states of these workspaces. Searches are repeated, so their totals are cached; the table of statements contains the
+ * time of counting.
  */
 export async function workspaceSizes(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();
