@@ -2,7 +2,7 @@ import type { Caller } from "@statehouse/authorization";
 import type { Page, PageInput } from "@statehouse/postgres";
 import { outputsNotProcessed, stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
-import { isDeleted, outputsAreKnown, type StateVersionView } from "../domain/state-version.ts";
+import { isDeleted, outputsAreKnown, type StoredVersion } from "../domain/state-version.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import type { PlacedOutput } from "../store/state-version-output.ts";
 import type { App } from "./app.ts";
@@ -19,7 +19,7 @@ export async function listStateVersionOutputs(
   caller: Caller,
   { stateVersionId, page }: { stateVersionId: StateVersionId; page: PageInput },
 ): Promise<Page<StateVersionOutput>> {
-  const version = await app.reads.stateVersions.get(stateVersionId);
+  const version = await app.reads.storedVersions.get(stateVersionId);
   await authorizeRead(app, caller, "state:read-outputs", version, "state version");
   if (isDeleted(version)) throw stateVersionNotFound();
   return outputsOf(app, version, page, { clear: true });
@@ -46,7 +46,7 @@ export async function listCurrentOutputs(
   caller: Caller,
   { workspaceId, page }: { workspaceId: WorkspaceId; page: PageInput },
 ): Promise<Page<StateVersionOutput>> {
-  const known = await app.reads.workspaceStates.findWithCurrentVersion(workspaceId);
+  const known = await app.reads.storedVersions.findCurrent(workspaceId);
   const target = await placeWorkspace(app, workspaceId, known?.workspaceState);
   await authorizeRead(app, caller, "state:read-outputs", target);
   if (!known?.version) return { rows: [], total: 0 };
@@ -85,7 +85,7 @@ async function readableOutputs(
 
 async function outputsOf(
   app: App,
-  version: StateVersionView,
+  version: StoredVersion,
   page: PageInput,
   values: { clear: boolean },
 ): Promise<Page<StateVersionOutput>> {

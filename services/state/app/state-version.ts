@@ -114,7 +114,7 @@ export async function authorizeDownload(
   versionId: StateVersionId,
   kind: ContentKind,
 ): Promise<Download> {
-  const version = await app.reads.stateVersions.get(versionId);
+  const version = await app.reads.storedVersions.get(versionId);
   await authorizeRead(app, caller, "state:read", version, "state version");
   const content = version.status === "finalized" ? contentOf(version, kind) : undefined;
   if (!content) throw stateVersionNotFound();

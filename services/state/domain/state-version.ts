@@ -155,6 +155,25 @@ export type StateVersionView = Pick<
   providersJson: string;
 };
 
+/** A version without the values that only its document shows. */
+export type StoredVersion = Pick<
+  StateVersionView,
+  | "id"
+  | "workspaceId"
+  | "organizationId"
+  | "projectId"
+  | "md5"
+  | "blobKey"
+  | "size"
+  | "sha256"
+  | "jsonBlobKey"
+  | "jsonSize"
+  | "jsonSha256"
+  | "status"
+  | "outputsGiven"
+  | "resourcesProcessed"
+>;
+
 /** Removes the results of extraction from the view of a version whose contents are permanently deleted. */
 export const withoutExtraction = (version: StateVersionView): StateVersionView => ({
   ...version,
