@@ -89,14 +89,32 @@ const releaseUpgrade: ProjectOptions = {
   sequence: { groupOrder: 1 },
 };
 
+/**
+ * The probes of revoked rights with authentication under leases. Everything else runs so on demand:
+ * `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/golden/matrix.test.ts`.
+ */
+const releaseLeases: ProjectOptions = {
+  ...slow,
+  name: "release-leases",
+  include: ["test/security/{late-body,revoked-upload,stale-lock}.test.ts"],
+  env: { STATEHOUSE_TEST_LEASE_SECONDS: "2" },
+};
+
 export default defineConfig({
   test: {
-    projects: [unit, service, system, slow, release, releaseProcesses, releaseUpgrade].map(
-      (test) => ({
-        extends: true as const,
-        test,
-      }),
-    ),
+    projects: [
+      unit,
+      service,
+      system,
+      slow,
+      release,
+      releaseProcesses,
+      releaseUpgrade,
+      releaseLeases,
+    ].map((test) => ({
+      extends: true as const,
+      test,
+    })),
     // Real processes and signals: threads would share them.
     pool: "forks",
     // Node runs the files as they are, as it does in production, worker threads and instrumentation included.

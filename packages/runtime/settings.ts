@@ -225,6 +225,15 @@ export const settings = {
     .describe(
       "Days that records of the audit trail remain; a month of records is deleted when its last one is older.",
     ),
+  AUTHENTICATION_LEASE_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(15)
+    .default(0)
+    .describe(
+      "Seconds for which a process may use what it knows about a token while access does not report a change; 0 to call access for every request. Equal for access, gateway and state. A change waits this long for a process that does not respond.",
+    ),
   FAILED_AUTHENTICATION_LIMIT: z.coerce
     .number()
     .int()

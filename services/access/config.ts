@@ -32,6 +32,7 @@ export const configSchema = z.object({
     .optional()
     .describe("User whom the migrate command makes an administrator if the installation has none."),
   FIRST_ADMIN_EMAIL: z.string().optional().describe("That administrator's e-mail address."),
+  AUTHENTICATION_LEASE_SECONDS: settings.AUTHENTICATION_LEASE_SECONDS,
   TOKEN_MAX_DAYS: z.coerce
     .number()
     .int()

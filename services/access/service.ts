@@ -7,6 +7,7 @@ import { bindings } from "./rpc/bindings.ts";
 import { loadGrants } from "./rpc/grants.ts";
 import { migrations } from "./store/migrations.ts";
 import { entities, listing } from "./store/nouns.ts";
+import { startAuthenticationLeases } from "./workers/authentication-lease.ts";
 import { startTokenUsage } from "./workers/token-usage.ts";
 
 /** Interval at which token uses are written, in ms: `last-used-at` is delayed at most this long. */
@@ -24,7 +25,12 @@ export const service = defineService({
   bindings,
   listing,
   consumers,
-  workers: ({ app, logger, options }) => [
+  workers: ({ app, config, logger, options }) => [
+    ...startAuthenticationLeases({
+      app,
+      maxLeaseMs: config.AUTHENTICATION_LEASE_SECONDS * 1000,
+      logger,
+    }),
     startTokenUsage({
       app,
       intervalMs: options.tokenUsageIntervalMs ?? TOKEN_USAGE_INTERVAL_MS,

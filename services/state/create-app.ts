@@ -31,7 +31,11 @@ export function createApp({
   const digestKey = usable("SEALING_KEYS", () =>
     derivedFrom(config.SEALING_KEYS, (keys) => deriveKey(keys, "state digests")),
   );
-  const access = createAccessClient(channels.access, identity);
+  const access = createAccessClient(
+    channels.access,
+    identity,
+    config.AUTHENTICATION_LEASE_SECONDS * 1000,
+  );
   const offered = edition(config.EDITION);
   return {
     transaction: transactions(database, sealer),

@@ -4,20 +4,10 @@ import { brokenPromises } from "../faults/truth.ts";
 import { startStack } from "../stack/stack.ts";
 import { disturbing } from "./faults.ts";
 import { openPlace } from "./place.ts";
+import type { Found, Range } from "./range.ts";
+import { searchRevocations } from "./revocations.ts";
 import { search } from "./search.ts";
 import { undisturbed, withFaults } from "./step.ts";
-
-/** Where and how long to search. */
-export interface Range {
-  seed: number;
-  path?: string | undefined;
-  forMs: number;
-}
-
-export interface Found {
-  histories: number;
-  commands: number;
-}
 
 const LANES = 4;
 /** Settings with which retention runs during the histories. */
@@ -61,6 +51,7 @@ export const settings = {
   hosted: inOneProcess("hosted", "directory"),
   faults: withFaultsBetween("directory"),
   "faults, MinIO": withFaultsBetween("minio"),
+  revocations: searchRevocations,
 } as const satisfies Record<string, (range: Range) => Promise<Found>>;
 
 export type SettingName = keyof typeof settings;

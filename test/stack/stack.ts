@@ -92,6 +92,9 @@ export const startStack = (options: StackOptions = {}): Promise<Stack> =>
 export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack> =>
   start(options, asProcesses);
 
+/** The leases of all stacks, for runs of the same tests with leases. */
+const leaseSeconds = process.env.STATEHOUSE_TEST_LEASE_SECONDS;
+
 async function start<Running extends RunningServices>(
   options: StackOptions,
   run: (installation: RunOptions) => Promise<Running>,
@@ -141,6 +144,7 @@ async function start<Running extends RunningServices>(
             DRAIN_SECONDS: "0",
             // Tests send many invalid tokens from one address.
             FAILED_AUTHENTICATION_LIMIT: "0",
+            ...(leaseSeconds && { AUTHENTICATION_LEASE_SECONDS: leaseSeconds }),
             ...blobs.settings,
             ...options.settings,
           },

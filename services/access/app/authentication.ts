@@ -10,11 +10,13 @@ import type { App } from "./app.ts";
 import { authenticateRun } from "./run-token.ts";
 
 /** The principal that a token authenticates, which can also be a run. */
-interface AuthenticatedPrincipal {
+export interface AuthenticatedPrincipal {
   tokenId: string;
   type: string;
   id: string;
   versions: string;
+  /** Until when another process may keep this; null for never. */
+  cacheableUntil: Date | null;
 }
 
 /**
@@ -24,10 +26,10 @@ interface AuthenticatedPrincipal {
 export async function signIn(
   app: App,
   caller: Caller,
-  token: string,
+  { token, withExpiry }: { token: string; withExpiry: boolean },
 ): Promise<AuthenticatedPrincipal> {
   try {
-    if (!looksLikeRunSecret(token)) return await authenticate(app, token);
+    if (!looksLikeRunSecret(token)) return await authenticate(app, token, withExpiry);
     return principalOf(await authenticateRun(app, token));
   } catch (error) {
     const isRefused = error instanceof AppError && error.kind === "unauthenticated";
@@ -41,10 +43,10 @@ export async function signIn(
  * Returns the principal of a token. Throws `unauthenticated`. Runs a single SQL statement, because it is called for
  * every request.
  */
-async function authenticate(app: App, token: string): Promise<Authenticated> {
+async function authenticate(app: App, token: string, withExpiry: boolean): Promise<Authenticated> {
   if (!looksLikeSecret(token)) throw tokenRefused();
   const at = app.now();
-  const found = await app.reads.authentication.find(hashOf(token), at);
+  const found = await app.reads.authentication.find(hashOf(token), at, withExpiry);
   if (!found) throw tokenRefused();
   app.tokenUsage.note(found.tokenId, at);
   return found;
@@ -54,9 +56,13 @@ async function authenticate(app: App, token: string): Promise<Authenticated> {
  * Returns the principal of a token, which can be a run token, by its id. Throws `unauthenticated`. The token is not
  * presented by its owner, so its last use does not change.
  */
-export async function authenticateTokenId(app: App, id: TokenId): Promise<AuthenticatedPrincipal> {
+export async function authenticateTokenId(
+  app: App,
+  id: TokenId,
+  withExpiry: boolean,
+): Promise<AuthenticatedPrincipal> {
   const at = app.now();
-  const found = await app.reads.authentication.findByTokenId(id, at);
+  const found = await app.reads.authentication.findByTokenId(id, at, withExpiry);
   if (found) return found;
   const run = await app.reads.runTokens.findByTokenId(id, at);
   if (!run) throw tokenRefused();
@@ -67,10 +73,12 @@ export async function authenticateTokenId(app: App, id: TokenId): Promise<Authen
 export async function batchSignIn(
   app: App,
   presented: readonly { token: string; address: string | undefined }[],
+  withExpiry: boolean,
 ): Promise<(AuthenticatedPrincipal | undefined)[]> {
   const all = await batchAuthenticate(
     app,
     presented.map(({ token }) => token),
+    withExpiry,
   );
   const failed = presented.filter((_, index) => !all[index]);
   await Promise.all(failed.map(({ address }) => app.audit.signInFailed(address)));
@@ -91,6 +99,7 @@ export const recordRefusal = (
 async function batchAuthenticate(
   app: App,
   tokens: readonly string[],
+  withExpiry: boolean,
 ): Promise<(AuthenticatedPrincipal | undefined)[]> {
   const at = app.now();
   const presented = tokens.map((token) => ({ token, hash: hashOf(token) }));
@@ -98,6 +107,7 @@ async function batchAuthenticate(
   const found = await app.reads.authentication.batch(
     secrets.map(({ hash }) => hash),
     at,
+    withExpiry,
   );
   for (const { tokenId } of found.values()) app.tokenUsage.note(tokenId, at);
   return Promise.all(
@@ -114,4 +124,6 @@ const principalOf = ({ tokenId, runId, versions }: AuthenticatedRun): Authentica
   type: "run",
   id: runId,
   versions,
+  // The workspaces service decides about runs without a change in access, for example when a run ends.
+  cacheableUntil: null,
 });

@@ -7,6 +7,7 @@ import { openOperatorApp } from "./operator.ts";
 export const firstAdministratorSettings = configSchema.pick({
   FIRST_ADMIN_USERNAME: true,
   FIRST_ADMIN_EMAIL: true,
+  AUTHENTICATION_LEASE_SECONDS: true,
 });
 
 /** Creates the administrator that FIRST_ADMIN_USERNAME and FIRST_ADMIN_EMAIL name, if the installation has none. */
@@ -17,7 +18,11 @@ export async function createFirstAdministrator(
   const config = readConfig(firstAdministratorSettings);
   const { FIRST_ADMIN_USERNAME: username, FIRST_ADMIN_EMAIL: email } = config;
   if (username === undefined || email === undefined) return;
-  await using opened = await openOperatorApp(url);
+  await using opened = await openOperatorApp({
+    url,
+    maxLeaseMs: config.AUTHENTICATION_LEASE_SECONDS * 1000,
+  });
   const made = await ensureAdministrator(opened.app, { username, email });
+  await opened.app.authenticationLeases.awaitHolders();
   if (made) print(`${made.username} administers the installation`);
 }

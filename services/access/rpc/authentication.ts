@@ -1,29 +1,42 @@
 import type { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { authenticateTokenId, batchSignIn, recordRefusal, signIn } from "../app/authentication.ts";
+import {
+  type AuthenticatedPrincipal,
+  authenticateTokenId,
+  batchSignIn,
+  recordRefusal,
+  signIn,
+} from "../app/authentication.ts";
 import type { Context } from "./context.ts";
 import { tokenId } from "./ids.ts";
 
 export const authenticationService = (
   app: App,
 ): ServiceImpl<typeof AuthenticationService, Context> => ({
-  authenticate: async ({ token }, { caller }) => ({
-    principal: await signIn(app, caller, token),
+  authenticate: async ({ token, withExpiry }, { caller }) => ({
+    principal: principalToProto(await signIn(app, caller, { token, withExpiry })),
   }),
   authenticateTokenId: async (request) => {
-    const principal = await authenticateTokenId(app, tokenId(request.tokenId));
-    return { principal };
+    const found = await authenticateTokenId(app, tokenId(request.tokenId), request.withExpiry);
+    return { principal: principalToProto(found) };
   },
-  batchAuthenticate: async ({ tokens, clientAddresses }) => {
+  batchAuthenticate: async ({ tokens, clientAddresses, withExpiry }) => {
     const presented = tokens.map((token, index) => ({ token, address: clientAddresses[index] }));
-    const all = await batchSignIn(app, presented);
+    const all = await batchSignIn(app, presented, withExpiry);
     return {
-      found: all.flatMap((principal, position) => (principal ? [{ position, principal }] : [])),
+      found: all.flatMap((found, position) =>
+        found ? [{ position, principal: principalToProto(found) }] : [],
+      ),
     };
   },
   recordRefusal: async ({ route, code }) => {
     await recordRefusal(app, { route, code });
     return {};
   },
+});
+
+const principalToProto = ({ cacheableUntil, ...principal }: AuthenticatedPrincipal) => ({
+  ...principal,
+  cacheableUntilMs: BigInt(cacheableUntil?.getTime() ?? 0),
 });

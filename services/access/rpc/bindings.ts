@@ -1,4 +1,5 @@
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { AuthenticationLeaseService } from "@statehouse/proto/statehouse/access/v1/authentication_lease";
 import { EffectivePermissionService } from "@statehouse/proto/statehouse/access/v1/effective_permission";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
@@ -14,6 +15,7 @@ import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token"
 import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { authenticationService } from "./authentication.ts";
+import { authenticationLeaseService, awaitingHolders } from "./authentication-lease.ts";
 import type { Context } from "./context.ts";
 import { effectivePermissionService } from "./effective-permission.ts";
 import { grantsService } from "./grants.ts";
@@ -30,15 +32,22 @@ import { userService } from "./user.ts";
 
 /** The gRPC services that the access service implements. */
 export const bindings = (app: App): ServiceBinding<Context>[] => [
+  ...changing(app).map((binding) => awaitingHolders(app, binding)),
   implement(AuthenticationService, authenticationService(app)),
+  implement(AuthenticationLeaseService, authenticationLeaseService(app)),
   implement(EffectivePermissionService, effectivePermissionService(app)),
   implement(GrantsService, grantsService(app)),
+  implement(PrincipalNameService, principalNameService(app)),
+  // Run tokens are not kept in memory, so their changes wait for no process.
+  implement(RunTokenService, runTokenService(app)),
+  implement(SubscriberService, subscriberService(app)),
+];
+
+/** The services whose methods change what authentication and grants return. */
+const changing = (app: App): ServiceBinding<Context>[] => [
   implement(OrganizationAccessService, organizationAccessService(app)),
   implement(OrganizationMembershipService, organizationMembershipService(app)),
-  implement(PrincipalNameService, principalNameService(app)),
-  implement(RunTokenService, runTokenService(app)),
   implement(TeamService, teamService(app)),
-  implement(SubscriberService, subscriberService(app)),
   implement(TeamAccessService, teamAccessService(app)),
   implement(TokenService, tokenService(app)),
   implement(TokenTtlPolicyService, tokenTtlPolicyService(app)),

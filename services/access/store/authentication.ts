@@ -1,7 +1,7 @@
 import type { Database } from "@statehouse/postgres";
 import type { TokenId } from "../domain/ids.ts";
 import type { Token } from "../domain/token.ts";
-import { outlivesPolicy } from "./token-ttl-policy.ts";
+import { outlivesPolicy, policyEnd } from "./token-ttl-policy.ts";
 import { organizationVersions, userTokenVersions } from "./versions.ts";
 
 /** The principal that a token authenticates. */
@@ -14,19 +14,34 @@ export interface Authenticated {
    */
   id: string;
   versions: string;
+  /** When this stops to be true without a change of a row; null unless it was asked for. */
+  cacheableUntil: Date | null;
 }
 
 /** SQL expression for the type of token whose lifetime policy applies to a team or organization token. */
 const limitedType = "case t.slot when 'audit-trails' then t.slot else t.type end";
 
+/** SQL expression for the first time after $2 at which a lifetime policy takes effect on the token of row `t`. */
+const nextPolicyEnd = `case
+        when t.type = 'user' then (
+          select min(ends.at)
+          from organization_memberships m join organizations o on o.id = m.organization_id,
+            lateral (select ${policyEnd("'user'")} as at) ends
+          where m.user_id = t.user_id and m.status = 'active' and o.max_ttl_enabled and ends.at >= $2
+        )
+        when o.max_ttl_enabled then ${policyEnd(limitedType)}
+      end`;
+
 const select = (columns: string, { where, index }: { where: string; index: string }) => `
-  -- index: ${index}, users_pkey, organizations_pkey, token_ttl_policies_pkey
-  select ${columns} found."tokenId", found.type, found.id, found.versions
+  -- index: ${index}, users_pkey, organizations_pkey, token_ttl_policies_pkey,
+  -- organization_memberships_user_id_organization_id_key
+  select ${columns} found."tokenId", found.type, found.id, found.versions, found."cacheableUntil"
   from (
     select t.hash, t.id as "tokenId", t.type,
       case when t.slot = 'audit-trails' then t.id
         else coalesce(t.user_id, t.team_id, t.organization_id) end as id,
       case t.type when 'user' then ${userTokenVersions} else ${organizationVersions} end as versions,
+      case when $3::boolean then least(t.expired_at, ${nextPolicyEnd}) end as "cacheableUntil",
       ${outlivesPolicy(limitedType, "$2::timestamptz")} as outlived
     from tokens t
     left join users u on u.id = t.user_id
@@ -50,22 +65,31 @@ export const authenticateTokenId = select("", { where: "t.id = $1", index: "toke
 
 const reads = (database: Database) => ({
   /** Returns the principal of the valid token with this hash; undefined if there is none or its user is suspended. */
-  async find(hash: string, at: Date): Promise<Authenticated | undefined> {
-    const [row] = await database.query<Authenticated>(authenticate, [hash, at]);
+  async find(hash: string, at: Date, withExpiry = false): Promise<Authenticated | undefined> {
+    const [row] = await database.query<Authenticated>(authenticate, [hash, at, withExpiry]);
     return row;
   },
 
   /** Returns the principal of the valid token with this id, like `find`. */
-  async findByTokenId(id: TokenId, at: Date): Promise<Authenticated | undefined> {
-    const [row] = await database.query<Authenticated>(authenticateTokenId, [id, at]);
+  async findByTokenId(
+    id: TokenId,
+    at: Date,
+    withExpiry = false,
+  ): Promise<Authenticated | undefined> {
+    const [row] = await database.query<Authenticated>(authenticateTokenId, [id, at, withExpiry]);
     return row;
   },
 
   /** Returns the principals of several tokens, by the hash of the token. */
-  async batch(hashes: readonly string[], at: Date): Promise<Map<string, Authenticated>> {
+  async batch(
+    hashes: readonly string[],
+    at: Date,
+    withExpiry = false,
+  ): Promise<Map<string, Authenticated>> {
     const rows = await database.query<Authenticated & { hash: string }>(batchAuthenticate, [
       hashes,
       at,
+      withExpiry,
     ]);
     return new Map(rows.map(({ hash, ...found }) => [hash, found]));
   },

@@ -4,7 +4,7 @@ import type {
   AuthenticationService,
   Principal as PrincipalMessage,
 } from "@statehouse/proto/statehouse/access/v1/authentication";
-import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
+import type { AuthenticationLease, CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
 import { authenticationFailures, bearerToken, spansAreRecorded } from "@statehouse/runtime";
 import { batchPerTick } from "./batch-per-tick.ts";
 
@@ -30,18 +30,22 @@ interface Presented {
 }
 
 /**
- * Creates the function that turns an Authorization header into a caller. It calls the access service for every request,
- * so that a revoked token fails on its next use. Only signed assertions are cached, under the principal's versions.
+ * Creates the function that turns an Authorization header into a caller. It calls the access service for every request
+ * unless a lease guarantees that nothing has changed, so that a revoked token fails on its next use. Signed assertions are
+ * cached under the principal's versions.
  * Throws `unauthenticated`.
  */
 export function createAuthentication(
   client: Client<typeof AuthenticationService>,
   identity: ServiceIdentity,
+  lease: AuthenticationLease,
 ) {
+  const withExpiry = lease.enabled;
   const failed = authenticationFailures("token");
   const service = { assertion: identity.assertion };
   const alone = async ({ token, address }: Presented) =>
-    (await client.authenticate({ token }, { ...service, clientAddress: address })).principal;
+    (await client.authenticate({ token, withExpiry }, { ...service, clientAddress: address }))
+      .principal;
   // Two clients can present the same token, and the audit trail distinguishes their addresses.
   const keyOf = ({ token, address }: Presented) => `${address} ${token}`;
   const presentedOf = (key: string): Presented => {
@@ -56,6 +60,7 @@ export function createAuthentication(
     const { found } = await client.batchAuthenticate({
       tokens: all.map(({ token }) => token),
       clientAddresses: all.map(({ address }) => address),
+      withExpiry,
     });
     const byPosition = new Map(found.map(({ position, principal }) => [position, principal]));
     return all.map((_, position) => byPosition.get(position));
@@ -69,8 +74,8 @@ export function createAuthentication(
     // Not batched while spans are recorded: a call that several requests share would appear in the trace of only one of
     // them.
     const presented = { token, address };
-    const asked = spansAreRecorded() ? alone(presented) : inBatch(keyOf(presented));
-    const principal = await asked.catch((error: unknown) => {
+    const call = () => (spansAreRecorded() ? alone(presented) : inBatch(keyOf(presented)));
+    const principal = await lease.byToken(token, call).catch((error: unknown) => {
       if (error instanceof AppError && error.kind === "unauthenticated") failed("refused");
       throw error;
     });

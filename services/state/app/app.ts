@@ -37,7 +37,7 @@ export interface App {
   /** Records reads of state and refused attempts. */
   audit: Audit;
   workspaces: WorkspacesClient;
-  access: Pick<AccessClient, "userExists">;
+  access: Pick<AccessClient, "userExists" | "holdLease">;
   /** Returns the caller that a bearer token identifies, with its grants. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Caller>;
   /** Returns the creator of a version with its current grants. Throws `unauthenticated` or `notFound`. */

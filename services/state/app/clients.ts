@@ -1,4 +1,5 @@
 import type { Principal } from "@statehouse/authorization";
+import type { Logger } from "@statehouse/runtime";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { LockAnswer } from "../domain/lock-epoch.ts";
 import type { RetentionAnswer } from "../domain/retention.ts";
@@ -14,6 +15,8 @@ export interface AccessClient {
   /** Returns the principal of a token by its id. Throws `unauthenticated`. */
   authenticateTokenId(tokenId: string): Promise<Principal>;
   userExists(id: string): Promise<boolean>;
+  /** Until disposal, uses what is known about tokens without a call while a lease guarantees that nothing has changed. */
+  holdLease(logger: Logger): AsyncDisposable;
 }
 
 /** The calls of the state service to the workspaces service. */

@@ -1,0 +1,192 @@
+import type { Principal } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { AuthenticationLeaseService } from "@statehouse/proto/statehouse/access/v1/authentication_lease";
+import { createLogger } from "@statehouse/runtime";
+import { expect, test, vi } from "vitest";
+import { createIdentity, generateAssertionKey } from "./assertion.ts";
+import { createAuthenticationLease } from "./authentication-lease.ts";
+import { createRpcServer } from "./server.ts";
+import { implement } from "./service.ts";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const LEASE_MS = 1000;
+
+/** Starts a stub of the access service that answers renewals one by one, and a process under its lease. */
+async function underLease() {
+  const stack = new AsyncDisposableStack();
+  const { privateJwk, publicJwk } = await generateAssertionKey();
+  const identity = await createIdentity("gateway", privateJwk);
+  const requests: { position: string; usedTokenIds: string[] }[] = [];
+  const returned: string[] = [];
+  let answer = Promise.withResolvers<{ leaseMs: number; position: string; changed: boolean }>();
+  const server = stack.use(
+    createRpcServer({
+      name: "access",
+      keys: { gateway: [publicJwk] },
+      logger,
+      context: async () => ({}),
+      bindings: [
+        implement(AuthenticationLeaseService, {
+          renewLease: async ({ position, usedTokenIds }) => {
+            requests.push({ position, usedTokenIds });
+            return answer.promise;
+          },
+          returnLease: async ({ holder }) => {
+            returned.push(holder);
+            renew({ leaseMs: 0 });
+            return {};
+          },
+        }),
+      ],
+    }),
+  );
+  const renew = ({ leaseMs = LEASE_MS, position = "1", changed = false }) => {
+    const current = answer;
+    answer = Promise.withResolvers();
+    current.resolve({ leaseMs, position, changed });
+  };
+  const clocks = { time: 5000, wallTime: 1_000_000 };
+  const lease = createAuthenticationLease({
+    access: server.inProcess(),
+    identity,
+    leaseMs: LEASE_MS,
+    clocks: { monotonic: () => clocks.time, wall: () => clocks.wallTime },
+  });
+  const held = stack.use(lease.hold(logger));
+  const requested = (count: number) => vi.waitFor(() => expect(requests.length).toBe(count));
+  await requested(1);
+  let calls = 0;
+  const principal = (more: Partial<Principal> = {}): Principal => ({
+    $typeName: "statehouse.access.v1.Principal",
+    type: "user",
+    id: "user-1",
+    versions: "u:1",
+    tokenId: "at-1",
+    cacheableUntilMs: 9_000_000n,
+    ...more,
+  });
+  return {
+    clocks,
+    lease,
+    held,
+    requests,
+    returned,
+    renew,
+    requested,
+    principal,
+    /** Grants the lease that the process has requested. */
+    async grant() {
+      renew({ changed: true });
+      await requested(requests.length + 1);
+    },
+    /** Returns whether the token is authenticated by a call. */
+    async isCalled(found: Principal | undefined = principal(), token = "secret"): Promise<boolean> {
+      const before = calls;
+      await lease.byToken(token, async () => {
+        calls++;
+        return found;
+      });
+      return calls > before;
+    },
+    async [Symbol.asyncDispose]() {
+      renew({ leaseMs: 0 });
+      await stack.disposeAsync();
+    },
+  };
+}
+
+test("a principal is kept while the lease holds, by token and by id", async () => {
+  await using process = await underLease();
+  expect(await process.isCalled()).toBe(true);
+  expect(await process.isCalled()).toBe(true);
+  await process.grant();
+  expect(await process.isCalled()).toBe(true);
+  expect(await process.isCalled()).toBe(false);
+  expect(await process.isCalled(process.principal(), "other")).toBe(true);
+  const byId = async () => {
+    let called = false;
+    await process.lease.byTokenId("at-1", async () => {
+      called = true;
+      return process.principal();
+    });
+    return called;
+  };
+  expect([await byId(), await byId()]).toEqual([true, false]);
+});
+
+test.each([
+  ["the monotonic clock", "time"],
+  ["the wall clock", "wallTime"],
+] as const)("nothing is used once %s says that the lease has ended", async (_, clock) => {
+  await using process = await underLease();
+  // Counted from before the request was sent, however long its response takes.
+  process.clocks.time += LEASE_MS - 10;
+  process.clocks.wallTime += LEASE_MS - 10;
+  await process.grant();
+  await process.isCalled();
+  expect(await process.isCalled()).toBe(false);
+  process.clocks[clock] += 10;
+  expect(await process.isCalled()).toBe(true);
+});
+
+test("refusals, run tokens and expired tokens are not kept", async () => {
+  await using process = await underLease();
+  await process.grant();
+  const isKept = async (found: Principal | undefined, token: string) => {
+    await process.lease.byToken(token, async () => found);
+    return !(await process.isCalled(found, token));
+  };
+  expect(await isKept(undefined, "unknown")).toBe(false);
+  expect(await isKept(process.principal({ type: "run", cacheableUntilMs: 0n }), "run")).toBe(false);
+  const expiring = process.principal({ cacheableUntilMs: 1_000_100n });
+  expect(await isKept(expiring, "expiring")).toBe(true);
+  process.clocks.wallTime += 100;
+  expect(await process.isCalled(expiring, "expiring")).toBe(true);
+});
+
+test("a change drops everything, and what was requested before it", async () => {
+  await using process = await underLease();
+  await process.grant();
+  await process.isCalled();
+  const slow = Promise.withResolvers<Principal>();
+  const requested = process.lease.byToken("slow", () => slow.promise);
+  process.renew({ position: "2", changed: true });
+  await process.requested(3);
+  expect(process.requests.at(-1)).toMatchObject({ position: "2", usedTokenIds: [] });
+  expect(await process.isCalled()).toBe(true);
+  slow.resolve(process.principal());
+  await requested;
+  expect(await process.isCalled(process.principal(), "slow")).toBe(true);
+});
+
+test("a lease that the access service does not know drops everything and is requested again", async () => {
+  await using process = await underLease();
+  await process.grant();
+  await process.isCalled();
+  process.renew({ leaseMs: 0, position: "" });
+  await process.requested(3);
+  expect(process.requests.at(-1)?.position).toBe("");
+  expect(await process.isCalled()).toBe(true);
+  await process.grant();
+  expect(await process.isCalled()).toBe(true);
+  expect(await process.isCalled()).toBe(false);
+});
+
+test("the tokens that were used are reported with the next renewal", async () => {
+  await using process = await underLease();
+  await process.grant();
+  await process.isCalled();
+  await process.isCalled();
+  process.renew({});
+  await process.requested(3);
+  expect(process.requests.map(({ usedTokenIds }) => usedTokenIds)).toEqual([[], [], ["at-1"]]);
+});
+
+test("a process that stops returns its lease, and keeps nothing after that", async () => {
+  await using process = await underLease();
+  await process.grant();
+  await process.isCalled();
+  await process.held[Symbol.asyncDispose]();
+  expect(process.returned.length).toBe(1);
+  expect(await process.isCalled()).toBe(true);
+  expect(await process.isCalled()).toBe(true);
+});

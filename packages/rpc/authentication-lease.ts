@@ -1,0 +1,176 @@
+import { createHash, randomUUID } from "node:crypto";
+import { metrics } from "@opentelemetry/api";
+import type { Principal } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { AuthenticationLeaseService } from "@statehouse/proto/statehouse/access/v1/authentication_lease";
+import { counterFromZero, type Logger, runWithDeadline, startLoop } from "@statehouse/runtime";
+import { LRUCache } from "lru-cache";
+import type { CallOptions } from "./assertion.ts";
+import type { Channel } from "./channel.ts";
+import { createClient } from "./client.ts";
+
+/**
+ * What a process that authenticates requests knows about tokens. While its lease holds, the access service answers a
+ * change only after this process has dropped what it knew before (ADR 74).
+ */
+export interface AuthenticationLease {
+  /** Whether principals may be kept, so that calls need `withExpiry`. */
+  readonly enabled: boolean;
+  /** Returns the principal of a bearer token, which `call` requests unless it is known. */
+  byToken(token: string, call: PrincipalCall): Promise<Principal | undefined>;
+  /** Returns the principal of the token with this id, which `call` requests unless it is known. */
+  byTokenId(tokenId: string, call: PrincipalCall): Promise<Principal | undefined>;
+  /** Holds a lease until disposal, which returns it. Without this call nothing is kept. */
+  hold(logger: Logger): AsyncDisposable;
+}
+
+type PrincipalCall = () => Promise<Principal | undefined>;
+
+/** The clocks of a process, in ms. */
+export interface Clocks {
+  /** Only grows, and may stop while the machine is suspended. */
+  monotonic(): number;
+  /** The time since 1970, which can be set. */
+  wall(): number;
+}
+
+const processClocks: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
+
+/** The number of tokens that a process keeps. */
+const MAX_KEPT = 10_000;
+/** How long a renewal may take beyond the time for which the access service holds it, in ms. */
+const RESPONSE_MS = 2000;
+/** The pause after a failure, in ms. */
+const PAUSE_MS = 250;
+
+export interface AuthenticationLeaseOptions {
+  access: Channel;
+  identity: CallOptions;
+  /** 0 keeps nothing. */
+  leaseMs: number;
+  clocks?: Clocks;
+}
+
+export function createAuthenticationLease({
+  access,
+  identity,
+  leaseMs,
+  clocks = processClocks,
+}: AuthenticationLeaseOptions): AuthenticationLease {
+  const client = createClient(AuthenticationLeaseService, access, identity);
+  const kept = new LRUCache<string, Principal>({ max: MAX_KEPT });
+  const lookups = counterFromZero("statehouse/rpc", "statehouse_authentication_lookups_total", {
+    description: "Authentications answered from memory (hit) and by the access service (miss)",
+    series: [{ result: "hit" }, { result: "miss" }],
+  });
+  /** Grows whenever everything is dropped. What was requested before must not be kept afterwards. */
+  let generation = 0;
+  let until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  let used = new Set<string>();
+
+  const isHeld = (): boolean => clocks.monotonic() < until.monotonic && clocks.wall() < until.wall;
+
+  const drop = (): void => {
+    generation++;
+    kept.clear();
+  };
+
+  const end = (): void => {
+    until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+    drop();
+  };
+
+  const find = async (key: string, call: PrincipalCall): Promise<Principal | undefined> => {
+    if (leaseMs === 0) return call();
+    const known = isHeld() ? kept.get(key) : undefined;
+    if (known && clocks.wall() < Number(known.cacheableUntilMs)) {
+      used.add(known.tokenId);
+      lookups.add(1, { result: "hit" });
+      return known;
+    }
+    lookups.add(1, { result: "miss" });
+    const requestedIn = generation;
+    const principal = await call();
+    const isCurrent = requestedIn === generation && isHeld();
+    if (isCurrent && principal && principal.cacheableUntilMs > 0n) kept.set(key, principal);
+    return principal;
+  };
+
+  const hold = (logger: Logger): AsyncDisposable => {
+    const holder = randomUUID();
+    let position = "";
+    let stopped = false;
+
+    /** Renews the lease. The request acknowledges what the previous response reported. */
+    const renew = async (): Promise<boolean> => {
+      if (stopped) return false;
+      const sent = { monotonic: clocks.monotonic(), wall: clocks.wall() };
+      const usedTokenIds = [...used];
+      used = new Set();
+      try {
+        const lease = await runWithDeadline(Date.now() + leaseMs / 3 + RESPONSE_MS, () =>
+          client.renewLease({ holder, position, leaseMs, usedTokenIds }),
+        );
+        if (stopped) return false;
+        if (lease.leaseMs === 0) {
+          const wasHeld = position !== "";
+          position = "";
+          end();
+          return wasHeld;
+        }
+        if (lease.changed) drop();
+        position = lease.position;
+        // Counted from before the request, because the access service counts from its arrival.
+        until = { monotonic: sent.monotonic + lease.leaseMs, wall: sent.wall + lease.leaseMs };
+        return true;
+      } catch (error) {
+        for (const id of usedTokenIds) used.add(id);
+        throw error;
+      }
+    };
+
+    const loop = startLoop({
+      name: "authentication lease",
+      intervalMs: PAUSE_MS,
+      work: renew,
+      logger,
+    });
+    return {
+      async [Symbol.asyncDispose]() {
+        stopped = true;
+        // Nothing is used any more before the access service stops waiting for this process.
+        end();
+        const returned = runWithDeadline(Date.now() + RESPONSE_MS, () =>
+          client.returnLease({ holder }),
+        );
+        // A lease that cannot be returned ends by itself.
+        await returned.catch(() => {});
+        await loop[Symbol.asyncDispose]();
+      },
+    };
+  };
+
+  return {
+    enabled: leaseMs > 0,
+    byToken: (token, call) => find(`token ${hashOf(token)}`, call),
+    byTokenId: (tokenId, call) => find(`id ${tokenId}`, call),
+    hold(logger) {
+      const gauge = metrics
+        .getMeter("statehouse/rpc")
+        .createObservableGauge("statehouse_authentication_lease_held", {
+          description: "1 while this process holds a lease to keep what it knows about tokens",
+        });
+      const observe: Parameters<typeof gauge.addCallback>[0] = (result) =>
+        result.observe(isHeld() ? 1 : 0);
+      gauge.addCallback(observe);
+      const held = leaseMs === 0 ? undefined : hold(logger);
+      return {
+        async [Symbol.asyncDispose]() {
+          gauge.removeCallback(observe);
+          await held?.[Symbol.asyncDispose]();
+        },
+      };
+    },
+  };
+}
+
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64");

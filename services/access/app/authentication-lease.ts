@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { unavailable } from "@statehouse/errors";
+import { durationHistogram, remainingMs } from "@statehouse/runtime";
+import type { AuthenticationLeaseStore, HeldLease } from "../store/authentication-lease.ts";
+
+/** Leases under which other processes keep principals of tokens in memory, and changes that wait for them (ADR 74). */
+export interface AuthenticationLeases {
+  /** Grants or renews a lease. Returns when something has changed since the position, or after a third of the lease. */
+  renew(request: LeaseRequest): Promise<Lease>;
+  giveBack(holder: string): Promise<void>;
+  /**
+   * Waits until no process uses anything that was read before a change that is committed now. Throws `unavailable` if
+   * the request ends before.
+   */
+  awaitHolders(): Promise<void>;
+  /** Removes the leases that have ended, so that no change has to wait for them. */
+  removeEnded(): Promise<void>;
+}
+
+export interface LeaseRequest {
+  holder: string;
+  /** Empty for a holder that keeps nothing. */
+  position: string;
+  leaseMs: number;
+}
+
+export interface Lease {
+  /** 0 if there is no lease. */
+  leaseMs: number;
+  position: string;
+  /** Whether the holder has to drop what it keeps. */
+  changed: boolean;
+}
+
+export interface AuthenticationLeaseOptions {
+  /** The longest lease to grant, in ms; 0 for none. */
+  maxLeaseMs: number;
+  /** A clock that only grows, in ms. Default: that of the process. */
+  monotonic?: () => number;
+}
+
+/** How often a process with waiting holders looks for changes of other processes, in ms. */
+const LOOK_MS = 20;
+/** The pauses between two looks at what has not been acknowledged, in ms. Longer ones only occur if a holder is silent. */
+const PAUSES_MS = [2, 4, 8, 8, 8, 16, 16, 16, 32, 50];
+/** The longest time without a response to a renewal, in ms. */
+const LONGEST_WAIT_MS = 2000;
+
+/**
+ * Returns how long this process watches a lease that is not renewed before it counts as ended. Clocks may differ by 5 %
+ * in rate. The lease began before its request was sent, thus before this process could see it.
+ */
+export const endOf = (leaseMs: number): number => leaseMs * 1.05 + 500;
+
+const NONE: Lease = { leaseMs: 0, position: "", changed: true };
+
+export function createAuthenticationLeases(
+  store: AuthenticationLeaseStore,
+  { maxLeaseMs, monotonic = () => performance.now() }: AuthenticationLeaseOptions,
+): AuthenticationLeases {
+  /** When this process first saw a lease in its current renewal, or an unknown database. */
+  const firstSeen = new Map<string, { renewal: number; at: number }>();
+  const changes = createSignal();
+  const renewals = createSignal();
+  const waits = durationHistogram("statehouse/access", {
+    name: "statehouse_authentication_change_wait_seconds",
+    description: "Time for which changes of tokens and grants waited for the holders of leases",
+  });
+  let waiting = 0;
+  let looking = false;
+  let mark = "";
+
+  const seenFor = (key: string, renewal: number): number => {
+    const known = firstSeen.get(key);
+    if (known?.renewal === renewal) return monotonic() - known.at;
+    firstSeen.set(key, { renewal, at: monotonic() });
+    return 0;
+  };
+
+  /** Returns whether the lease has ended, and deletes it then. Only this process's own clock decides. */
+  const hasEnded = async (database: string, lease: HeldLease): Promise<boolean> => {
+    const key = `${database} ${lease.holder}`;
+    if (seenFor(key, lease.renewal) < endOf(lease.leaseMs)) return false;
+    if (!(await store.end(lease))) return false;
+    firstSeen.delete(key);
+    return true;
+  };
+
+  /** Returns whether no lease can hold that is not in the table. */
+  const isComplete = async (database: string, known: boolean): Promise<boolean> => {
+    if (known || maxLeaseMs === 0) return true;
+    if (seenFor(database, 0) < endOf(maxLeaseMs)) return false;
+    await store.know(database);
+    firstSeen.delete(database);
+    return true;
+  };
+
+  /** Looks for changes of other processes while holders wait here. */
+  const lookForChanges = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    try {
+      while (waiting > 0) {
+        await sleep(LOOK_MS);
+        const now = await store.changesMark();
+        if (now === mark) continue;
+        mark = now;
+        changes.notify();
+      }
+    } finally {
+      looking = false;
+    }
+  };
+
+  const nextChange = async (signal: Promise<void>, waitMs: number): Promise<void> => {
+    waiting++;
+    const over = new AbortController();
+    // Without a database the holder waits for its time limit, and its next request fails.
+    lookForChanges().catch(() => {});
+    try {
+      await Promise.race([
+        signal,
+        sleep(waitMs, undefined, { signal: over.signal }).catch(() => {}),
+      ]);
+    } finally {
+      over.abort();
+      waiting--;
+    }
+  };
+
+  return {
+    async renew({ holder, position, leaseMs: wanted }) {
+      const leaseMs = Math.min(wanted, maxLeaseMs);
+      if (leaseMs === 0) return NONE;
+      if (position === "") {
+        return { leaseMs, position: await store.grant(holder, leaseMs), changed: true };
+      }
+      // The promise is taken before the look, so that no change is missed in between.
+      const signal = changes.next();
+      if (!(await store.renew(holder, position))) return NONE;
+      renewals.notify();
+      const first = await store.look(position);
+      if (first.changed) return { leaseMs, ...first };
+      await nextChange(signal, Math.min(leaseMs / 3, LONGEST_WAIT_MS));
+      return { leaseMs, ...(await store.look(position)) };
+    },
+
+    async giveBack(holder) {
+      await store.giveBack(holder);
+      renewals.notify();
+      changes.notify();
+    },
+
+    async awaitHolders() {
+      const startedAt = monotonic();
+      let found = await store.unacknowledged();
+      const { snapshot } = found;
+      for (let attempt = 0; ; attempt++) {
+        const signal = renewals.next();
+        const ended = await Promise.all(
+          found.leases.map((lease) => hasEnded(found.database, lease)),
+        );
+        const complete = await isComplete(found.database, found.known);
+        if (complete && ended.every((one) => one)) break;
+        // Holders that wait here need not wait for the next look. Those that come later look themselves.
+        if (attempt === 0) changes.notify();
+        const left = remainingMs();
+        if (left !== undefined && left <= 0) throw holdersSilent();
+        const pause = PAUSES_MS[attempt] ?? 50;
+        await Promise.race([signal, sleep(pause)]);
+        found = await store.unacknowledged(snapshot).catch((error: unknown) => {
+          throw remainingMs() === 0 ? holdersSilent() : error;
+        });
+      }
+      if (found.changes) await store.removeChanges(snapshot);
+      waits.record((monotonic() - startedAt) / 1000);
+    },
+
+    async removeEnded() {
+      const all = await store.list();
+      for (const { database, ...lease } of all) await hasEnded(database, lease);
+      const keys = new Set(all.map(({ database, holder }) => `${database} ${holder}`));
+      const { database, known } = await store.unacknowledged();
+      await isComplete(database, known);
+      for (const key of firstSeen.keys()) {
+        if (!keys.has(key) && key !== database) firstSeen.delete(key);
+      }
+    },
+  };
+}
+
+const holdersSilent = () =>
+  unavailable(
+    "authentication_leases_held",
+    "The change is made, but not every process has confirmed it yet. Repeat the request.",
+  );
+
+interface Signal {
+  /** Returns a promise that the next call of `notify` resolves. */
+  next(): Promise<void>;
+  notify(): void;
+}
+
+function createSignal(): Signal {
+  let current = Promise.withResolvers<void>();
+  return {
+    next: () => current.promise,
+    notify() {
+      current.resolve();
+      current = Promise.withResolvers();
+    },
+  };
+}

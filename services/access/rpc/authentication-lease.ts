@@ -1,0 +1,47 @@
+import type { AuthenticationLeaseService } from "@statehouse/proto/statehouse/access/v1/authentication_lease";
+import { isRead, type ServiceBinding, type ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import type { Context } from "./context.ts";
+import { tokenId } from "./ids.ts";
+
+export const authenticationLeaseService = (
+  app: App,
+): ServiceImpl<typeof AuthenticationLeaseService, Context> => ({
+  renewLease: async ({ holder, position, leaseMs, usedTokenIds }) => {
+    const at = app.now();
+    for (const id of usedTokenIds) app.tokenUsage.note(tokenId(id), at);
+    return app.authenticationLeases.renew({ holder, position, leaseMs });
+  },
+  returnLease: async ({ holder }) => {
+    await app.authenticationLeases.giveBack(holder);
+    return {};
+  },
+});
+
+/**
+ * Delays the responses of a service's writing methods, errors included, until no process uses anything from before a
+ * committed change. A repeat can be answered without a change, by an error, and by another replica than the change.
+ */
+export const awaitingHolders = (
+  app: App,
+  { desc, methods }: ServiceBinding<Context>,
+): ServiceBinding<Context> => ({
+  desc,
+  methods: Object.fromEntries(
+    desc.methods.map((method) => {
+      const { localName } = method;
+      const run = methods[localName];
+      if (!run || isRead(method)) return [localName, run];
+      return [
+        localName,
+        async (request: never, context: Context) => {
+          try {
+            return await run(request, context);
+          } finally {
+            await app.authenticationLeases.awaitHolders();
+          }
+        },
+      ];
+    }),
+  ) as typeof methods,
+});

@@ -1,0 +1,159 @@
+import type { Database } from "@statehouse/postgres";
+
+/** A lease whose holder has not acknowledged all changes. */
+export interface HeldLease {
+  holder: string;
+  /** Grows with each renewal. */
+  renewal: number;
+  leaseMs: number;
+}
+
+/** What a change waits for. */
+export interface UnacknowledgedChanges {
+  /** The snapshot in which the changes are visible. */
+  snapshot: string;
+  /** The database server; after a restore it is another one. */
+  database: string;
+  /** Whether no lease can hold that is not in the table. */
+  known: boolean;
+  /** Whether changes are in the table. */
+  changes: boolean;
+  leases: readonly HeldLease[];
+}
+
+/** A renewed lease reads this position first, and everything that it keeps is at least as new. */
+interface Position {
+  position: string;
+}
+
+// Rows of leases can be missing from a database that was restored, from a dump (other oids), by recovery (another
+// timeline) or from a copy of its disk (a new start of the server).
+const server = `concat_ws('-',
+    extract(epoch from pg_postmaster_start_time()),
+    (select system_identifier from pg_control_system()),
+    (select oid from pg_database where datname = current_database()),
+    'authentication_leases'::regclass::oid,
+    left(pg_walfile_name(pg_current_wal_lsn()), 8))`;
+
+// A holder reads nothing under a new lease before this statement has committed, so nothing that it keeps is older.
+// index: authentication_leases_pkey
+const grant = `
+  insert into authentication_leases as l (holder, lease_ms, acknowledged)
+  values ($1, $2, pg_current_snapshot())
+  on conflict (holder) do update set renewal = l.renewal + 1,
+    lease_ms = greatest(l.lease_ms, excluded.lease_ms), acknowledged = excluded.acknowledged
+  returning ${server} || '/' || acknowledged::text as position`;
+
+// index: authentication_leases_pkey
+const renew = `
+  update authentication_leases set renewal = renewal + 1,
+    acknowledged = split_part($2, '/', 2)::pg_snapshot
+  where holder = $1 and split_part($2, '/', 1) = ${server}
+  returning holder`;
+
+// A row is visible only when its transaction has committed, whatever the order of the numbers of transactions.
+// index: none, the table contains only changes that a lease has not acknowledged
+const look = `
+  select ${server} || '/' || pg_current_snapshot()::text as position, exists (
+    select from authentication_changes
+    where not pg_visible_in_snapshot(xid, split_part($1, '/', 2)::pg_snapshot)
+  ) as changed`;
+
+// index: none, as above
+const changesMark = `
+  select coalesce(string_agg(xid::text, ' ' order by xid), '') as mark from authentication_changes`;
+
+// index: none, both tables contain one row for each process and for each recent change
+const unacknowledged = `
+  with looked as (select coalesce($1, pg_current_snapshot()::text)::pg_snapshot as at)
+  select at::text as snapshot, ${server} as database,
+    exists (select from authentication_databases d where d.id = ${server}) as known,
+    exists (select from authentication_changes) as changes,
+    (
+      select coalesce(json_agg(json_build_object(
+        'holder', l.holder, 'renewal', l.renewal, 'leaseMs', l.lease_ms)), '[]')
+      from authentication_leases l where exists (
+        select from authentication_changes c
+        where pg_visible_in_snapshot(c.xid, at) and not pg_visible_in_snapshot(c.xid, l.acknowledged)
+      )
+    ) as leases
+  from looked`;
+
+/** Leases, and the changes that their holders acknowledge. Each statement runs outside any transaction. */
+const leases = (database: Database) => ({
+  /** Grants a lease to a holder that keeps nothing. Returns its position. */
+  async grant(holder: string, leaseMs: number): Promise<string> {
+    const [row] = await database.query<Position>(grant, [holder, leaseMs]);
+    return row?.position ?? "";
+  },
+
+  /** Extends a lease and acknowledges all changes before the position. Returns false if it has ended. */
+  async renew(holder: string, position: string): Promise<boolean> {
+    return (await database.query(renew, [holder, position])).length > 0;
+  },
+
+  /** Returns the current position, and whether something has changed since `position`. */
+  async look(position: string): Promise<Position & { changed: boolean }> {
+    const [row] = await database.query<Position & { changed: boolean }>(look, [position]);
+    return row ?? { position, changed: true };
+  },
+
+  /** Returns a text that differs after each change. */
+  async changesMark(): Promise<string> {
+    const [row] = await database.query<{ mark: string }>(changesMark);
+    return row?.mark ?? "";
+  },
+
+  /** Returns the leases that have not acknowledged the changes in `snapshot`; undefined is the current one. */
+  async unacknowledged(snapshot?: string): Promise<UnacknowledgedChanges> {
+    const [row] = await database.query<UnacknowledgedChanges>(unacknowledged, [snapshot ?? null]);
+    if (!row) throw new Error("the database returned no row");
+    return row;
+  },
+
+  list: (): Promise<(HeldLease & { database: string })[]> =>
+    // index: none, one row for each process
+    database.query(
+      `select holder, renewal, lease_ms as "leaseMs", ${server} as database
+       from authentication_leases`,
+    ),
+
+  /** Deletes a lease that has not been renewed since; returns whether it did. */
+  async end({ holder, renewal }: HeldLease): Promise<boolean> {
+    const ended = await database.query(
+      // index: authentication_leases_pkey
+      "delete from authentication_leases where holder = $1 and renewal = $2 returning holder",
+      [holder, renewal],
+    );
+    return ended.length > 0;
+  },
+
+  async giveBack(holder: string): Promise<void> {
+    // index: authentication_leases_pkey
+    await database.query("delete from authentication_leases where holder = $1", [holder]);
+  },
+
+  /** Deletes the changes in `snapshot`, which all leases have acknowledged. */
+  async removeChanges(snapshot: string): Promise<void> {
+    await database.query(
+      // index: authentication_changes_pkey
+      `delete from authentication_changes where xid in (
+         select xid from authentication_changes
+         where pg_visible_in_snapshot(xid, $1::pg_snapshot) for update skip locked)`,
+      [snapshot],
+    );
+  },
+
+  /** Records that no lease can hold any more that is not in the table. */
+  async know(id: string): Promise<void> {
+    // index: authentication_databases_pkey
+    await database.query(
+      "insert into authentication_databases values ($1) on conflict do nothing",
+      [id],
+    );
+  },
+});
+
+export const authenticationLeases = { leases };
+
+export type AuthenticationLeaseStore = ReturnType<typeof leases>;

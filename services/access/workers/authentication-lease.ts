@@ -1,0 +1,28 @@
+import { type Logger, startLoop } from "@statehouse/runtime";
+import type { App } from "../app/app.ts";
+
+export interface AuthenticationLeaseWork {
+  app: App;
+  maxLeaseMs: number;
+  logger: Logger;
+}
+
+/** Starts the loop that removes leases of processes that ended without returning them; none without leases. */
+export const startAuthenticationLeases = ({
+  app,
+  maxLeaseMs,
+  logger,
+}: AuthenticationLeaseWork): AsyncDisposable[] =>
+  maxLeaseMs === 0
+    ? []
+    : [
+        startLoop({
+          name: "authentication leases",
+          intervalMs: maxLeaseMs / 4,
+          logger,
+          async work() {
+            await app.authenticationLeases.removeEnded();
+            return false;
+          },
+        }),
+      ];

@@ -1,0 +1,9 @@
+import { expect, test } from "vitest";
+import { searchRevocations } from "./revocations.ts";
+
+const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 30));
+
+test("no request under a lease sees what was before an answered change", async () => {
+  const { histories } = await searchRevocations({ seed, forMs: 3000 });
+  expect(histories).toBeGreaterThan(0);
+});

@@ -1,0 +1,425 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { changeUser } from "@statehouse/access/commands/user";
+import { migrations } from "@statehouse/access/store/migrations";
+import { type Replica, startReplica } from "@statehouse/access/test/lease-replica";
+import { AppError, unavailable } from "@statehouse/errors";
+import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
+import {
+  AuthenticationService,
+  type Principal,
+} from "@statehouse/proto/statehouse/access/v1/authentication";
+import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import {
+  type AuthenticationLease,
+  type CallOptions,
+  type Channel,
+  createAuthenticationLease,
+  createClient,
+} from "@statehouse/rpc";
+import { createLogger, runWithDeadline } from "@statehouse/runtime";
+import { newServiceKeys } from "@statehouse/testing";
+import { seededRandom } from "../stack/seeded-random.ts";
+import type { Found, Range } from "./range.ts";
+
+// Several replicas of the access service and several processes that authenticate under leases, while users are
+// suspended, tokens are revoked and teams are created, and while replicas are killed, processes are paused and cut off,
+// and clocks drift, stop and jump. No request that began after the response to a change may see what was before it.
+
+const LEASE_MS = 600;
+const REPLICAS = 3;
+const HOLDERS = 4;
+const USERS = 16;
+const CHANGERS = 4;
+/** How long one history runs, in ms. */
+const HISTORY_MS = 3000;
+/** By how much a clock may be too fast or too slow. */
+const DRIFT = 0.02;
+
+type Random = () => number;
+
+/** The state of a user as the answered changes left it, and the changes that have begun since. */
+interface User {
+  id: string;
+  username: string;
+  /** Whether the user is suspended after each change, in the order of the changes. */
+  suspended: boolean[];
+  /** The number of answered changes. */
+  answered: number;
+  /** The user's version after the last answered change. */
+  version: bigint;
+  token: Token;
+  changing: boolean;
+}
+
+interface Token {
+  id: string;
+  secret: string;
+  revocation: "none" | "begun" | "answered";
+}
+
+/** A process that authenticates requests. */
+interface Holder {
+  lease: AuthenticationLease;
+  clock: FaultyClock;
+  isCut: "no" | "before" | "after";
+  running: Promise<unknown>;
+}
+
+const pick = <T>(random: Random, from: readonly T[]): T => {
+  const found = from[Math.floor(random() * from.length)];
+  if (found === undefined) throw new Error("nothing to pick from");
+  return found;
+};
+
+/** A clock of a process. At most one of its two times is wrong by more than the drift. */
+class FaultyClock {
+  readonly #rate: number;
+  readonly #faulty: "monotonic" | "wall";
+  #monotonicBehind = 0;
+  #wallOffset = 0;
+
+  constructor(random: Random) {
+    this.#rate = 1 + (random() * 2 - 1) * DRIFT;
+    this.#faulty = pick(random, ["monotonic", "wall"] as const);
+  }
+
+  readonly monotonic = (): number => (performance.now() - this.#monotonicBehind) * this.#rate;
+  readonly wall = (): number =>
+    performance.timeOrigin + performance.now() * this.#rate + this.#wallOffset;
+
+  /** The machine was suspended for `ms`, or its clock was set by about as much. */
+  disturb(random: Random, ms: number): void {
+    if (this.#faulty === "monotonic") this.#monotonicBehind += ms;
+    else this.#wallOffset += (random() - 0.5) * 20 * ms;
+  }
+}
+
+interface Counts {
+  requests: number;
+  hits: number;
+  changes: number;
+  faults: number;
+}
+
+/** Runs histories from `seed` until the time is over. Throws the first violation with its seed. */
+export async function searchRevocations({ seed, forMs }: Range): Promise<Found> {
+  await using database = await freshDatabase({ contextName: "access", migrations });
+  const until = Date.now() + forMs;
+  const previousUrl = process.env.DATABASE_URL;
+  // For the command, which runs in this process.
+  process.env.DATABASE_URL = database.url;
+  let histories = 0;
+  const counts: Counts = { requests: 0, hits: 0, changes: 0, faults: 0 };
+  try {
+    do {
+      const left = Math.max(1000, Math.min(HISTORY_MS, until - Date.now()));
+      await runHistory({ database, seed: seed + histories, forMs: left, counts });
+      histories++;
+    } while (Date.now() < until);
+  } finally {
+    if (previousUrl === undefined) delete process.env.DATABASE_URL;
+    else process.env.DATABASE_URL = previousUrl;
+  }
+  const { requests, hits, changes, faults } = counts;
+  console.info(
+    `revocations: seed ${seed}, ${requests} requests, ${hits} from memory, ${changes} changes, ${faults} faults`,
+  );
+  if (hits === 0 || changes === 0) throw new Error(`seed ${seed}: nothing was tried`);
+  return { histories, commands: requests + changes };
+}
+
+interface HistoryOptions {
+  database: FreshDatabase;
+  seed: number;
+  forMs: number;
+  counts: Counts;
+}
+
+async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Promise<void> {
+  const random = seededRandom(seed);
+  await using stack = new AsyncDisposableStack();
+  const { publicKeys: keys, identities } = await newServiceKeys(
+    "gateway",
+    "testing",
+    "workspaces",
+    "access",
+  );
+  const replicas: Replica[] = [];
+  const newReplica = async (): Promise<Replica> => {
+    const { monotonic } = new FaultyClock(random);
+    const options = { url: database.url, keys, maxLeaseMs: LEASE_MS, monotonic };
+    return stack.use(await startReplica(options));
+  };
+  for (let count = 0; count < REPLICAS; count++) replicas.push(await newReplica());
+
+  /** Calls one of the replicas, as a client behind a load balancer. */
+  const anyReplica: Channel = {
+    audience: "access",
+    call: (...given) => pick(random, replicas).channel.call(...given),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const users = createClient(UserService, anyReplica, identities.testing);
+  const tokens = createClient(TokenService, anyReplica, identities.testing);
+  const teams = createClient(TeamService, anyReplica, identities.testing);
+  const organizations = createClient(OrganizationAccessService, anyReplica, identities.workspaces);
+
+  const newToken = async (userId: string): Promise<Token> => {
+    const { token, secret } = await tokens.createUserToken({ userId });
+    return { id: token?.id ?? "", secret, revocation: "none" };
+  };
+  const newUser = async (name: string): Promise<User> => {
+    const username = `${name}-${seed}`;
+    const { user } = await users.createUser({ username, email: `${username}@example.com` });
+    const id = user?.id ?? "";
+    const token = await newToken(id);
+    const state = { suspended: [false], answered: 0, version: 0n, changing: false };
+    return { id, username, token, ...state };
+  };
+  const administrator = await newUser("administrator");
+  await database.query("update users set administrator = true where id = $1", [administrator.id]);
+  const asAdministrator = identities.gateway.on({
+    type: "user",
+    id: administrator.id,
+    versions: "u:0",
+  });
+  const organization = { id: `org-revocations${seed}`, version: 0n, changing: false };
+  const { ownersTeamId: teamId } = await organizations.provisionOrganization({
+    organizationId: organization.id,
+    creatorUserId: administrator.id,
+  });
+  const people: User[] = [];
+  for (let count = 0; count < USERS; count++) {
+    const user = await newUser(`user-${count}`);
+    await teams.addTeamMember({ teamId, userId: user.id });
+    people.push(user);
+  }
+
+  const holders: Holder[] = Array.from({ length: HOLDERS }, () => {
+    const clock = new FaultyClock(random);
+    const holder: Holder = {
+      clock,
+      isCut: "no",
+      running: Promise.resolve(),
+      lease: createAuthenticationLease({
+        access: {
+          audience: "access",
+          async call(...given) {
+            const lost = () => unavailable("lost", "The service access does not answer.");
+            await sleep(random() * 5);
+            await holder.running;
+            if (holder.isCut === "before") {
+              await sleep(50);
+              throw lost();
+            }
+            const answer = await anyReplica.call(...given);
+            await sleep(random() * 10);
+            await holder.running;
+            if (holder.isCut === "after") throw lost();
+            return answer;
+          },
+          [Symbol.asyncDispose]: async () => {},
+        },
+        identity: identities.gateway,
+        leaseMs: LEASE_MS,
+        clocks: clock,
+      }),
+    };
+    return holder;
+  });
+  const logger = createLogger({ service: "model", level: "silent" });
+  const leases = holders.map(({ lease }) => lease.hold(logger));
+
+  const until = Date.now() + forMs;
+  const over = () => Date.now() >= until;
+  const violations: string[] = [];
+  const inTime = <T>(work: () => Promise<T>) => runWithDeadline(Date.now() + 8000, work);
+
+  /** Repeats a request until it is answered; an error is an answer if the service gave it. */
+  const answered = async (request: () => Promise<unknown>): Promise<void> => {
+    for (;;) {
+      try {
+        await inTime(request);
+        return;
+      } catch (error) {
+        const kind = error instanceof AppError ? error.kind : "internal";
+        if (kind === "internal") throw error;
+        if (kind !== "unavailable" && kind !== "deadlineExceeded") return;
+        await sleep(5);
+      }
+    }
+  };
+
+  const suspend = async (user: User): Promise<void> => {
+    const suspended = !user.suspended.at(-1);
+    user.suspended.push(suspended);
+    const request = () => users.setUserSuspended({ id: user.id, suspended }, asAdministrator);
+    const way = random();
+    if (way < 0.1) {
+      await changeUser([suspended ? "suspend" : "unsuspend", user.username], () => {});
+    } else {
+      // A command that is killed after its commit.
+      if (way < 0.2) {
+        await database.query(
+          "update users set suspended = $2, version = version + 1 where id = $1",
+          [user.id, suspended],
+        );
+      }
+      await answered(request);
+    }
+    user.answered = user.suspended.length - 1;
+  };
+
+  const revoke = async (user: User): Promise<void> => {
+    const { token } = user;
+    const own: CallOptions = identities.gateway.on({ type: "user", id: user.id, versions: "u:0" });
+    token.revocation = "begun";
+    await answered(() => tokens.deleteToken({ id: token.id }, own));
+    token.revocation = "answered";
+    await answered(async () => {
+      user.token = await newToken(user.id);
+    });
+  };
+
+  let names = 0;
+  const createTeam = async (): Promise<void> => {
+    const name = `team-${names++}`;
+    await answered(() => teams.createTeam({ organizationId: organization.id, settings: { name } }));
+    const [row] = await database.query<{ version: string }>(
+      "select version from organizations where id = $1",
+      [organization.id],
+    );
+    organization.version = BigInt(row?.version ?? 0);
+  };
+
+  const request = async (holder: Holder, user: User): Promise<void> => {
+    await holder.running;
+    const { token } = user;
+    const first = user.answered;
+    const wasRevoked = token.revocation === "answered";
+    const organizationVersion = organization.version;
+    const client = createClient(AuthenticationService, anyReplica, identities.gateway);
+    let called = false;
+    const call = async () => {
+      called = true;
+      await holder.running;
+      const answer = await inTime(() =>
+        client.authenticate({ token: token.secret, withExpiry: true }),
+      );
+      await sleep(random() * 5);
+      await holder.running;
+      return answer.principal;
+    };
+    const found = await observe(() => holder.lease.byToken(token.secret, call));
+    counts.requests++;
+    if (!called) counts.hits++;
+    if (found === "unknown") return;
+    // Every state between the last answered change and the last one that has begun may be seen.
+    const possible = user.suspended.slice(first);
+    const note = (what: string) => violations.push(`${user.username}: ${what}`);
+    if (found === "refused") {
+      if (!possible.includes(true) && token.revocation === "none")
+        note("refused after it was allowed");
+      return;
+    }
+    if (wasRevoked) note("a revoked token was accepted");
+    if (!possible.includes(false)) note("a suspended user was accepted");
+    const seen = new RegExp(`;${organization.id}:(\\d+)`).exec(found.versions)?.[1] ?? "0";
+    if (BigInt(seen) < organizationVersion) note("an old version was used");
+  };
+
+  const load = async (holder: Holder): Promise<void> => {
+    while (!over()) {
+      await sleep(random() * 3);
+      await request(holder, pick(random, people));
+    }
+  };
+
+  /** Uses the user's token in each process. A paused one answers later, and is not waited for. */
+  const probe = (user: User): Promise<unknown> =>
+    Promise.race([Promise.all(holders.map((holder) => request(holder, user))), sleep(50)]);
+
+  const change = async (): Promise<void> => {
+    while (!over()) {
+      const user = pick(random, people);
+      await sleep(random() * 20);
+      if (random() < 0.2) {
+        // One at a time, because the version in the database must be that of the answered change.
+        if (organization.changing) continue;
+        organization.changing = true;
+        await createTeam();
+        organization.changing = false;
+      } else if (!user.changing) {
+        user.changing = true;
+        // What was read before the change is known to every process, and must not be used after it.
+        await probe(user);
+        if (random() < 0.2 && !user.suspended.at(-1)) await revoke(user);
+        else await suspend(user);
+        await probe(user);
+        user.changing = false;
+      } else continue;
+      counts.changes++;
+    }
+  };
+
+  const disturb = async (): Promise<void> => {
+    while (!over()) {
+      await sleep(random() * 400);
+      counts.faults++;
+      const kind = random();
+      const ms = random() * 4 * LEASE_MS;
+      const holder = pick(random, holders);
+      if (kind < 0.3) {
+        const position = Math.floor(random() * replicas.length);
+        const victim = replicas[position];
+        replicas[position] = await newReplica();
+        victim?.kill();
+      } else if (kind < 0.5) {
+        // The network between a process and the access service.
+        holder.isCut = pick(random, ["before", "after"] as const);
+        await sleep(ms);
+        holder.isCut = "no";
+      } else if (kind < 0.8) {
+        // A process that does not run, or a machine that is suspended.
+        const paused = Promise.withResolvers<void>();
+        holder.running = paused.promise;
+        await sleep(ms);
+        if (random() < 0.5) holder.clock.disturb(random, ms);
+        paused.resolve();
+      } else if (kind < 0.9) holder.clock.disturb(random, ms);
+      else {
+        const resume = pick(random, replicas).pause();
+        await sleep(ms);
+        resume();
+      }
+    }
+  };
+
+  await Promise.all([
+    ...Array.from({ length: CHANGERS }, change),
+    ...holders.flatMap((holder) => [load(holder), load(holder)]),
+    disturb(),
+  ]);
+  for (const lease of leases) await lease[Symbol.asyncDispose]();
+  if (violations.length > 0) {
+    throw new Error(
+      `seed ${seed}: ${violations.length} violations: ${violations.slice(0, 5).join("; ")}`,
+    );
+  }
+}
+
+/** Returns the principal, `refused`, or `unknown` if the services did not answer. */
+async function observe(
+  request: () => Promise<Principal | undefined>,
+): Promise<Principal | "refused" | "unknown"> {
+  try {
+    return (await request()) ?? "refused";
+  } catch (error) {
+    const kind = error instanceof AppError ? error.kind : "internal";
+    if (kind === "unauthenticated") return "refused";
+    if (kind === "unavailable" || kind === "deadlineExceeded") return "unknown";
+    throw error;
+  }
+}
