@@ -62,7 +62,7 @@ export const actionRules = {
   "organization:manage-agent-pools": rule(null, ["manage-agent-pools"]),
   /** SSH keys give access to version control, so they require the permission to manage VCS settings. */
   "organization:manage-ssh-keys": rule(null, ["manage-vcs-settings"]),
-  /** Actions on all workspaces of the organization. */
+  /** Actions that affect all workspaces of the organization. */
   "organization:manage-workspaces": rule(null, workspaceManagers),
   /** Usage-based billing is visible to owners only. */
   "organization:read-usage": { ...rule(null), ...notForOrganizationTokens },
@@ -118,7 +118,7 @@ export const actionRules = {
     ...rule({ "workspace-access.state-versions": "write" }, workspaceManagers),
     ...notForOrganizationTokens,
   },
-  /** Soft deletion, restoration and permanent deletion of backing data. */
+  /** Soft-delete, restore and permanently delete the contents of state versions. */
   "state:manage-backing-data": { ...rule(null), ...notForOrganizationTokens },
 } as const satisfies Record<string, ActionRule>;
 

@@ -15,8 +15,8 @@ export interface Target {
 }
 
 /**
- * The target of an action. For a workspace all three ids are required; without them, grants on its project or on the
- * workspace itself would be ignored.
+ * The target that action `A` requires. For a workspace all three ids are required; without them, grants on its project
+ * or on the workspace itself would be ignored.
  */
 export type TargetOf<A extends Action> = A extends `workspace:${string}` | `state:${string}`
   ? Required<Target>
@@ -68,8 +68,8 @@ const organizationAllows = (organization: OrganizationGrants, rule: ActionRule):
   rule.organization.some((permission) => organization.organizationAccess.has(permission));
 
 /**
- * Returns the grants in the organization; undefined if the organization refuses the principal's user token, or if the
- * action refuses this type of principal.
+ * Returns the principal's grants in the organization; undefined if the organization refuses the principal's user token,
+ * or if the action refuses principals of this type.
  */
 function grantsIn(
   grants: Grants,

@@ -61,7 +61,7 @@ export function explain(
   );
 }
 
-/** Separates the grants of a team: each result contains one of them. */
+/** Returns the grants of a team one by one: each result contains exactly one grant. */
 function singleGrants(
   { teamId, owners, organizationAccess, onTargets }: TeamGrants,
   organizationId: string,

@@ -60,8 +60,8 @@ export function refuseUserToken(grants: Grants, organizationId: string): void {
 }
 
 /**
- * Throws `notFound` if the caller may not read the target, `forbidden` if it may not act on it, `unauthenticated` if
- * the organization refuses user tokens and the caller used one.
+ * Throws `notFound` if the caller may not read the target, `forbidden` if it may read it but not do the action, and
+ * `unauthenticated` if the organization refuses user tokens and the caller used one.
  */
 export function authorize<A extends Action>(
   caller: Caller,
@@ -83,8 +83,8 @@ export function authorize<A extends Action>(
 }
 
 /**
- * Throws `notFound` instead of `forbidden`, so that the response does not reveal whether the target exists. Throws
- * `unauthenticated` if the organization refuses user tokens and the caller used one.
+ * Authorizes like `authorize`, but throws `notFound` instead of `forbidden`, so that the response does not reveal
+ * whether the target exists. Throws `unauthenticated` if the organization refuses user tokens and the caller used one.
  */
 export function authorizeOrNotFound<A extends Action>(
   caller: Caller,

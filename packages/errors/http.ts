@@ -12,7 +12,7 @@ export const httpErrors = {
   conflict: { status: 409, title: "conflict" },
   precondition: { status: 412, title: "precondition failed" },
   rateLimited: { status: 429, title: "too many requests" },
-  // The CLI matches this title when it retries outputs that are not extracted yet.
+  // The CLI retries a request for outputs that are not extracted yet only if the error has this title.
   unavailable: { status: 503, title: "service unavailable" },
   deadlineExceeded: { status: 504, title: "gateway timeout" },
 } as const satisfies Record<ErrorKind, { status: number; title: string }>;
@@ -46,8 +46,8 @@ export class HttpProblem extends Error {
 }
 
 /**
- * Creates the error for an unknown address. The response is JSON, because clients retry other formats, and is never
- * 501, which clients also retry.
+ * Creates the error for an unknown address. Clients retry a response that is not JSON and a response with status 501,
+ * so it is JSON and never 501.
  */
 export const unknownAddress = () => new HttpProblem(404, "not_found", "not found", "Not found.");
 

@@ -1,6 +1,9 @@
 import type { AppError } from "./app-error.ts";
 
-/** Where a caller lacks rights. The audit trail records it; responses do not contain it. */
+/**
+ * The organization, project or workspace in which a caller lacks rights. The audit trail records it; responses do not
+ * contain it.
+ */
 export interface Refusal {
   organizationId?: string | undefined;
   projectId?: string | undefined;
@@ -10,8 +13,8 @@ export interface Refusal {
 const refusals = new WeakMap<AppError, Refusal>();
 
 /**
- * Returns `error`, noted as the refusal of a caller that lacks rights. Needed for errors that must not reveal this to
- * the caller, such as `notFound`, and for the place of others.
+ * Records that `error` refuses a caller that lacks rights, and in which place; returns the error. Errors of the kind
+ * `forbidden` need this only for the place, errors of other kinds to be recognized as refusals.
  */
 export function asRefusal(
   error: AppError,
@@ -21,6 +24,6 @@ export function asRefusal(
   return error;
 }
 
-/** Returns where the caller lacks rights; undefined if the error has another reason. */
+/** Returns the place in which the caller lacks rights; undefined if the error has another reason. */
 export const refusalOf = (error: AppError): Refusal | undefined =>
   refusals.get(error) ?? (error.kind === "forbidden" ? {} : undefined);

@@ -26,7 +26,7 @@ export interface NatsOptions {
   port?: number;
   /** The only user that the server accepts. Default: a server without users, which any client may use. */
   login?: { user: string; password: string };
-  /** False: a server without streams. */
+  /** If false, the server has no streams. */
   jetstream?: boolean;
   /** Lines of the server's configuration file, for tests of other logins and of TLS. */
   configuration?: string;

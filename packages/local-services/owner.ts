@@ -14,7 +14,7 @@ export function claim(folder: string): void {
 
 /**
  * Claims `folder` for this process until disposal; only one of several concurrent claims succeeds. If the process that
- * claimed it before has exited, its claim is taken over. Throws StartError if that process runs.
+ * claimed it before has exited, its claim is taken over. Throws StartError if that process still runs.
  */
 export function claimAlone(folder: string): Disposable {
   const file = ownerFile(folder);

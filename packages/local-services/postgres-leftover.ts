@@ -24,7 +24,10 @@ export async function clearLeftover(dataDirectory: string, cluster: string): Pro
   rmSync(file, { force: true });
 }
 
-/** Stops PostgreSQL with a fast shutdown, then with SIGQUIT and SIGKILL if the process still runs after 20 s each. */
+/**
+ * Stops PostgreSQL with a fast shutdown. If the process still runs after 20 s, sends SIGQUIT, and after another 20 s
+ * SIGKILL.
+ */
 async function stop(pid: number): Promise<void> {
   const signals: NodeJS.Signals[] = ["SIGINT", "SIGQUIT", "SIGKILL"];
   for (const signal of signals) {

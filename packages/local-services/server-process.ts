@@ -79,7 +79,8 @@ function spawnProcess(server: ServerCommand): ChildProcess {
       detached: true,
       windowsHide: true,
     });
-    // The child must not keep this process running if it was not stopped; the watchdog then stops the child.
+    // A child that was not stopped must not keep this process running. After this process has ended, the watchdog stops
+    // the child.
     child.unref();
     return child;
   } finally {

@@ -9,7 +9,7 @@ interface TableColumn {
   filled: boolean;
 }
 
-/** The ORM's name of each type that has a different name in PostgreSQL, by its name in PostgreSQL. */
+/** The types that the ORM and PostgreSQL name differently: PostgreSQL's name, then the ORM's name. */
 const ormNames: Readonly<Record<string, string>> = {
   "timestamp with time zone": "timestamptz",
   integer: "int",

@@ -35,7 +35,9 @@ const TLS = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_
 const LOST =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|The server does not support SSL connections|Cannot use a pool after)/;
 
-/** Returns whether the pool is closed or the server does not respond. It is unknown whether the statement ran. */
+/**
+ * Returns whether the pool is closed or the server does not respond. If so, it is unknown whether the statement ran.
+ */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);

@@ -20,7 +20,7 @@ export interface SqlMigration {
 
 export interface MigrateOptions {
   url: string;
-  /** The service that owns the database, for messages. */
+  /** The name of the service that owns the database; messages contain it. */
   contextName: string;
   migrations: readonly SqlMigration[];
   /** The role of the running service. It receives the right to read and write rows, and no other right. */

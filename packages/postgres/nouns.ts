@@ -67,7 +67,7 @@ export type TxOf<Nouns, Event, Change> = PartsOf<Nouns, "rows"> & {
   afterCommit(hook: () => void): void;
 };
 
-/** What `tx.record` and `tx.audit` call. */
+/** The functions that `tx.record` and `tx.audit` call. */
 interface Recorders<Event, Change> {
   event(em: EntityManager, event: Event): Promise<void>;
   change(em: EntityManager, change: Change): Promise<void>;

@@ -53,8 +53,8 @@ let statements = 0;
 let awaited = 0;
 
 /**
- * Returns the number of statements that a caller waited for. These were sent under a deadline; relays and loops have
- * none.
+ * Returns the number of statements that a caller waited for: those sent under a deadline. The relay and background
+ * loops have no deadline.
  */
 export const awaitedStatementCount = (): number => awaited;
 
@@ -64,8 +64,8 @@ export const statementCount = (): number => statements;
 export type StatementListener = (sql: string) => void;
 
 /**
- * Is called before a statement is sent to the database of a service, and returns what is called when the response has
- * arrived.
+ * A function that is called before a statement is sent to the database of a service. It returns a function, which is
+ * called when the response has arrived.
  */
 export type StatementWatcher = (
   service: string,
@@ -97,7 +97,9 @@ export function observeStatements(
   Reflect.set(client, "query", observed);
 }
 
-/** Sends a statement, and calls `answered` before its caller receives the response, as a promise or by a callback. */
+/**
+ * Sends a statement. Calls `answered` before the sender receives the response, through either a promise or a callback.
+ */
 function callingAfter(
   send: (...args: unknown[]) => unknown,
   args: readonly unknown[],
@@ -126,8 +128,8 @@ export function exposeStatementCount(): void {
 }
 
 /**
- * Runs a statement in a span. Only SQL with placeholders is recorded completely, because the ORM writes values into its
- * SQL, which can be token hashes or sealed columns.
+ * Runs a statement in a span. Only SQL with placeholders is recorded completely: the SQL of the ORM contains the
+ * values, which can be token hashes or sealed columns.
  */
 export function traced<T>(sql: string, placeholders: boolean, run: () => Promise<T>): Promise<T> {
   const summary = summaryOf(sql);

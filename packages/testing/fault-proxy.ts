@@ -57,11 +57,11 @@ interface Connection {
 }
 
 /**
- * Mutual TLS on both sides of a proxy, so that it reads the transferred data: the certificate of the server for its
- * clients, and that of the client for the server.
+ * The certificates for mutual TLS on both sides of a proxy, with which the proxy can read the transferred data. It
+ * presents the certificate of the server to clients, and that of the client to the server.
  */
 export interface ProxyTls {
-  /** The name of the server, in its certificate. */
+  /** The name of the server in its certificate. */
   serverName: string;
   server: TlsFiles;
   client: TlsFiles;

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 
-/** A program that runs. */
+/** A running program. */
 export interface FollowedProcess {
   /** Standard output and standard error until now. */
   output(): string;

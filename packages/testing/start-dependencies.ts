@@ -51,7 +51,7 @@ export async function startDependencies({
       postgres,
       shared: {
         postgres: { url: postgres.url("postgres") },
-        // Without nats-server, a port on which nothing listens: services then run without their bus.
+        // Without nats-server this is a port on which nothing listens, so that services run without their bus.
         nats: { url: nats?.url ?? "nats://127.0.0.1:1" },
         minio: minio && addressOf(minio),
         commandLine: findCommandLine(),

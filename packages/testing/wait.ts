@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Polls `condition` until its result is not false, null or undefined, and returns the result. Errors that it throws are
- * ignored until `timeout` ms (default 60 s) have passed; then throws with the last error as the cause.
+ * Polls `condition` until its result is not false, null or undefined, and returns the result. Ignores errors that
+ * `condition` throws. Throws after `timeout` ms (default 60 s), with the last of these errors as the cause.
  */
 export async function waitFor<T>(
   condition: () => Promise<T | false | null | undefined> | T | false | null | undefined,

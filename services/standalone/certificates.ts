@@ -33,7 +33,7 @@ const issued = (
   privateKey: KeyObject.from(key).export({ type: "pkcs8", format: "pem" }).toString(),
 });
 
-/** Creates an authority whose certificates are valid between the services of one installation. */
+/** Creates an authority that issues the certificates of the services of one installation. */
 export async function newAuthority(now: Date): Promise<Issued> {
   x509.cryptoProvider.set(webcrypto);
   const keys = await newKeys();
@@ -52,7 +52,7 @@ export async function newAuthority(now: Date): Promise<Issued> {
   return issued(now, certificate, keys.privateKey);
 }
 
-/** Issues a certificate for the service or runner `name`, for server and client. */
+/** Issues a certificate with which the service or runner `name` can act as a server and as a client. */
 export async function issueCertificate(
   authority: Issued,
   name: string,

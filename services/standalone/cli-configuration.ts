@@ -5,7 +5,7 @@
 export const cliHost = "statehouse.local";
 
 /**
- * Returns a configuration file for the `terraform` and `tofu` command lines. They require HTTPS for discovery; a `host`
+ * Returns a configuration file for the `terraform` and `tofu` programs. They require HTTPS for discovery; a `host`
  * block replaces discovery, so plain HTTP works on a laptop.
  */
 export function cliConfiguration({ url, token }: { url: string; token: string }): string {

@@ -46,7 +46,7 @@ export async function openSecrets(folder: string, signers: readonly string[]): P
   return secrets;
 }
 
-/** Adds the secrets that a newer release requires to the known ones. */
+/** Returns the known secrets, completed with those that a newer release also requires. */
 function withSigners(added: Secrets, known: Secrets | undefined): Secrets {
   if (!known) return added;
   return {

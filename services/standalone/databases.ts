@@ -4,7 +4,7 @@ import { claimAlone, liveOwner, startPostgres } from "@statehouse/local-services
 import { StartError } from "@statehouse/runtime";
 import { databaseOf } from "./running-database.ts";
 
-/** The databases of a data folder, as a command opens them. */
+/** The databases of a data folder that a command has opened. */
 export interface Databases extends AsyncDisposable {
   url(service: "access" | "workspaces" | "state"): string;
 }

@@ -24,7 +24,7 @@ const decided = {
   SEALING_KEYS: true,
 };
 
-/** Returns the lines about the settings of all services that an operator of standalone can set. */
+/** Returns the lines of the help text that describe the settings of standalone and of its services. */
 export function helpLines(): string[] {
   const fields = [accessConfig, stateConfig, workspacesConfig, gatewayConfig]
     .flatMap((schema) => Object.entries<z.core.$ZodType>(schema.shape))

@@ -83,7 +83,7 @@ async function createCertificates(folder: string): Promise<void> {
   await writePrivately(path.join(folder, "ca.pem"), authority.certificate);
   for (const name of ["workspaces", "runner"]) {
     const issued = await issueCertificate(authority, name, { now, days: LIFETIME_DAYS });
-    // The certificate is written last: a certificate that is valid for long has its key.
+    // The certificate is written after its key, so that an existing certificate always has a key.
     await writePrivately(path.join(folder, `${name}.key`), issued.privateKey);
     await writePrivately(path.join(folder, `${name}.pem`), issued.certificate);
   }
