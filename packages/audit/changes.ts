@@ -11,8 +11,8 @@ export function recordEventChange(em: EntityManager, event: EventFacts): void {
 }
 
 /**
- * Records a change that has no event, with the commit of the transaction of `em`. Its attributes are properties of the
- * changed row, and recorded in kebab-case.
+ * Records a change that has no event, with the commit of the transaction of `em`. The attributes in `record` are
+ * properties of the changed row; their names are recorded in kebab-case.
  */
 export async function recordChange(em: EntityManager, record: AuditRecord): Promise<void> {
   const changedAttributes = record.changedAttributes?.map(kebabCase);

@@ -6,14 +6,14 @@ import { type ActorType, currentActor, traceId } from "@statehouse/runtime";
 
 export type Outcome = "succeeded" | "refused" | "failed";
 
-/** What the audit trail records. It never contains a secret or a value of a state. */
+/** The values of an audit record. They never contain a secret or a value of a state. */
 export interface AuditRecord {
-  /** The id of the organization; undefined or empty for what belongs to the whole installation. */
+  /** The id of the organization; undefined or empty if the record concerns the whole installation. */
   organization?: string | undefined;
   /** Noun and verb: `workspace.lock`. */
   action: string;
   resource: { type: string; id?: string | undefined };
-  /** The names of the attributes that a change has set, as documents show them. */
+  /** The names of the attributes that a change has set, in the form that documents show. */
   changedAttributes?: readonly string[];
   /** Default: `succeeded`. */
   outcome?: Outcome;
@@ -30,7 +30,7 @@ export interface Circumstance {
   request_id: string | null;
 }
 
-/** Returns the actor, address and request of the current work. Without an actor `service` works by itself. */
+/** Returns the actor, address and request of the current work. If there is no actor, the actor is `service` itself. */
 export function circumstance(service: string): Circumstance {
   const { type, id, tokenId, address } = currentActor() ?? { type: "service", id: service };
   return {
@@ -42,7 +42,7 @@ export function circumstance(service: string): Circumstance {
   };
 }
 
-/** Returns the digest of an address that the chain of records covers. */
+/** Returns the salted digest of an address. The chain of records covers this digest. */
 export const addressDigest = (salt: Buffer, address: string): Buffer =>
   createHash("sha256").update(salt).update(address).digest();
 
@@ -54,7 +54,7 @@ function saltedAddress(address: string | null) {
 
 const bytea = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
 
-/** Returns the columns that say what was done, where. */
+/** Returns the columns that describe the action and its resource. */
 export const actionColumns = ({
   organization,
   action,

@@ -16,11 +16,14 @@ import { hashOfBatch, type Key, NO_PREVIOUS, type SignedHead, signHead } from ".
 import { type ChainedRecord, digestOfRecord } from "./record-digest.ts";
 import { chainedColumns, latestVerificationFailed, unsealedRecords } from "./stored-chain.ts";
 
-/** The largest number of records that one transaction seals, and therefore of a batch. */
+/** The maximum number of records that one transaction seals, and therefore of records in a batch. */
 const MAX_RECORDS = 5000;
-/** The interval of the sealer in ms. A head of each organization with new records is published in each of them. */
+/**
+ * The interval of the sealer in ms. In each interval, the sealer publishes a head for each organization with new
+ * records.
+ */
 const INTERVAL_MS = 60_000;
-/** An arbitrary number for an advisory lock. With any number of replicas, only one seals at a time. */
+/** An arbitrary number for an advisory lock. With any number of replicas, only one seals records at a time. */
 const LOCK = 7031406127;
 
 /** The event that publishes the heads of each service. */
@@ -32,15 +35,16 @@ export interface SealerOptions {
   /** The service's own key, which also signs its assertions. */
   key: Changing<Key>;
   logger: Logger;
-  /** The largest number of records that one transaction seals. */
+  /** The maximum number of records that one transaction seals. */
   maxRecords?: number | undefined;
 }
 
 type Unsealed = ChainedRecord & { month: string };
 
 /**
- * SQL: the oldest transaction that is open and can write records. PostgreSQL numbers the transactions of all databases
- * together; those of other databases write none. An open transaction that has just ended counts as one of this database.
+ * SQL expression for the oldest open transaction that can write records. PostgreSQL numbers the transactions of all
+ * databases together, but transactions of other databases write no records. A transaction that has just ended counts as
+ * an open one of this database.
  */
 export const oldestOpenTransaction = `coalesce((
   select open from pg_snapshot_xip(pg_current_snapshot()) as open
@@ -54,7 +58,7 @@ export const oldestOpenTransaction = `coalesce((
 
 /**
  * Selects records whose transactions precede all that are still open: no further record can be committed among them. A
- * record with a transaction of the future comes from a database that was restored from a dump.
+ * record whose transaction number is in the future comes from a database that was restored from a dump.
  */
 const unsealed = `
   -- index: audit_records_unsealed
@@ -100,7 +104,7 @@ export async function sealRecords(options: SealerOptions): Promise<boolean> {
       [LOCK],
     );
     if (!lock?.held) return false;
-    // Their records may be sealed by a later turn, because this transaction is still open.
+    // A later turn seals the moved records, because this transaction is still open.
     await queryIn(em, moveEndedAttempts);
     const records = await queryIn<Unsealed>(em, unsealed, [maxRecords]);
     const organizations = [...new Set(records.map(({ organization }) => organization))];

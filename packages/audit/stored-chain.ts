@@ -55,7 +55,7 @@ const latestVerification = `
   where organization = $1 and action = $2 and recorded_at > now() - interval '8 days'
   order by recorded_at desc limit 1`;
 
-/** Verifies the chains of one service's database. The keys of the heads include the service. */
+/** Verifies the chains in the database of one service. */
 export async function verifyChains(
   { query }: Pick<Database, "query">,
   options: VerifyOptions,

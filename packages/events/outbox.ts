@@ -26,8 +26,8 @@ const insertEvents: InsertAtCommit = (rows) =>
      revision bigint, message text, traceparent text, auth_type text, auth_id text)`;
 
 /**
- * NATS accepts 1 MiB per message, including headers. A larger event would stay in the outbox permanently and block
- * all later events, so the writer must limit the size.
+ * NATS accepts 1 MiB per message, including headers. A larger event would stay in the outbox permanently and block all
+ * later events, so `recordEvent` refuses it.
  */
 const MAX_MESSAGE_BYTES = 512 * 1024;
 

@@ -13,7 +13,7 @@ export interface Published {
   fields: object;
 }
 
-/** An event of a service's domain. `revision` orders the events of one subject. */
+/** An event of a service's domain. The events of one subject are ordered by `revision`. */
 interface DomainEvent {
   type: string;
   revision: bigint;
@@ -31,7 +31,7 @@ export type PublishedEvents<Event extends DomainEvent> = {
   [Type in Event["type"]]: (event: EventOfType<Event, Type>) => Published;
 };
 
-/** Creates an entry of `PublishedEvents`, with its fields checked against the message. */
+/** Creates an entry of `PublishedEvents`. The compiler checks the fields against the message. */
 export const published = <Schema extends DescMessage>(
   schema: Schema,
   subject: string,
@@ -86,7 +86,7 @@ const organizationOf = (fields: object): string | undefined =>
     ? fields.organizationId
     : undefined;
 
-/** What the companion of an event depends on. */
+/** The values of an event that determine what is recorded with it. */
 export interface EventFacts {
   /** `statehouse.<service>.<noun>.<verb>.v1` */
   type: string;
@@ -98,7 +98,7 @@ export interface EventFacts {
 
 /**
  * Creates the function that adds an event of these nouns to the outbox, in the transaction of `em`. `alsoRecord`
- * records what belongs to the event in the same transaction.
+ * records further values of the event in the same transaction, for example an audit record.
  */
 export function createRecorder<Nouns extends Record<string, object>>(
   nouns: Nouns,

@@ -49,8 +49,8 @@ const POLL_MS = 500;
 const BATCH = 500;
 /**
  * Minimum time from the start of one batch to the start of the next, in ms, while events are recorded continuously.
- * Each batch is a transaction that waits for the disk, like those of the requests. An event that is recorded while the
- * relay is idle does not wait.
+ * Each batch is a transaction that waits for the disk, like the transactions of requests. An event that is recorded
+ * while the relay is idle does not wait.
  */
 const BATCH_INTERVAL_MS = 25;
 /** Maximum total length, in characters, of the events that are sent before the first acknowledgement arrives. */

@@ -1,5 +1,5 @@
-// The driver of this package in the conformance suite: reads a scenario as JSON on standard input and prints what it
-// receives as lines of JSON. The suite compares the packages of all languages.
+// Runs this package in the conformance suite: reads a scenario as JSON from standard input, and prints each received
+// event as a line of JSON. The suite compares the packages of all languages.
 import process from "node:process";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
@@ -29,7 +29,7 @@ import {
 } from "../subscribe.ts";
 
 interface Scenario {
-  /** Receives events, unless it is "replay": calls the handlers with the dead letters. */
+  /** Set to "replay" to call the handlers with the dead letters. Default: receives events. */
   mode?: "replay";
   url: string;
   login?: NatsLogin;
@@ -79,7 +79,7 @@ const stop = Promise.withResolvers<void>();
 const failures = new Map<string, number>();
 const revisions = new Map<string, number>();
 
-/** Prints the event, and fails as the scenario says. */
+/** Prints the event, and fails if the scenario requires it. */
 async function handle(event: Event, message: unknown): Promise<void> {
   const { id, subject, revision, time, json: _, ...rest } = event;
   const applied = revision > (revisions.get(subject) ?? 0);

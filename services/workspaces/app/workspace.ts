@@ -49,7 +49,7 @@ import {
 } from "./workspace-document.ts";
 import { syncPendingPlacement } from "./workspace-placement.ts";
 
-/** How many moved workspaces are synchronized with the state service at the same time. */
+/** The maximum number of moved workspaces whose placements are sent to the state service at the same time. */
 const SYNCED_AT_ONCE = 8;
 
 /** The values of a workspace in a request, in addition to its settings. */
@@ -99,7 +99,8 @@ export async function createWorkspace(
       problems.throwIfAny();
       await tx.record(workspaceCreated(workspace));
       if (tags.wanted.size === 0) return tx.workspaces.commit(workspace);
-      // The bindings refer to the workspace, and its document shows them.
+      // Saved after the workspace, because bindings refer to its row, and before its document is read, which contains
+      // them.
       await tx.workspaces.save(workspace);
       await replaceWorkspaceTags(app, tx, workspace, tags);
       return tx.workspaces.view(workspace.id);
@@ -331,8 +332,8 @@ function validationContext(
 
 /**
  * Returns whether the caller is a run whose workspace is a remote state consumer of this workspace. Such a run finds
- * the workspace by name and must therefore be able to read it. Being a consumer gives users, teams and organizations no
- * access.
+ * the workspace by name and must therefore be able to read it. Users, teams and organizations receive no access from a
+ * workspace that is a consumer.
  */
 export async function mayShowAsConsumer(
   app: App,

@@ -47,7 +47,7 @@ export class Workspace {
   declare placementVersion: bigint;
   /** The highest placement version that the state service has confirmed. */
   declare placementAcknowledged: bigint;
-  /** When a placement that the state service has not confirmed is sent again. */
+  /** The time at which a placement is sent again if the state service has not confirmed it. */
   declare retryAt: Date;
   declare revision: bigint;
   declare createdAt: Date;
@@ -60,7 +60,7 @@ export class Workspace {
 
 export interface Workspace extends RuledFields {}
 
-/** What locking and unlocking read and change of a workspace. */
+/** The fields of a workspace that locking and unlocking read and change. */
 export type LockableWorkspace = Pick<
   Workspace,
   | keyof AutoDestroy
@@ -103,7 +103,8 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     vcsRepo: null,
     workingDirectory: null,
     placementVersion: version,
-    // A new placement need not be sent: the state service requests it with the first call about the workspace.
+    // The placement of a new workspace need not be sent: the state service requests it at the first call about the
+    // workspace.
     placementAcknowledged: version,
     retryAt: now,
     revision: version,
@@ -147,19 +148,22 @@ type ShownFields = Omit<
 /** The values of a workspace's document, with inherited values and related objects. */
 export interface WorkspaceView extends ShownFields {
   organizationName: string;
-  /** The organization's setting that decides whether workspace admins may force-delete the workspace. */
+  /**
+   * The organization's setting `allow-force-delete-workspaces`: whether users with the access level `admin` may
+   * force-delete the workspace.
+   */
   allowForceDelete: boolean;
-  /** The effective execution mode: the workspace's own or the inherited one. */
+  /** The effective execution mode: the workspace's own mode or the inherited mode. */
   executionMode: ExecutionMode;
   overwritesExecutionMode: boolean;
   /**
-   * The effective agent pool. It has the same source as the execution mode: the workspace, its project or its
+   * The effective agent pool. It comes from the same source as the execution mode: the workspace, its project or its
    * organization.
    */
   agentPoolId: Workspace["agentPoolId"];
   /** Names of the flat tags, in alphabetical order. */
   tagNames: string[];
-  /** The next fields come from runners' reports; they are null until the first report. */
+  /** This field and the next three come from runners' reports; the ids are null until the first report. */
   currentRunId: string | null;
   latestRunId: string | null;
   currentConfigurationVersionId: string | null;

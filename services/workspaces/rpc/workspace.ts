@@ -112,7 +112,8 @@ function inputOf(
     tagNames,
     tagBindings,
     agentPoolId,
-    // The type name is not a setting. If it were passed on, a request without settings would seem to change one.
+    // Omitted, because the type name is not a setting: with it, a request without settings would seem to change a
+    // setting.
     $typeName: _,
     ...settings
   } = message ?? none;

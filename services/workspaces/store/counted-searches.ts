@@ -4,11 +4,14 @@ import type { WorkspaceSearch } from "./workspace-search.ts";
 /** The result of counting the workspaces of a list. */
 export interface Matches {
   total: number;
-  /** For lists that are ordered by name and filtered by a partial name: the first matching name in the list's order. */
+  /**
+   * The first matching name in the list's order. Set only for lists that are ordered by name and filtered by a partial
+   * name.
+   */
   firstName: string | undefined;
 }
 
-/** Identifies the names of all workspaces of an organization at one time. */
+/** Identifies the set of names that the workspaces of an organization have at one time. */
 export interface NamesVersion {
   organizationId: OrganizationId;
   stamp: string;
@@ -33,7 +36,7 @@ export function createCountedSearches() {
     /** Keeps the matches. They must have been counted after the stamp was read. */
     keep(search: WorkspaceSearch, version: NamesVersion, matches: Matches): void {
       const key = keyOf(search, version);
-      // The last entry of a map is the newest one.
+      // Deleted first, so that the entry becomes the last one of the map: the first one is the oldest.
       kept.delete(key);
       const [oldest] = kept.keys();
       if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);

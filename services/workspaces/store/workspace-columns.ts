@@ -100,7 +100,7 @@ const deletionLockSchema = new EntitySchema({
   properties: { epoch: bigint, until: timestamptz },
 });
 
-/** All columns except those of locks, which a new workspace does not have, and those of reports. */
+/** All columns except the columns of locks and of reports, which have no values in a new workspace. */
 export const insertedColumns = {
   ...columns,
   autoDestroyActivityDuration: optional(text),

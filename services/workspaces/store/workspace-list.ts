@@ -7,7 +7,10 @@ import type { ReadScope } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 import { filterAsSet, filterPerRow, isFiltered, type WorkspaceSearch } from "./workspace-search.ts";
 
-/** The part of an organization in which a list searches: what the caller may read, restricted by the project filter. */
+/**
+ * The workspaces of an organization that a list searches: those that the caller may read, restricted by the project
+ * filter.
+ */
 interface SearchScope {
   organizationId: OrganizationId;
   /** The projects in the scope; null for the whole organization. */
@@ -19,7 +22,10 @@ interface SearchScope {
    * may not read.
    */
   among: number;
-  /** Changes with every change of the names in a whole organization. Null for other scopes and searches. */
+  /**
+   * A text that changes with every change of the names of an organization's workspaces. Null if the scope is not the
+   * whole organization, or if the search is not only by name.
+   */
   stamp: string | null;
 }
 
@@ -37,7 +43,7 @@ const orders = {
   name: ["w.name"],
   // index: workspaces_latest_change
   "latest-change-at": ["coalesce(w.latest_change_at, w.created_at)", "w.id"],
-  // index: workspaces_current_run. Whose first run is still to come stands before all others.
+  // index: workspaces_current_run. Workspaces without a run are before all others.
   "current-run.created-at": ["coalesce(w.current_run_created_at, '-infinity')", "w.id"],
 } as const satisfies Record<WorkspaceSort["key"], readonly string[]>;
 
@@ -131,7 +137,9 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
   };
 };
 
-/** Returns the SQL for the first matching name. It costs nothing extra, because the count reads the names anyway. */
+/**
+ * Returns the SQL for the first matching name. It needs no additional time, because the count reads the names anyway.
+ */
 function firstNameOf({ name, wildcardName, sort }: WorkspaceSearch): string {
   if (sort.key !== "name" || (name === "" && wildcardName === "")) return "null";
   return sort.descending ? "max(w.name)" : "min(w.name)";
@@ -218,10 +226,10 @@ function scopePerRow(
 }
 
 /**
- * Selects the workspaces `w` from which a page is taken:
+ * Returns the SQL for the workspaces `w` from which a page is taken:
  * - If few match, all matches are found first.
  * - If many match, workspaces are read in the sort order until the page is full. This reads about (offset + size) ×
- *   (workspaces in scope) / (matches) rows.
+ * (workspaces in scope) / (matches) rows.
  * The cheaper of the two ways reads at most √((offset + size) × (workspaces in scope)) rows. Matches of a partial name
  * are often adjacent, so reading starts at the first matching name.
  */

@@ -14,7 +14,7 @@ import {
   workspaceLock,
 } from "./workspace-columns.ts";
 
-/** A row of `getForUpdate`: counters are numbers. */
+/** A row of `getForUpdate`, in which counters are numbers. */
 type Row = Omit<
   LockableWorkspace,
   "lock" | "deletionLock" | "lastLockEpoch" | "stateRevision" | "revision"
@@ -49,8 +49,8 @@ const changeLock = `
   where id = $1 returning *`;
 
 /**
- * Locks of workspaces inside a transaction. These are statements instead of entities of the ORM: a lock is two round
- * trips instead of six (section (f) of the bench).
+ * Reads and writes of workspaces' locks inside a transaction. They are SQL statements instead of entities of the ORM,
+ * so that locking takes two round trips instead of six (section (f) of the bench).
  */
 const rows = (em: EntityManager) => ({
   async getForUpdate(id: WorkspaceId): Promise<LockableWorkspace> {

@@ -63,7 +63,10 @@ interface PlacementColumns {
   version: number;
 }
 
-/** Returns an SQL condition on workspace `w` and organization `o`, with its values; undefined if a name is invalid. */
+/**
+ * Returns an SQL condition on workspace `w` and organization `o` that selects the requested workspace, with the values
+ * of its parameters. Returns undefined if a name is invalid.
+ */
 function addressed(ref: WorkspaceRef): [string, string[]] | undefined {
   // index: workspaces_pkey
   if ("id" in ref) return ["w.id = $1", [ref.id]];
@@ -75,7 +78,7 @@ function addressed(ref: WorkspaceRef): [string, string[]] | undefined {
 
 type WorkspaceIds = Pick<Workspace, "id" | "organizationId" | "projectId">;
 
-/** Reads of workspaces, outside any transaction; one statement each. */
+/** Reads of workspaces, outside any transaction. Each read is one statement. */
 const reads = (database: Database) => ({
   async find(ref: WorkspaceRef): Promise<WorkspaceView | undefined> {
     const address = addressed(ref);
@@ -111,8 +114,8 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * Returns when the oldest lock was taken; undefined if no workspace is locked. Reads all rows, because an index would
-   * have to be updated for every lock and unlock.
+   * Returns the time at which the oldest lock was taken; undefined if no workspace is locked. Reads all rows, because
+   * an index would have to be updated for every lock and unlock.
    */
   async oldestLock(): Promise<Date | undefined> {
     const [row] = await database.query<{ since: Date | null }>(
@@ -141,7 +144,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** What the creation of a workspace needs to know about its organization, its project and the installation. */
+/** The values of the organization, the project and the installation that the creation of a workspace uses. */
 export interface CreationContext {
   organizationId: OrganizationId;
   workspaceLimit: number | null;
@@ -155,7 +158,7 @@ export interface CreationContext {
   nameTaken: boolean;
 }
 
-// One statement instead of six, each of which was a round trip (section (f) of the bench counts them).
+// One statement instead of six, each of which was a round trip (section (f) of the bench counts round trips).
 const creationContext = `-- index: organizations_name_key, projects_pkey, workspaces_name_key
   select o.id as "organizationId", o.workspace_limit as "workspaceLimit", o.plan,
     coalesce($2, o.default_project_id) as "projectId", p.id is not null as "projectExists",
@@ -174,7 +177,7 @@ const insertedWorkspace = insertRow("workspaces", insertedColumns);
 
 const workspaceTaken = { workspaces_name_key: nameTaken };
 
-/** Workspaces inside a transaction. */
+/** Reads and writes of workspaces inside a transaction. */
 const rows = (em: EntityManager) => ({
   async findForUpdate(ref: WorkspaceRef): Promise<Workspace | undefined> {
     const address = addressed(ref);
@@ -184,7 +187,8 @@ const rows = (em: EntityManager) => ({
     if (!id) return undefined;
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const workspace = await em.findOne(workspaceSchema, { id }, { lockMode });
-    // If the workspace was renamed while this transaction waited for the row, the requested name no longer exists.
+    // If the workspace was renamed while this transaction waited for its row, no workspace has the requested name any
+    // longer.
     if (!workspace || ("workspaceName" in ref && workspace.name !== ref.workspaceName)) {
       return undefined;
     }
@@ -198,8 +202,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns what the creation of a workspace needs. Its organization is locked against deletion until the transaction
-   * ends, so that a later deletion includes the workspace.
+   * Returns the values that the creation of a workspace uses. Prevents the deletion of the organization until the
+   * transaction ends, so that a later deletion includes the workspace.
    */
   async creationContext({
     organizationName,
@@ -207,7 +211,7 @@ const rows = (em: EntityManager) => ({
     name,
   }: {
     organizationName: string;
-    /** The default project if undefined. */
+    /** Undefined for the default project. */
     projectId: ProjectId | undefined;
     name: string;
   }): Promise<CreationContext> {
@@ -237,8 +241,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns the number of the organization's workspaces. Other transactions that call this wait until this one ends, so
-   * that they count the workspaces that it creates.
+   * Returns the number of the organization's workspaces. Other transactions that call this function wait until this
+   * transaction ends, so that they also count the workspaces that it creates.
    */
   async countForLimit(organizationId: OrganizationId): Promise<number> {
     await queryIn(em, "select pg_advisory_xact_lock(hashtextextended($1, 0))", [organizationId]);
@@ -386,7 +390,10 @@ type ListedWorkspace = Named & {
   epoch: number | null;
 };
 
-/** Selects at most $3 workspaces after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 workspaces after $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
+ */
 const listedWorkspaces = `-- index: workspaces_pkey, organizations_pkey
   select w.id as key, w.id, w.organization_id as "organizationId", w.project_id as "projectId",
     w.name, w.lock_holder_type as "holderType", w.lock_holder_id as "holderId",

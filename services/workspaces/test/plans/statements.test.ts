@@ -250,8 +250,9 @@ beforeAll(async () => {
     added.name = "added";
     await tx.workspaces.commit(added);
   });
-  // The empty string marks the end of the checked statements. The statements after it read all rows: the totals count
-  // all organizations and workspaces, and an index of locks would have to be updated for every lock.
+  // The empty string marks the end of the checked statements. The statements after it read all rows: two of them count
+  // all organizations and workspaces, and the search for the oldest lock has no index, which every lock would have to
+  // update.
   statements.push("");
   await reads.workspaces.oldestLock();
   await reads.administeredWorkspaces.page({
