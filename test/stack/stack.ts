@@ -28,13 +28,13 @@ import type { Channels, RunningServices, RunOptions } from "./running-services.t
 import type { ServiceProcess } from "./service-process.ts";
 
 export interface StackOptions {
-  /** Default: MinIO if the suite has started it, otherwise a folder. */
+  /** The store of state bytes; default: MinIO if the suite has started it, otherwise a folder. */
   blobs?: BlobKind;
   /** Settings of the services, as an operator would set them. */
   settings?: Record<string, string>;
   /** Changes the settings of the services before they start, for example to put a proxy between two of them. */
   rewire?: (environments: Record<ServiceName, Environment>) => Promise<void>;
-  /** Default: mutual TLS between services in separate processes. */
+  /** With `off`, services in separate processes call each other without TLS; default: mutual TLS. */
   grpcTls?: "off";
   /** With `off`, every client may connect to NATS. */
   natsCredentials?: "off";
