@@ -3,14 +3,17 @@ import { unavailable } from "@statehouse/errors";
 import { durationHistogram, remainingMs } from "@statehouse/runtime";
 import type { AuthenticationLeaseStore, HeldLease } from "../store/authentication-lease.ts";
 
-/** Leases under which other processes keep principals of tokens in memory, and changes that wait for them (ADR 74). */
+/**
+ * Grants leases under which other processes keep the principals of tokens in memory, and lets changes wait for the
+ * holders of leases (ADR 74).
+ */
 export interface AuthenticationLeases {
   /** Grants or renews a lease. Returns when something has changed since the position, or after a third of the lease. */
   renew(request: LeaseRequest): Promise<Lease>;
   giveBack(holder: string): Promise<void>;
   /**
-   * Waits until no process uses anything that was read before a change that is committed now. Throws `unavailable` if
-   * the request ends before.
+   * Waits until no process uses principals that were read before the changes committed so far. Throws `unavailable` if
+   * the deadline of the request passes first.
    */
   awaitHolders(): Promise<void>;
   /** Removes the leases that have ended, so that no change has to wait for them. */
@@ -19,7 +22,7 @@ export interface AuthenticationLeases {
 
 export interface LeaseRequest {
   holder: string;
-  /** Empty for a holder that keeps nothing. */
+  /** Empty if the holder keeps no principals. */
   position: string;
   leaseMs: number;
 }
@@ -28,27 +31,31 @@ export interface Lease {
   /** 0 if there is no lease. */
   leaseMs: number;
   position: string;
-  /** Whether the holder has to drop what it keeps. */
+  /** Whether the holder must drop the principals that it keeps. */
   changed: boolean;
 }
 
 export interface AuthenticationLeaseOptions {
   /** The longest lease to grant, in ms; 0 for none. */
   maxLeaseMs: number;
-  /** A clock that only grows, in ms. Default: that of the process. */
+  /** A clock that only grows, in ms. Default: the clock of the process. */
   monotonic?: () => number;
 }
 
-/** How often a process with waiting holders looks for changes of other processes, in ms. */
+/** The interval at which a process looks for changes of other processes while holders wait, in ms. */
 const LOOK_MS = 20;
-/** The pauses between two looks at what has not been acknowledged, in ms. Longer ones only occur if a holder is silent. */
+/**
+ * The pauses between two queries for leases that have not acknowledged a change, in ms. The long pauses occur only if a
+ * holder does not respond.
+ */
 const PAUSES_MS = [2, 4, 8, 8, 8, 16, 16, 16, 32, 50];
 /** The longest time without a response to a renewal, in ms. */
 const LONGEST_WAIT_MS = 2000;
 
 /**
- * Returns how long this process watches a lease that is not renewed before it counts as ended. Clocks may differ by 5 %
- * in rate. The lease began before its request was sent, thus before this process could see it.
+ * Returns the time in ms after which a lease that this process has seen without a renewal counts as ended. The rates of
+ * clocks may differ by 5 %. A holder counts its lease from the time at which it sent the request, which is before this
+ * process could see the lease.
  */
 export const endOf = (leaseMs: number): number => leaseMs * 1.05 + 500;
 
@@ -58,7 +65,7 @@ export function createAuthenticationLeases(
   store: AuthenticationLeaseStore,
   { maxLeaseMs, monotonic = () => performance.now() }: AuthenticationLeaseOptions,
 ): AuthenticationLeases {
-  /** When this process first saw a lease in its current renewal, or an unknown database. */
+  /** The time at which this process first saw the current renewal of a lease, or a database that is not known. */
   const firstSeen = new Map<string, { renewal: number; at: number }>();
   const changes = createSignal();
   const renewals = createSignal();
@@ -77,7 +84,7 @@ export function createAuthenticationLeases(
     return 0;
   };
 
-  /** Returns whether the lease has ended, and deletes it then. Only this process's own clock decides. */
+  /** Returns whether the lease has ended, and deletes an ended lease. Only the clock of this process is used. */
   const hasEnded = async (database: string, lease: HeldLease): Promise<boolean> => {
     const key = `${database} ${lease.holder}`;
     if (seenFor(key, lease.renewal) < endOf(lease.leaseMs)) return false;
@@ -86,7 +93,7 @@ export function createAuthenticationLeases(
     return true;
   };
 
-  /** Returns whether no lease can hold that is not in the table. */
+  /** Returns whether the table contains every lease that has not ended. */
   const isComplete = async (database: string, known: boolean): Promise<boolean> => {
     if (known || maxLeaseMs === 0) return true;
     if (seenFor(database, 0) < endOf(maxLeaseMs)) return false;
@@ -115,7 +122,7 @@ export function createAuthenticationLeases(
   const nextChange = async (signal: Promise<void>, waitMs: number): Promise<void> => {
     waiting++;
     const over = new AbortController();
-    // Without a database the holder waits for its time limit, and its next request fails.
+    // If the database is unavailable, the holder waits until its time limit, and its next request fails.
     lookForChanges().catch(() => {});
     try {
       await Promise.race([
@@ -135,7 +142,7 @@ export function createAuthenticationLeases(
       if (position === "") {
         return { leaseMs, position: await store.grant(holder, leaseMs), changed: true };
       }
-      // The promise is taken before the look, so that no change is missed in between.
+      // The promise is created before the query, so that no change between the two is missed.
       const signal = changes.next();
       if (!(await store.renew(holder, position))) return NONE;
       renewals.notify();
@@ -162,7 +169,8 @@ export function createAuthenticationLeases(
         );
         const complete = await isComplete(found.database, found.known);
         if (complete && ended.every((one) => one)) break;
-        // Holders that wait here need not wait for the next look. Those that come later look themselves.
+        // Holders that wait in this process need not wait for the next query. A holder whose request arrives later runs
+        // its own query.
         if (attempt === 0) changes.notify();
         const left = remainingMs();
         if (left !== undefined && left <= 0) throw holdersSilent();

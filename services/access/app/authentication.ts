@@ -15,7 +15,7 @@ export interface AuthenticatedPrincipal {
   type: string;
   id: string;
   versions: string;
-  /** Until when another process may keep this; null for never. */
+  /** The time until which another process may keep this principal; null if it must not keep it. */
   cacheableUntil: Date | null;
 }
 
@@ -53,8 +53,8 @@ async function authenticate(app: App, token: string, withExpiry: boolean): Promi
 }
 
 /**
- * Returns the principal of a token, which can be a run token, by its id. Throws `unauthenticated`. The token is not
- * presented by its owner, so its last use does not change.
+ * Returns the principal of a token, which can be a run token, by its id. Throws `unauthenticated`. The time of the
+ * token's last use does not change, because its owner has not sent the token.
  */
 export async function authenticateTokenId(
   app: App,
@@ -69,7 +69,10 @@ export async function authenticateTokenId(
   return principalOf(run);
 }
 
-/** Returns the principals of several tokens like `signIn`; undefined for invalid ones, which it counts. */
+/**
+ * Returns the principals of several tokens like `signIn`. For an invalid token, returns undefined and counts the
+ * failure.
+ */
 export async function batchSignIn(
   app: App,
   presented: readonly { token: string; address: string | undefined }[],
@@ -85,7 +88,7 @@ export async function batchSignIn(
   return all;
 }
 
-/** Records that the gateway refused the current actor a request to a route. */
+/** Records that the gateway refused a request of the current actor to a route. */
 export const recordRefusal = (
   app: App,
   { route, code }: { route: string; code: string },
@@ -124,6 +127,6 @@ const principalOf = ({ tokenId, runId, versions }: AuthenticatedRun): Authentica
   type: "run",
   id: runId,
   versions,
-  // The workspaces service decides about runs without a change in access, for example when a run ends.
+  // Never kept, because the rights of a run can end without a change in this service, for example when the run ends.
   cacheableUntil: null,
 });

@@ -20,7 +20,7 @@ const notCalled = async (): Promise<never> => {
 export interface OperatorOptions {
   url: Changing<string>;
   maxTokenDays?: number | undefined;
-  /** The longest lease that services grant, in ms. */
+  /** The longest authentication lease that services grant, in ms. */
   maxLeaseMs: number;
 }
 

@@ -19,8 +19,9 @@ export const authenticationLeaseService = (
 });
 
 /**
- * Delays the responses of a service's writing methods, errors included, until no process uses anything from before a
- * committed change. A repeat can be answered without a change, by an error, and by another replica than the change.
+ * Delays the responses of a service's writing methods, including errors, until no process uses principals from before a
+ * committed change. All responses are delayed, because a repeat can change nothing, fail, or reach a replica other than
+ * the one that made the change.
  */
 export const awaitingHolders = (
   app: App,

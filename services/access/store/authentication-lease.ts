@@ -8,20 +8,20 @@ export interface HeldLease {
   leaseMs: number;
 }
 
-/** What a change waits for. */
+/** The changes that are not acknowledged by all holders, and the leases for which they wait. */
 export interface UnacknowledgedChanges {
   /** The snapshot in which the changes are visible. */
   snapshot: string;
-  /** The database server; after a restore it is another one. */
+  /** Identifies the database server. The value differs after a restore. */
   database: string;
-  /** Whether no lease can hold that is not in the table. */
+  /** Whether the table contains every lease that has not ended. */
   known: boolean;
-  /** Whether changes are in the table. */
+  /** Whether the table contains changes. */
   changes: boolean;
   leases: readonly HeldLease[];
 }
 
-/** A renewed lease reads this position first, and everything that it keeps is at least as new. */
+/** The position of a lease. It is read first, so that everything that the holder keeps is at least as new. */
 interface Position {
   position: string;
 }
@@ -118,7 +118,7 @@ const leases = (database: Database) => ({
        from authentication_leases`,
     ),
 
-  /** Deletes a lease that has not been renewed since; returns whether it did. */
+  /** Deletes a lease unless it was renewed since it was read. Returns whether it was deleted. */
   async end({ holder, renewal }: HeldLease): Promise<boolean> {
     const ended = await database.query(
       // index: authentication_leases_pkey
@@ -144,7 +144,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Records that no lease can hold any more that is not in the table. */
+  /** Records that the table now contains every lease that has not ended. */
   async know(id: string): Promise<void> {
     // index: authentication_databases_pkey
     await database.query(

@@ -14,7 +14,7 @@ export interface Authenticated {
    */
   id: string;
   versions: string;
-  /** When this stops to be true without a change of a row; null unless it was asked for. */
+  /** The time at which this result changes without a change of a row; null if it was not requested. */
   cacheableUntil: Date | null;
 }
 

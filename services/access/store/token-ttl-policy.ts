@@ -47,7 +47,9 @@ export const outlivesPolicy = (tokenType: string, at: string): string =>
     then extract(epoch from ${at} - t.created_at) * 1000 > ${longestLifetime(tokenType)}
     else false end`;
 
-/** SQL expression for the last time at which `outlivesPolicy` is false; the organization limits lifetimes. */
+/**
+ * SQL expression for the last time at which `outlivesPolicy` is false. Requires an organization that limits lifetimes.
+ */
 export const policyEnd = (tokenType: string): string =>
   `t.created_at + ${longestLifetime(tokenType)} * interval '1 ms'`;
 
@@ -75,7 +77,10 @@ type ListedPolicy = Omit<Policy, "maxTtlMs"> & {
   maxTtlMs: number;
 };
 
-/** Selects at most $3 policies after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects at most $3 policies after $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
+ */
 const listedTokenTtlPolicies = `-- index: token_ttl_policies_pkey, organizations_pkey
   select p.organization_id || '/' || p.token_type as key, p.organization_id as "organizationId",
     p.token_type as "tokenType", p.max_ttl_ms as "maxTtlMs", ${versionOf("p.organization_id")} as revision

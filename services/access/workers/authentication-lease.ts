@@ -7,7 +7,10 @@ export interface AuthenticationLeaseWork {
   logger: Logger;
 }
 
-/** Starts the loop that removes leases of processes that ended without returning them; none without leases. */
+/**
+ * Starts the loop that removes the leases of processes that ended without returning them. Starts no loop if leases are
+ * disabled.
+ */
 export const startAuthenticationLeases = ({
   app,
   maxLeaseMs,
