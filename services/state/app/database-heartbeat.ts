@@ -22,7 +22,8 @@ export const recordHeartbeat = (app: App): Promise<DatabaseInterruption[]> =>
   });
 
 /**
- * Like `recordHeartbeat`, but writes nothing: for read-only commands, which may be the first to run after a restore.
+ * Returns the same interruptions as `recordHeartbeat`, but writes nothing. Read-only commands use it, because they may
+ * be the first to run after a restore.
  */
 export async function currentInterruptions(
   heartbeats: DatabaseHeartbeatReads,

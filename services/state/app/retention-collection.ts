@@ -38,8 +38,8 @@ export interface Collected {
 }
 
 /**
- * `busy`: the workspace was locked; the next scan tries again. `notDue`: under the current retention, the version is no
- * longer due.
+ * `busy`: the workspace was locked; the next scan decides about the version again. `notDue`: under the current
+ * retention, the version is no longer due.
  */
 export const keptReasons = [...retainedReasons, "busy", "notDue"] as const;
 export type KeptReason = (typeof keptReasons)[number];
@@ -214,7 +214,7 @@ async function lockBatch(tx: Tx, batch: readonly RetentionCandidate[]): Promise<
   });
 }
 
-/** The result of `findStartOfLast` for each organization on the free tier, keyed by organization. */
+/** Returns the result of `findStartOfLast` for each organization on the free tier, by the organization's id. */
 async function startsOfLast(tx: Tx, dues: readonly RetentionDue[]): Promise<Map<string, Date>> {
   const organizations = new Set(
     dues.filter(({ rule }) => rule === "free-tier").map(({ organizationId }) => organizationId),

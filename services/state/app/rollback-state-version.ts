@@ -30,9 +30,8 @@ export interface RollbackStateVersion {
 }
 
 /**
- * Creates a copy of an earlier version, with a new serial, as the workspace's current version; or returns the copy that
- * an earlier call of the same request created. No bytes are copied: the blobs get another reference.
- *
+ * Creates a copy of an earlier version with a new serial, and makes it the workspace's current version. If an earlier
+ * call of the same request created the copy, returns that copy. No bytes are copied: the blobs get another reference.
  * Throws `notFound`, `forbidden`, `invalid` for another workspace's version, and 409 if the caller does not hold the
  * lock or the version has no contents.
  */

@@ -5,7 +5,7 @@ import type { App } from "./app.ts";
 
 type Place = Pick<Target, "organizationId">;
 
-/** Records that the current actor downloads a state. Await it before the first byte is sent. */
+/** Records that the current actor downloads a state. Callers must await it before they send the first byte. */
 export const recordDownload = (
   app: Pick<App, "audit">,
   { organizationId }: Place,
@@ -17,7 +17,7 @@ export const recordDownload = (
     resource: { type: "state-version", id: versionId },
   });
 
-/** Records that the current actor was refused a download, if `error` says so. */
+/** Records that the current actor was refused a download, if `error` is a refusal. */
 export async function recordRefusedDownload(
   app: Pick<App, "audit">,
   error: unknown,
@@ -35,7 +35,7 @@ export async function recordRefusedDownload(
 
 /**
  * Records that the current actor reads the values of outputs, once for each version. Outputs whose values are withheld
- * are metadata. Await it before the response.
+ * are not recorded. Callers must await it before they send the response.
  */
 export async function recordOutputs(
   app: Pick<App, "audit">,

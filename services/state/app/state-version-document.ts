@@ -39,7 +39,7 @@ const documentActions = [
   "state:manage-backing-data",
 ] as const;
 
-/** The path of the upload URL of a content. */
+/** Returns the path of the URL to which a version's raw state or JSON form is uploaded. */
 export const uploadPath = (
   app: App,
   version: Pick<StateVersionView, "id" | "workspaceId">,

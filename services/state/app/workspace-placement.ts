@@ -12,8 +12,8 @@ import { dropWorkspace } from "./workspace-state.ts";
 
 /**
  * Stores a workspace's placement that the workspaces service sent. A placement applies only if its version is higher
- * than the stored one. Exception: it also applies if `replaces` equals the stored version, which the workspaces service
- * never assigned.
+ * than the stored one, or if the stored version equals `replaces`: a version that the workspaces service never
+ * assigned.
  */
 export const setPlacement = (
   app: App,
@@ -27,8 +27,9 @@ export const setPlacement = (
   });
 
 /**
- * Requests these workspaces from the workspaces service, and applies the moves and deletions that its response
- * confirms. Inserts no row for a workspace that has none: `placeWorkspace` loads its placement when it is needed.
+ * Requests the placements of these workspaces from the workspaces service, and applies the moves and deletions that its
+ * response confirms. Inserts no row for a workspace that has none: `placeWorkspace` loads its placement when it is
+ * needed.
  */
 export async function refreshWorkspaces(app: App, ids: readonly WorkspaceId[]): Promise<void> {
   const { placements, deletedWorkspaceIds } = await app.workspaces.batchGetPlacements(ids);

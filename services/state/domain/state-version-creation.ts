@@ -112,7 +112,7 @@ export function requireSuccession(
   }
   if (serial > newest.serial) return;
   // With the cloud backend, `state push -force` does not set the force flag. It sends a lower or equal serial as the
-  // first of its epoch.
+  // first serial of its lock epoch.
   const firstOfEpoch = newest.lockEpoch !== epoch;
   if (firstOfEpoch && lineage === newest.lineage) return;
   throw serialBehind(serial, newest.serial);

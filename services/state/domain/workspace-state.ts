@@ -42,7 +42,7 @@ export class WorkspaceState {
 
 type Fields = { [Name in keyof WorkspaceState]: WorkspaceState[Name] };
 
-/** A workspace without a placement and without versions. */
+/** Creates the row of a workspace without a placement and without versions. */
 export const newWorkspaceState = (workspaceId: WorkspaceId): WorkspaceState =>
   new WorkspaceState({
     workspaceId,

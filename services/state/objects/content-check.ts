@@ -28,8 +28,8 @@ export const contentProblems = {
 export type ContentProblem = keyof typeof contentProblems;
 
 /**
- * The bytes are missing, but not because of a fault: the database was restored from a backup and contains the row
- * again, after an organization owner deleted the bytes permanently.
+ * The bytes are missing because an organization owner deleted them permanently, which is not a fault. Their row exists
+ * again because the database was restored from an earlier backup.
  */
 const DELETED_PERMANENTLY = "deletedPermanently";
 

@@ -95,7 +95,7 @@ async function onFullDisk(folder?: string): Promise<FullDiskReport> {
   return JSON.parse(stdout);
 }
 
-/** Records which files and folders of this process are synced to the disk, until it is disposed. */
+/** Records which files and folders this process syncs to the disk, until the returned object is disposed. */
 async function watchSyncs(folder: string) {
   await using some = await open(folder, "r");
   const prototype: FileHandle = Object.getPrototypeOf(some);

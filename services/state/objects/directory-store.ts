@@ -87,8 +87,8 @@ class DirectoryStore implements BlobStore {
       );
       await this.#move(unfinished, finished);
       written = finished;
-      // The order of these writes does not matter: the key gets a row only after all of them, and until then a power
-      // failure may leave anything under it.
+      // The order of these writes does not matter, because the key gets a row only after both. Until then, the bytes
+      // under the key may be incomplete after a power failure.
       await Promise.all([file.sync(), this.#folders.sync(path.dirname(finished))]);
       return meter.digests;
     } catch (error) {

@@ -96,7 +96,7 @@ export async function sendContent({ app, store }: Objects, asked: DownloadReques
   }
 }
 
-/** Authenticates and authorizes the download, and records a refusal. */
+/** Authenticates the caller and authorizes the download. Records a refused download. */
 async function lookUp(
   app: App,
   token: string,

@@ -5,9 +5,9 @@ import path from "node:path";
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Folders below `root`, whose only writer is this process. A new entry of a folder survives a power failure after the
- * folder has been synced to the disk; a folder is an entry of its parent. Remembers which folders have survived, so
- * that a file in a known folder costs one sync instead of one for each folder on its path.
+ * Folders below `root`, whose only writer is this process. A new entry of a folder is durable (it survives a power
+ * failure) after the folder was synced to the disk. A folder is itself an entry of its parent. Durable folders are
+ * remembered, so that a file in one of them costs one sync instead of one for each folder on its path.
  */
 export class DurableFolders {
   readonly #root: string;
@@ -21,14 +21,14 @@ export class DurableFolders {
   async make(folder: string): Promise<void> {
     const first = await mkdir(folder, { recursive: true, mode: 0o700 });
     if (first === undefined) return;
-    // These folders are new, even if a deletion has removed earlier ones with the same names.
+    // These folders are new and not durable yet, even if deleted folders with the same names were durable.
     for (const made of this.#pathTo(folder)) {
       this.#durable.delete(made);
       if (made === first) return;
     }
   }
 
-  /** Makes the entries of a folder survive, and the folders on its path. Call it after the entry was created. */
+  /** Makes the entries of a folder and the folders on its path durable. Call it after the new entry was created. */
   async sync(folder: string): Promise<void> {
     // A concurrent upload may have created a folder and not have synced it yet, so only remembered folders are skipped.
     const unknown: string[] = [];

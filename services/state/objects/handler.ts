@@ -54,8 +54,8 @@ export function createObjectHandler(
     const watch = () => void response.setTimeout(idleMs);
     watch();
     limitReceiving(request, bodyMs, () => response.destroy());
-    // After sending its last byte, the client waits for this service. That can take as long as the time limits of store
-    // and database.
+    // The idle time limit ends with the request's last byte. The client then waits for the response, which can take as
+    // long as the time limits of the store and the database.
     request.once("end", () => response.setTimeout(0));
     const route = routeOf(request);
     measure(request, response, route.name);

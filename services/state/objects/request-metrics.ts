@@ -6,13 +6,13 @@ import { authenticationFailures, counterFromZero, durationHistogram } from "@sta
 const SCOPE = "statehouse/state";
 /** Transfers of large states on slow connections take minutes. */
 const TRANSFER_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900];
-/** The methods that have a series of their own. */
+/** The HTTP methods that have separate series in the metrics. */
 const methods = ["GET", "HEAD", "PUT"] as const;
 /** Status in metrics of a request whose client disconnected before the end of the response. */
 const CLIENT_CLOSED = 499;
 
 export interface RequestMetrics {
-  /** Counts a token that was missing or refused. */
+  /** Counts requests whose token was missing or refused. */
   notAuthenticated: ReturnType<typeof authenticationFailures<"token">>;
   /** Measures a request until its response has ended. `route` is a pattern, never a path. */
   measure(request: IncomingMessage, response: ServerResponse, route: string): void;

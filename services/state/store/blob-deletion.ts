@@ -7,7 +7,7 @@ export interface BlobDeletion {
   permanent: boolean;
 }
 
-/** Keys of blobs without references, whose bytes are to be deleted from the store. */
+/** Leases for the keys of blobs without references, whose bytes must be deleted from the store. */
 const leases = (database: Database) => ({
   /** Claims up to `limit` keys. No replica claims them again before `until`. */
   claim(now: Date, until: Date, limit: number): Promise<BlobDeletion[]> {

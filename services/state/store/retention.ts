@@ -24,8 +24,8 @@ interface CandidateRow {
 
 const reads = (database: Database) => ({
   /**
-   * Returns the oldest due versions of each workspace, at most `limit` each. These have contents and are older than the
-   * current version. Takes no locks.
+   * Returns the oldest due versions of each workspace, at most `limit` of each. Due versions have contents and are
+   * older than the current version. Takes no locks.
    */
   async listDue(
     searches: readonly RetentionSearch[],

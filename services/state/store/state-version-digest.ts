@@ -77,8 +77,9 @@ export const differenceOfVersions = `
 const MAX_ADDRESSES = 20_000;
 
 /**
- * Selects the instances and outputs that differ in version $1 from version $2, and what decides whether the two can be
- * compared. It is one statement and therefore one snapshot: the differences are those of the digests that it examines.
+ * Selects the instances and outputs that differ in version $1 from version $2, and the properties that decide whether
+ * the two can be compared. One statement reads both from the same snapshot, so the properties belong to the digests
+ * that were compared.
  */
 export const changesOfVersions = `
   -- index: state_versions_pkey, state_version_digests_pkey, for both

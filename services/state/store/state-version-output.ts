@@ -119,7 +119,9 @@ export async function deleteOutputs(
   ]);
 }
 
-/** Largest number of outputs that are included for one object, alone and in a list. */
+/**
+ * Largest number of outputs that are included for an object: first for a single object, then for each object of a list.
+ */
 const MAX_INCLUDED_OUTPUTS = 1000;
 const MAX_LISTED_OUTPUTS = 100;
 

@@ -321,7 +321,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     await put(key(), randomBytes(16 * MIB));
     const before = process.memoryUsage().external;
     let highest = before;
-    // Garbage is collected first, because the measurement would include unreferenced memory.
+    // Garbage is collected first, because the measurement would otherwise include unreferenced memory.
     let moved = 0;
     const measure = (bytes: number) => {
       const steps = Math.floor(moved / (16 * MIB));

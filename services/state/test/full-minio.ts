@@ -6,8 +6,8 @@ import { type FullDiskReport, ROOM, useFullDisk } from "./full-disk.ts";
 let report: Promise<FullDiskReport> | undefined;
 
 /**
- * Runs the scenario once on a MinIO without free space. One run is enough, because addressing and transport of the
- * store have no effect on it.
+ * Runs the scenario once on a MinIO without free space. One run is enough, because the result does not depend on the
+ * store's addressing and transport.
  */
 export function onFullMinio(): Promise<FullDiskReport> {
   report ??= run();

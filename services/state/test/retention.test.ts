@@ -67,7 +67,7 @@ describe("a retention policy", () => {
     const copy = copied.stateVersion?.id ?? "";
     await age(state, [...ids, copy], 31);
     state.fakes.retain(workspaceId, { days: 30 });
-    // The current version is a copy of this one, so the shared source is retained too.
+    // The current version is a copy of the first one and shares its blob, so the first one is retained too.
     const first = await collect(state, [workspaceId]);
     expect([first.ids, first.kept]).toEqual([[ids[1]], ["shared"]]);
     await state.write(workspaceId, "newest", { serial: 9n });

@@ -5,7 +5,7 @@ import { recordHeartbeat } from "../app/database-heartbeat.ts";
 const INTERVAL_MS = 60_000;
 
 /**
- * Records every minute that the database is in use, until the worker is disposed. A gap or a changed identity shows
+ * Records once a minute that the database is in use, until the worker is disposed. A gap or a changed identity shows
  * that the database was restored.
  */
 export const startHeartbeat = ({ app, logger }: { app: App; logger: Logger }): AsyncDisposable =>

@@ -8,9 +8,9 @@ const INTERVAL_MS = 5000;
 const MIN_INTERVAL_MS = 250;
 
 /**
- * Housekeeping until the worker is disposed; any number of replicas may run it concurrently. It discards versions whose
- * upload window has ended, deletes soft-deleted contents permanently after their restoration period, and purges dropped
- * workspaces.
+ * Runs housekeeping until the worker is disposed; any number of replicas can run it concurrently. It discards versions
+ * whose upload window has ended, deletes soft-deleted contents permanently after their restoration period, and purges
+ * dropped workspaces.
  */
 export function startHousekeeping({ app, logger }: { app: App; logger: Logger }): AsyncDisposable {
   const quarter = Math.max(MIN_INTERVAL_MS, app.settings.pendingWindowMs / 4);

@@ -26,7 +26,10 @@ function end(digestKey: DigestKey): ReaderAnswer {
   return ended;
 }
 
-/** Runs `work` unless an earlier call failed: the rest of an invalid content is received but not parsed. */
+/**
+ * Runs `work` unless an earlier call for the same state failed. The rest of an invalid state is received but not
+ * parsed.
+ */
 function attempt<T>(work: () => T): T | undefined {
   if (fault !== undefined) return undefined;
   try {

@@ -19,11 +19,13 @@ export interface StateReaderLimits {
   startMs?: number;
 }
 
-/** A thread that does not respond to a message for this time, in ms, is replaced. A chunk needs milliseconds. */
+/**
+ * A thread that does not respond to a message for this time, in ms, is replaced. Parsing a chunk takes milliseconds.
+ */
 const SILENCE_MS = 30_000;
-/** A new thread loads its modules first. On a machine that is very busy, that takes long. */
+/** A new thread first loads its modules, which takes long on a very busy machine. */
 const START_MS = 120_000;
-/** The end of a state has more time: 1 ms for this number of bytes. */
+/** The response to the end of a state has more time: 1 ms for every 1000 bytes. */
 const END_BYTES_PER_MS = 1000;
 /** Several times the size of the largest extraction. The thread keeps little of the states themselves in memory. */
 const HEAP_MIB = 1024;
@@ -67,7 +69,7 @@ export class StateReader implements AsyncDisposable {
       return answer.extraction;
     } catch (error) {
       // A thread that has sent its result waits for the next state. Any other thread is still busy with this state, so
-      // it is ended. Not awaited: a thread that does not respond may not end either.
+      // it is ended. This is not awaited, because a thread that does not respond possibly does not end either.
       if (!conversation.isOver()) void this.#end(worker);
       throw error;
     } finally {
@@ -113,7 +115,10 @@ interface Conversation {
   signal: AbortSignal;
 }
 
-/** Transfers one state to the thread: returns a stream for its bytes, sent one chunk at a time, and the result. */
+/**
+ * Begins to transfer one state to the thread. Returns a stream that sends the state's bytes one chunk at a time, and
+ * the promise of the result.
+ */
 function converse(worker: Worker, { digestKey, firstMs, signal }: Conversation) {
   const answered = Promise.withResolvers<Exclude<ReaderAnswer, "taken">>();
   let isOver = false;

@@ -76,8 +76,8 @@ test(
       (scan) => scan["Relation Name"] === "state_versions",
     );
     expect(scans.map((scan) => scan["Index Name"])).toEqual(["state_versions_contents"]);
-    // The scan reads few rows: the index excludes deleted versions, and recent versions are read only up to the current
-    // one.
+    // The scan returns only due versions: the index excludes deleted versions, and recent ones are filtered by their
+    // creation time.
     expect(scans[0]?.["Actual Rows"]).toBe(100);
   },
   PATIENCE_MS,
