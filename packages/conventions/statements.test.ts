@@ -34,13 +34,13 @@ const exempt: Record<string, string[]> = {
     "grants.ts: find",
   ],
   state: [
-    // Operators' commands that compare all rows with the store.
+    // Only operators' commands that compare all rows with the store call these.
     "blob.ts: count",
     "contents.ts: countVersions",
     "contents.ts: listMissing",
     "contents.ts: listMiscounted",
     "current-state.ts: count",
-    // The tables contain one row, and one row for each recent interruption.
+    // One table contains one row, the other one row for each recent interruption.
     "database-heartbeat.ts: addInterruption",
     "database-heartbeat.ts: find",
     "database-heartbeat.ts: getIdentity",

@@ -55,8 +55,8 @@ export type Pooling = "none" | "session" | "transaction";
 export interface Database extends AsyncDisposable {
   readonly orm: MikroORM;
   /**
-   * Runs `work` in a transaction, flushes and commits. The transaction ends at the caller's deadline and is repeated
-   * after a deadlock. Throws `unavailable` if the database does not respond, even to COMMIT.
+   * Runs `work` in a transaction, writes its changes to the database and commits. The transaction ends at the caller's
+   * deadline and is repeated after a deadlock. Throws `unavailable` if the database does not respond, even to COMMIT.
    */
   transaction<T>(work: (em: EntityManager) => Promise<T>, mode?: TransactionMode): Promise<T>;
   /**
@@ -98,7 +98,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
       return rows;
     } catch (error) {
-      // The pool has closed the connection with the stale plan. An unnamed statement is planned again.
+      // The pool has closed the connection that had the stale plan. The statement is repeated without a name, so that
+      // PostgreSQL plans it again.
       if (isStalePlan(error)) {
         const unnamed = { text: sql, values: [...params] };
         return (await pool.query(answeredWithin(left, unnamed))).rows;
@@ -186,7 +187,8 @@ function followUrl(pool: Pool, currentUrl: () => string): void {
   const opened = new WeakMap<ClientBase, string>();
   pool.on("connect", (client) => opened.set(client, currentUrl()));
   pool.on("release", (_error, client) => {
-    // The pool does not keep a client that is ending. Its idle time limit closes idle clients of a previous URL.
+    // The pool does not keep a client that is ending. Idle clients of a previous URL are closed by the pool's idle time
+    // limit.
     if (opened.get(client) !== currentUrl()) endClient(client);
   });
 }

@@ -73,8 +73,8 @@ export function createApp({
 }
 
 /**
- * Versions of an earlier release have no token: their creators are authorized by their current grants alone, which a
- * suspended or deleted principal does not have.
+ * Versions of an earlier release have no token: their creators are authorized by their current grants alone. Suspended
+ * and deleted principals have no grants.
  */
 const createAuthenticateCreator =
   (access: AccessClient, callerOf: CallerFactory): App["authenticateCreator"] =>

@@ -303,7 +303,7 @@ describe("a transaction", () => {
         await queryIn(em, sql, [ids[1]]);
       });
     await Promise.all([bump(["a", "b"]), bump(["b", "a"])]);
-    // After the retry, the transaction can lock its first row before the other one continues, and conflict again.
+    // The retried transaction can lock its first row before the other transaction continues; they then conflict again.
     expect(holding).toBeGreaterThan(2);
     expect(await database.query("select epoch from cups")).toEqual([{ epoch: 3 }, { epoch: 3 }]);
   });

@@ -45,7 +45,9 @@ export interface App {
   uploadTokens: UploadTokens;
   /** The current key of the digests with which versions are compared. */
   digestKey: () => DigestKey;
-  /** Wake the workers of this process that extract versions, purge workspaces and delete blobs. */
+  /**
+   * Make the workers of this process that extract versions, purge workspaces and delete blobs check for work at once.
+   */
   wakes: { extraction: Wake; purge: Wake; blobDeletion: Wake };
   edition: Edition;
   settings: Settings;

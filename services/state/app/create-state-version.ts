@@ -89,8 +89,8 @@ export async function createStateVersion(
     return await tx.stateVersions.getView(created.id);
   });
 
-  // A repeated request may find a version that already has its content and whose upload window has ended. The version's
-  // URLs get a new expiry, because uploading the same bytes again must still return 200.
+  // The version of a repeated request can already have its content, and its upload window can have ended. Its URLs then
+  // get a new expiry, because uploading the same bytes again must still return 200.
   const expiresAt =
     version.status === "pending"
       ? version.expiresAt
@@ -103,8 +103,8 @@ export async function createStateVersion(
 }
 
 /**
- * Returns whether the error may reveal that the run belongs to another workspace. It may not if the caller may not read
- * that workspace, or if that workspace is deleted; the run is then treated like an unknown run.
+ * Returns whether the caller may read the workspace of the run, so that the error may reveal that the run belongs to
+ * another workspace. Otherwise, and if that workspace is deleted, the run is treated like an unknown run.
  */
 async function mayReadRun(
   app: App,

@@ -99,7 +99,10 @@ export interface Download {
   organizationId: string;
   blobKey: string;
   size: number;
-  /** A digest that identifies the content: the md5 of raw state, which clients know; the sha256 of JSON state. */
+  /**
+   * A digest that identifies the content. For raw state it is the md5, because clients know it; for JSON state the
+   * sha256.
+   */
   digest: string;
   filename: string;
 }

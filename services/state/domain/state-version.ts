@@ -34,7 +34,7 @@ export class StateVersion {
    */
   declare createdTokenId: string | null;
   declare runId: string | null;
-  /** When the upload URLs expire; a version that is still pending then is discarded. */
+  /** When the upload URLs expire. A version that is still pending at this time is discarded. */
   declare expiresAt: Date;
   declare blobKey: string | null;
   declare size: bigint | null;
@@ -89,7 +89,7 @@ export type NewStateVersion = Pick<
 /** The principal that created a version, and the token that it used. */
 export type Creator = Pick<StateVersion, "createdByType" | "createdById" | "createdTokenId">;
 
-/** A pending version without contents. */
+/** Creates a pending version without contents. */
 export const newStateVersion = (fields: NewStateVersion): StateVersion =>
   new StateVersion({
     ...fields,

@@ -65,7 +65,7 @@ const listedContents = `case
   coalesce(version.listed_modules, ${textUpTo(MAX_LISTED_TEXT, "modules")}) as modules_json,
   coalesce(version.listed_providers, ${textUpTo(MAX_LISTED_TEXT, "providers")}) as providers_json`;
 
-/** SQL: the id of the version that was created directly before or after. */
+/** SQL: the id of the version of the same workspace that was created directly before or after `version`. */
 const adjacent = (operator: "<" | ">", direction: "asc" | "desc") =>
   // index: state_versions_list
   `(select other.id from state_versions other

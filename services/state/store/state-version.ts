@@ -391,7 +391,10 @@ type ListedVersion = Pick<
   size: number | null;
 };
 
-/** Selects at most $3 versions after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects, for subscribers, at most $3 versions of organization $2 after the id $1; versions of all organizations if $2
+ * is null.
+ */
 const listedVersions = `-- index: state_versions_pkey, workspace_states_pkey
   select v.id as key, v.id, v.workspace_id as "workspaceId", v.status, v.intermediate,
     v.rollback_version_id as "rollbackVersionId", v.serial, v.size,

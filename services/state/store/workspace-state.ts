@@ -237,7 +237,10 @@ const reads = (database: Database) => ({
 type Summary = Omit<StateSummary, "revision"> & { organizationId: string };
 type ListedSummary = Summary & { key: string; revision: number };
 
-/** Selects at most $3 summaries after $1 of organization $2 for subscribers; of all if $2 is null. */
+/**
+ * Selects, for subscribers, at most $3 summaries of organization $2 after the id $1; summaries of all organizations if
+ * $2 is null.
+ */
 const listedSummaries = `-- index: workspace_states_pkey
   select workspace.workspace_id as key, workspace.workspace_id as "workspaceId",
     workspace.organization_id as "organizationId",
