@@ -137,7 +137,7 @@ export async function startService<
       onRefusal: (method, error, refusal) => audit.refused(attemptOf(method, error, refusal)),
       logger,
       bindings: [
-        ...definition.bindings(app),
+        ...definition.bindings(app, resources),
         implement(AuditTrailService, auditTrail),
         listingBinding(definition.listing({ database, source }), () => transport.stream()),
       ],

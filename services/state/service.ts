@@ -8,6 +8,7 @@ import { defineService, type PortOptions } from "@statehouse/service";
 import { configSchema } from "./config.ts";
 import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
+import { createContentStore } from "./objects/content-store.ts";
 import { createObjectHandler } from "./objects/handler.ts";
 import { examineBlobStore, openBlobStore } from "./objects/open-store.ts";
 import { bindings } from "./rpc/bindings.ts";
@@ -30,10 +31,10 @@ export const service = defineService({
   migrations,
   clients: ["access", "workspaces"],
   app: createApp,
-  bindings,
+  resources: ({ config, logger }) => openBlobStore(config, logger),
+  bindings: (app, store) => bindings(app, createContentStore(store, app.logger)),
   listing,
   consumers,
-  resources: ({ config, logger }) => openBlobStore(config, logger),
   workers({ app, resources: store, logger }) {
     const work = { app, store, logger };
     return [

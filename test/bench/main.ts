@@ -8,6 +8,7 @@ import { auditCost } from "./sections/audit-cost.ts";
 import { capacity } from "./sections/capacity.ts";
 import { collection } from "./sections/collection.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
+import { earlierRelease } from "./sections/earlier-release.ts";
 import { eventRelay } from "./sections/event-relay.ts";
 import { eventSubjects } from "./sections/event-subjects.ts";
 import { extraction } from "./sections/extraction.ts";
@@ -55,6 +56,7 @@ const onTheirOwn = {
   r: auditCost,
   s: eventRelay,
   t: reads,
+  u: earlierRelease,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

@@ -22,6 +22,7 @@ export const sectionNames = [
   "r",
   "s",
   "t",
+  "u",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
@@ -39,7 +40,7 @@ export interface Options {
   each: number;
   /** Number of state versions that the collector has to scan. */
   versions: number;
-  /** Another checkout, whose `npm start` q and r measure in addition to that of this checkout. */
+  /** Another checkout, whose `npm start` q, r and u measure in addition to that of this checkout. */
   checkout: string | undefined;
   /** Another server of the interface, with which `npm start` is compared instead of running the sections. */
   against: { url: string; token: string; organization: string | undefined } | undefined;
@@ -65,12 +66,13 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces
   r what the audit trail costs show, lock and state downloads of npm start; needs --checkout
   s how late events are at 1,000 a second, and what limits the relay; ten minutes with --seconds 600
   t show, current state version, outputs and download of 8 KiB, above the floor of node:http and pg
+  u requests of npm start beside those of an earlier release; needs --checkout
   --seconds  measured seconds for each contender of a to e, m and o, and of s and t   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
              a million workspaces with ten versions each need 15 GB in g: --sizes 100,10000,1000000
   --each     number of state versions of each workspace in g
   --versions number of state versions in l
-  --checkout another checkout of Statehouse, which q and r measure beside this one
+  --checkout another checkout of Statehouse, which q, r and u measure beside this one
   --against  compares the requests of clients with another server of this interface; no section runs
              --token and --organization: where it creates workspaces; by default in a new organization`;
 

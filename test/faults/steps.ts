@@ -30,17 +30,20 @@ export const lock = ({ owner }: Pick<FaultFixture, "owner">, id: string): Promis
 export const unlock = ({ owner }: Pick<FaultFixture, "owner">, id: string): Promise<Answer> =>
   owner.api.post(`/workspaces/${id}/actions/unlock`);
 
-const written = (lineage: string, serial: number): StateFile =>
+const written = (lineage: string, serial: number, marker: string = randomUUID()): StateFile =>
   stateFile({
     lineage,
     serial,
     resources: serial,
     outputs: { serial: { value: serial, type: "number" } },
-    marker: randomUUID(),
+    marker,
   });
 
 /** Returns a state with its own lineage. */
 export const one = (): StateFile => written(randomUUID(), 1);
+
+/** Returns a state that is too large for the create call: the gateway uploads it if it is inline. */
+export const oneUploaded = (): StateFile => written(randomUUID(), 1, "x".repeat(1_100_000));
 
 /** Returns two successive states, as the engine writes them. */
 export function two(): [StateFile, StateFile] {

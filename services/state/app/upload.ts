@@ -16,8 +16,9 @@ import {
   requireSameContent,
   requireUndeleted,
   type StoredContent,
+  type UploadTarget,
 } from "../domain/state-version-upload.ts";
-import type { UploadClaims } from "../domain/upload-token.ts";
+import type { ContentKind, UploadClaims } from "../domain/upload-token.ts";
 import { targetOf, touch, type WorkspaceState } from "../domain/workspace-state.ts";
 import type { Tx } from "../store/nouns.ts";
 import { actorOf } from "./actor.ts";
@@ -32,9 +33,10 @@ import { currentCreator, requireWritable } from "./state-access.ts";
  * - `used`: the version already has this content. Uploading the same bytes again returns 200 and stores nothing; other
  *   bytes throw `uploadUsed`.
  */
-export type UploadOpening =
+export type UploadOpening = { target: UploadTarget } & (
   | { outcome: "open"; md5: string | null }
-  | { outcome: "used"; stored: StoredContent };
+  | { outcome: "used"; stored: StoredContent }
+);
 
 /** An upload attempt; each stores its bytes under its own key. Digests are lower-case hex. */
 export interface UploadAttempt extends Attempt {
@@ -52,103 +54,129 @@ export async function beginUpload(
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
 ): Promise<UploadOpening> {
-  const version = await app.reads.stateVersions.get(versionId);
-  if (version.workspaceId !== workspaceId) throw stateVersionNotFound();
-  requireUndeleted(version);
-  const stored = contentOf(version, kind);
-  if (stored) return { outcome: "used", stored };
-  requireOpen(version, kind, app.now());
-  return { outcome: "open", md5: kind === "raw" ? version.md5 : null };
+  const target = await app.reads.stateVersions.getForUpload(versionId);
+  if (target.workspaceId !== workspaceId) throw stateVersionNotFound();
+  requireUndeleted(target);
+  const stored = contentOf(target, kind);
+  if (stored) return { outcome: "used", stored, target };
+  requireOpen(target, kind, app.now());
+  return { outcome: "open", md5: kind === "raw" ? target.md5 : null, target };
 }
 
 /**
  * Throws `notFound` unless the version's creator may still write the workspace. Used for a repeated upload, which
  * stores nothing.
  */
-export async function authorizeRepeat(
-  app: App,
-  { workspaceId, versionId }: UploadClaims,
-): Promise<void> {
-  const creator = await creatorOf(app, { workspaceId, versionId });
-  requireWritable(creator, await app.reads.stateVersions.get(versionId));
+export async function authorizeRepeat(app: App, target: UploadTarget): Promise<void> {
+  requireWritable(await creatorAtEnd(app, target), await app.reads.stateVersions.get(target.id));
 }
 
-/** The version's creator with its current rights, which may have changed since it created the version. */
-const creatorOf = async (
-  app: App,
-  { workspaceId, versionId }: Pick<UploadClaims, "workspaceId" | "versionId">,
-): Promise<Caller> =>
-  currentCreator(app, await app.reads.stateVersions.getCreator(versionId), { workspaceId });
+/**
+ * Returns the version's creator with its current rights, which may have changed since it created the version, or since
+ * the upload began. `target` may be as old as the upload: a repeat of the create request may have replaced the token.
+ */
+async function creatorAtEnd(app: App, target: UploadTarget): Promise<Caller> {
+  try {
+    return await currentCreator(app, target, target);
+  } catch (error) {
+    const now = await app.reads.stateVersions.getForUpload(target.id);
+    if (now.createdTokenId === target.createdTokenId) throw error;
+    return currentCreator(app, now, now);
+  }
+}
 
 /**
  * Attaches the attempt's blob to the version, in one transaction, if the version's creator may still write the
  * workspace. Throws `notFound`, `uploadTooSlow`, and the conflicts `stateVersionDiscarded`, `backingDataDeleted`,
  * `uploadUsed`, `lockSealed` and `md5Mismatch`.
  */
-export async function finishUpload(
+export const finishUpload = (
   app: App,
-  claims: UploadClaims,
+  target: UploadTarget,
+  kind: ContentKind,
   attempt: UploadAttempt,
-): Promise<UploadOutcome> {
-  const { sweepGraceMs } = app.settings;
-  requireFresh(attempt, sweepGraceMs, app.now());
-  return runWithDeadline(commitDeadline(attempt, sweepGraceMs), async () =>
-    commitUpload(app, claims, attempt, await creatorOf(app, claims)),
+): Promise<UploadOutcome> =>
+  beforeSweeping(app, [attempt], async () =>
+    commitUpload(app, target, { kind, attempt }, await creatorAtEnd(app, target)),
   );
+
+/**
+ * Runs `work`, whose transaction refers to the keys of these attempts, with a time limit after which the sweeper may
+ * delete them. Throws `uploadTooSlow`.
+ */
+export function beforeSweeping<T>(
+  app: App,
+  attempts: readonly Attempt[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const { sweepGraceMs } = app.settings;
+  for (const attempt of attempts) requireFresh(attempt, sweepGraceMs, app.now());
+  const deadlines = attempts.map((attempt) => commitDeadline(attempt, sweepGraceMs));
+  return attempts.length === 0 ? work() : runWithDeadline(Math.min(...deadlines), work);
 }
 
 const commitUpload = (
   app: App,
-  { workspaceId, versionId, kind }: UploadClaims,
-  attempt: UploadAttempt,
+  { workspaceId, id }: UploadTarget,
+  content: { kind: ContentKind; attempt: UploadAttempt },
   creator: Caller,
 ): Promise<UploadOutcome> =>
   app.transaction(async (tx) => {
-    const now = app.now();
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
     if (!workspaceState || workspaceState.droppedAt) throw stateVersionNotFound();
-    const version = await tx.stateVersions.getForUpdate(versionId);
+    const version = await tx.stateVersions.getForUpdate(id);
     if (version.workspaceId !== workspaceId) throw stateVersionNotFound();
     requireWritable(creator, targetOf(workspaceState));
-
-    requireUndeleted(version);
-    const stored = contentOf(version, kind);
-    if (stored) {
-      requireSameContent(stored, attempt);
-      return "alreadyStored";
-    }
-    requireOpen(version, kind, now);
+    const change = { workspaceState, version, ...content, now: app.now() };
     // An upload acts as the version's creator, because the upload URL is part of the response to the creator's request.
-    if (kind === "raw") {
-      const change = { workspaceState, version, attempt, now };
-      await runAs(actorOf(creator), () => finalizeVersion(app, tx, change));
-    } else {
-      attachJson(version, attempt.blobKey, attempt);
-      await runAs(actorOf(creator), () =>
-        tx.audit({
-          organization: workspaceState.organizationId ?? undefined,
-          action: "state-version.attach-json",
-          resource: { type: "state-version", id: versionId },
-        }),
-      );
-    }
-    const { blobKey: key, size, sha256 } = attempt;
-    const blob = { key, workspaceId, size: BigInt(size), sha256, references: 1, createdAt: now };
-    await tx.blobs.save(new Blob(blob));
-    return "stored";
+    return runAs(actorOf(creator), () => attachContent(app, tx, change));
   });
+
+interface ContentChange {
+  workspaceState: WorkspaceState;
+  version: StateVersion;
+  kind: ContentKind;
+  attempt: UploadAttempt;
+  now: Date;
+}
+
+/**
+ * Attaches a stored blob to a locked or new version of a locked workspace. Throws the conflicts of `finishUpload`.
+ */
+export async function attachContent(
+  app: App,
+  tx: Tx,
+  change: ContentChange,
+): Promise<UploadOutcome> {
+  const { workspaceState, version, kind, attempt, now } = change;
+  requireUndeleted(version);
+  const stored = contentOf(version, kind);
+  if (stored) {
+    requireSameContent(stored, attempt);
+    return "alreadyStored";
+  }
+  requireOpen(version, kind, now);
+  if (kind === "raw") await finalizeVersion(app, tx, change);
+  else {
+    attachJson(version, attempt.blobKey, attempt);
+    await tx.audit({
+      organization: workspaceState.organizationId ?? undefined,
+      action: "state-version.attach-json",
+      resource: { type: "state-version", id: version.id },
+    });
+  }
+  const { workspaceId } = workspaceState;
+  const { blobKey: key, size, sha256 } = attempt;
+  const blob = { key, workspaceId, size: BigInt(size), sha256, references: 1, createdAt: now };
+  await tx.blobs.save(new Blob(blob));
+  return "stored";
+}
 
 async function finalizeVersion(
   app: App,
   tx: Tx,
-  change: {
-    workspaceState: WorkspaceState;
-    version: StateVersion;
-    attempt: UploadAttempt;
-    now: Date;
-  },
+  { workspaceState, version, attempt, now }: ContentChange,
 ): Promise<void> {
-  const { workspaceState, version, attempt, now } = change;
   requireUnsealed(workspaceState, version.lockEpoch);
   finalize(version, attempt.blobKey, attempt, now);
   touch(workspaceState, now);

@@ -21,6 +21,17 @@ export interface LockAnswer {
   runWorkspaceId: string | null;
 }
 
+/** Throws 412 if the workspace is not locked, and 409 if another holder has the lock. */
+export function requireHolder(
+  lock: LockAnswer["lock"],
+  holder: Holder,
+): asserts lock is NonNullable<LockAnswer["lock"]> {
+  if (!lock) throw workspaceNotLocked();
+  if (lock.holder.type !== holder.type || lock.holder.id !== holder.id) {
+    throw workspaceLockedByOther(lock.holder);
+  }
+}
+
 /**
  * Returns the epoch under which `holder` may write. Throws 412 if the workspace is not locked; 409 if another holder
  * has the lock or the epoch is sealed.
@@ -30,8 +41,9 @@ export function writableEpoch(
   lock: LockAnswer["lock"],
   holder: Holder,
 ): bigint {
-  if (!lock) throw workspaceNotLocked();
-  return heldEpoch(workspaceState, lock, holder);
+  requireHolder(lock, holder);
+  requireUnsealed(workspaceState, lock.epoch);
+  return lock.epoch;
 }
 
 /**
@@ -44,19 +56,7 @@ export function rollbackEpoch(
   holder: Holder,
 ): bigint {
   if (!lock) throw rollbackWithoutLock();
-  return heldEpoch(workspaceState, lock, holder);
-}
-
-function heldEpoch(
-  workspaceState: WorkspaceState,
-  lock: NonNullable<LockAnswer["lock"]>,
-  holder: Holder,
-): bigint {
-  if (lock.holder.type !== holder.type || lock.holder.id !== holder.id) {
-    throw workspaceLockedByOther(lock.holder);
-  }
-  requireUnsealed(workspaceState, lock.epoch);
-  return lock.epoch;
+  return writableEpoch(workspaceState, lock, holder);
 }
 
 /** Throws `lockSealed` when the epoch has ended. */

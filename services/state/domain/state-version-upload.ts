@@ -5,7 +5,7 @@ import {
   uploadTooSlow,
   uploadUsed,
 } from "./errors.ts";
-import { awaitsContent, isDeleted, type StateVersion } from "./state-version.ts";
+import { awaitsContent, type Creator, isDeleted, type StateVersion } from "./state-version.ts";
 import type { ContentKind } from "./upload-token.ts";
 
 /** A stored content of a version. */
@@ -14,6 +14,23 @@ export interface StoredContent {
   sha256: string;
   size: number;
 }
+
+/** The part of a version that an upload depends on. */
+export type UploadTarget = Pick<
+  StateVersion,
+  | "id"
+  | "workspaceId"
+  | "status"
+  | "expiresAt"
+  | "md5"
+  | "blobKey"
+  | "sha256"
+  | "size"
+  | "jsonBlobKey"
+  | "jsonSha256"
+  | "jsonSize"
+> &
+  Creator;
 
 /** Returns the version's content of this kind; undefined if it is not stored. */
 export function contentOf(

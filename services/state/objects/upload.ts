@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { isNotFound } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
 import { authorizeRepeat, beginUpload, finishUpload } from "../app/upload.ts";
-import { requireSameContent } from "../domain/state-version-upload.ts";
+import { requireSameContent, type UploadTarget } from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
 import {
   answerDone,
@@ -53,10 +53,11 @@ async function receive(objects: Objects, upload: Upload): Promise<void> {
   if (opening.outcome === "used") {
     if (size !== opening.stored.size) requireSameContent(opening.stored, unknownContent(size));
     const digests = await digestsOf(upload, size);
-    await within(() => authorizeRepeat(app, claims));
+    await within(() => authorizeRepeat(app, opening.target));
     requireSameContent(opening.stored, { ...digests, attemptStartedAt: app.now() });
   } else {
-    await storeContent(objects, upload, claims, { size, md5: opening.md5 ?? undefined });
+    const expected = { size, md5: opening.md5 ?? undefined };
+    await storeContent(objects, upload, { ...claims, target: opening.target }, expected);
   }
   answerDone(upload.response);
   const { versionId, kind } = claims;
@@ -66,14 +67,16 @@ async function receive(objects: Objects, upload: Upload): Promise<void> {
 async function storeContent(
   { app, store }: Objects,
   { request, response, signal, awaitsContinue }: Upload,
-  claims: UploadClaims,
+  { target, ...claims }: UploadClaims & { target: UploadTarget },
   expected: { size: number; md5: string | undefined },
 ): Promise<void> {
   const attemptStartedAt = app.now();
   const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
   if (awaitsContinue) response.writeContinue();
   const stored = await store.put(blobKey, request, expected, signal);
-  await within(() => finishUpload(app, claims, { ...stored, blobKey, attemptStartedAt }));
+  await within(() =>
+    finishUpload(app, target, claims.kind, { ...stored, blobKey, attemptStartedAt }),
+  );
 }
 
 /** Reads the body without storing it, and returns its digests. */

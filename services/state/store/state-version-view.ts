@@ -149,7 +149,8 @@ export const listedViewOf = (
     expires_at: new Date(version.expires_at),
   });
 
-const bigintOf = (value: number | null): bigint | null => (value === null ? null : BigInt(value));
+export const bigintOf = (value: number | null): bigint | null =>
+  value === null ? null : BigInt(value);
 
 /** Returns the view of a row that has at most `limit` resources. */
 export const viewOf = (row: StateVersionRow, limit = MAX_RESOURCES): StateVersionView => ({

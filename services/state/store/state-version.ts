@@ -26,13 +26,15 @@ import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateEvent } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { PackedExtraction } from "../domain/packed-extraction.ts";
-import { type Creator, StateVersion, type StateVersionView } from "../domain/state-version.ts";
+import { StateVersion, type StateVersionView } from "../domain/state-version.ts";
+import type { UploadTarget } from "../domain/state-version-upload.ts";
 import type { WorkspaceStateView } from "../domain/workspace-state.ts";
 import { shareBlobs } from "./blob.ts";
 import { usageBasedBilling } from "./organization-billing.ts";
 import { copyDigests, deleteDigests, differenceFields } from "./state-version-digest.ts";
 import { copyOutputs, deleteOutputs } from "./state-version-output.ts";
 import {
+  bigintOf,
   inListOf,
   type ListedVersionRow,
   listedVersionColumns,
@@ -283,6 +285,8 @@ export interface VersionKey {
 
 /** The columns of a list's rows that are equal for all versions. */
 type ListedWorkspace = WorkspaceStateRow & { usage_based_billing: boolean };
+type UploadTargetRow = Omit<UploadTarget, "size" | "jsonSize"> &
+  Record<"size" | "jsonSize", number | null>;
 
 const reads = (database: Database) => {
   const keys = async (sql: string, params: readonly unknown[]): Promise<VersionKey[]> => {
@@ -304,16 +308,19 @@ const reads = (database: Database) => {
       return viewOf(row);
     },
 
-    /** Returns who created a version, even if its workspace is dropped. */
-    async getCreator(id: StateVersionId): Promise<Creator> {
-      const [row] = await database.query<Creator>(
+    async getForUpload(id: StateVersionId): Promise<UploadTarget> {
+      const [row] = await database.query<UploadTargetRow>(
         // index: state_versions_pkey
-        `select created_by_type as "createdByType", created_by_id as "createdById",
-           created_token_id as "createdTokenId" from state_versions where id = $1`,
+        `select version.id, workspace_id as "workspaceId", status, expires_at as "expiresAt", md5,
+           blob_key as "blobKey", sha256, size, json_blob_key as "jsonBlobKey",
+           json_sha256 as "jsonSha256", json_size as "jsonSize",
+           created_by_type as "createdByType", created_by_id as "createdById",
+           created_token_id as "createdTokenId"
+         ${fromVersions} where version.id = $1 and ${isVisible}`,
         [id],
       );
       if (!row) throw stateVersionNotFound();
-      return row;
+      return { ...row, size: bigintOf(row.size), jsonSize: bigintOf(row.jsonSize) };
     },
 
     async batch(ids: readonly StateVersionId[]): Promise<StateVersionView[]> {

@@ -7,9 +7,12 @@ import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1
 import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
 import { createCallers, createClient, createRpcServer, grantsFromAccess } from "@statehouse/rpc";
 import type { EditionName } from "@statehouse/runtime";
+import { temporaryFolder } from "@statehouse/testing";
 import type { App } from "../app/app.ts";
 import { beginUpload, finishUpload } from "../app/upload.ts";
 import { createApp } from "../create-app.ts";
+import { createContentStore } from "../objects/content-store.ts";
+import { openDirectoryStore } from "../objects/directory-store.ts";
 import { bindings } from "../rpc/bindings.ts";
 import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
@@ -28,8 +31,8 @@ interface CreateOptions {
 }
 
 /**
- * Runs the use cases on a separate database behind their gRPC services. There are no workers and no store, so tests
- * decide when extraction and uploads happen.
+ * Runs the use cases on a separate database behind their gRPC services. There are no workers, and the store contains
+ * inline contents only, so tests decide when extraction and uploads happen.
  */
 export async function runState({ edition = "self-hosted" as EditionName } = {}) {
   await using starting = new AsyncDisposableStack();
@@ -51,6 +54,8 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
   const callerOf = createCallers(grantsFromAccess(channels.access, identity));
   const audit = createAudit(database, "state");
   const parts = { config, database, audit, channels, identity, callerOf, logger, options: {} };
+  const folder = starting.use(await temporaryFolder());
+  const store = starting.use(await openDirectoryStore(folder.path));
   let shiftMs = 0;
   const app: App = { ...createApp(parts), now: () => new Date(Date.now() + shiftMs) };
   const rpc = starting.use(
@@ -59,7 +64,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
       keys,
       context: async (principal) => ({ caller: await callerOf(principal) }),
       logger,
-      bindings: bindings(app),
+      bindings: bindings(app, createContentStore(store, logger)),
     }),
   );
   const channel = rpc.inProcess();
@@ -87,8 +92,8 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
   const put = async (url: string, bytes: string, attempt = attemptOf(bytes)) => {
     const claims = app.uploadTokens.verify(url.slice(url.lastIndexOf("/") + 1), app.now());
     if (!claims) throw new Error("the token is not valid");
-    const opening = await beginUpload(app, claims);
-    return { opening, outcome: await finishUpload(app, claims, attempt) };
+    const { target, ...opening } = await beginUpload(app, claims);
+    return { opening, outcome: await finishUpload(app, target, claims.kind, attempt) };
   };
 
   const workspaceState = createClient(WorkspaceStateService, channel, identities.workspaces);
@@ -100,6 +105,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     statements,
     versions,
     outputs: createClient(StateVersionOutputService, channel, identities.gateway.on(owner)),
+    store,
     workspaceState: {
       ...workspaceState,
       /** Calls DropWorkspace as the workspaces service does: after it has committed the deletion. */

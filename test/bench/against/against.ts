@@ -19,46 +19,76 @@ interface Round {
 const WARM_UP = 5;
 const TIMEOUT_SECONDS = 60;
 
+/** What one comparison has measured on both servers. */
+export interface Compared {
+  name: string;
+  own: readonly Round[];
+  others: readonly Round[];
+  /** Operations per second of the first server divided by those of the second, for each pair of rounds. */
+  ratios: readonly number[];
+}
+
 /**
  * Compares `npm start` of this checkout with another server: the same requests, alternately, with data that is created
  * through the API. Prints operations per second and their ratio. Throws if a response is unexpected.
  */
 export async function compareWith(other: Other, options: Options): Promise<void> {
   await using start = await startNpm(path.resolve(import.meta.dirname, "../../.."));
-  const { clients: connections, workspaces } = options;
-  const servers: Server[] = [];
-  for (const address of [
+  const addresses = [
     { name: "this checkout", ...start },
     { name: "the other", ...other },
-  ]) {
+  ] as const;
+  printCompared(
+    `this checkout and ${other.url}`,
+    await compare(addresses, comparisons, options),
+    options,
+  );
+}
+
+/** Measures the comparisons on both servers, alternately. Throws if a response is unexpected. */
+export async function compare(
+  addresses: readonly [Address, Address],
+  wanted: readonly Comparison[],
+  {
+    clients: connections,
+    workspaces,
+    seconds,
+  }: Pick<Options, "clients" | "workspaces" | "seconds">,
+): Promise<Compared[]> {
+  const servers: Server[] = [];
+  for (const address of addresses) {
     print(`${address.name}: creating ${workspaces} workspaces at ${address.url}`);
     servers.push(await fill(address, { workspaces, connections }));
   }
-  const rows: Cell[][] = [];
-  for (const comparison of comparisons) {
-    const measured = await alternate(servers, comparison, options.seconds);
+  const compared: Compared[] = [];
+  for (const comparison of wanted) {
+    const measured = await alternate(servers, comparison, seconds);
     if (!measured) {
       print(`${comparison.name}: left out, because another host serves it`);
       continue;
     }
     const [own = [], others = []] = measured;
-    const rate = (rounds: readonly Round[]) => median(rounds.map(({ perSecond }) => perSecond));
-    const p99 = (rounds: readonly Round[]) => median(rounds.map((round) => round.p99));
     const ratios = own.map(({ perSecond }, turn) => perSecond / (others[turn]?.perSecond ?? 1));
-    rows.push([
-      comparison.name,
-      rate(own),
-      rate(others),
-      median(ratios),
-      Math.min(...ratios),
-      Math.max(...ratios),
-      p99(own),
-      p99(others),
-    ]);
+    compared.push({ name: comparison.name, own, others, ratios });
   }
+  return compared;
+}
+
+/** Prints operations per second of both servers, their ratio, and the latency of single requests. */
+export function printCompared(
+  title: string,
+  compared: readonly Compared[],
+  { clients, workspaces, seconds }: Pick<Options, "clients" | "workspaces" | "seconds">,
+): void {
+  const rate = (rounds: readonly Round[]) => median(rounds.map(({ perSecond }) => perSecond));
+  const p99 = (rounds: readonly Round[]) => median(rounds.map((round) => round.p99));
+  const rows = compared.map(({ name, own, others, ratios }): Cell[] => [
+    ...[name, rate(own), rate(others), median(ratios), Math.min(...ratios), Math.max(...ratios)],
+    ...[p99(own), p99(others)],
+  ]);
   const head = ["", "this, per s", "other, per s", "ratio", "lowest", "highest"];
   printTable(
-    `this checkout and ${other.url}, ${connections} connections, ${workspaces} workspaces, median of ${options.seconds} rounds`,
+    `${title}, ${clients} connections, ${workspaces} workspaces, median of ${seconds} rounds`,
     [...head, "this p99, ms", "other p99, ms"],
     rows,
   );

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { freshBucket, minioClient, objectNames } from "@statehouse/testing";
 import { startProcesses } from "../../stack/stack.ts";
-import { type Aim, atLeast } from "../aim.ts";
+import { type Aim, atLeast, atMost } from "../aim.ts";
 import type { Ground } from "../bench.ts";
 import { type Content, contentOf } from "../bytes/content.ts";
 import { put } from "../bytes/transfer.ts";
+import { peakResidentBytes } from "../processes.ts";
 import { nothingToExtract, startWriters, type WriteTimes } from "../state-writer.ts";
 import { median } from "../statistics.ts";
 import { type Cell, printTable } from "../table.ts";
@@ -25,8 +26,8 @@ const sizes = [
   { name: "1 KiB", bytes: KIB, writes: [40, 10, 4], rounds: 5 },
   { name: "10 KiB", bytes: 10 * KIB, writes: [40, 10, 4], rounds: 5 },
   { name: "1 MiB", bytes: MIB, writes: [20, 5, 2], rounds: 5, aim: 0.6 },
-  { name: "10 MiB", bytes: 10 * MIB, writes: [6, 2, 1], rounds: 4, aim: 0.6 },
-  { name: "100 MiB", bytes: 100 * MIB, writes: [2, 1, 1], rounds: 2, aim: 0.8 },
+  { name: "10 MiB", bytes: 10 * MIB, writes: [6, 2, 1], rounds: 4, aim: 0.6, upload: true },
+  { name: "100 MiB", bytes: 100 * MIB, writes: [2, 1, 1], rounds: 2, aim: 0.8, upload: true },
   { name: "1 GiB", bytes: 1024 * MIB, writes: [1, 1, 1], rounds: 2, aim: 0.8 },
 ] as const;
 
@@ -51,8 +52,9 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
   };
   const putRaw = async (content: Content, index: number) => {
     const name = `state-${index}-${randomUUID()}`;
-    await put(await client.presignedPutObject(raw.bucket, name), content);
+    return await put(await client.presignedPutObject(raw.bucket, name), content);
   };
+  const statePid = stack.processes.state.pid();
 
   for (const { name, bytes, writes, rounds, ...size } of sizes) {
     if (bytes > ground.options.largestMebibytes * MIB) continue;
@@ -64,19 +66,29 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
       }
       const each = writes[index] ?? 1;
       const measured = { raw: [] as number[], ours: [] as number[], times: [] as WriteTimes[] };
+      const uploads: number[] = [];
+      let growth = 0;
       // The first round opens connections and compiles code, so its results are not used.
       for (let round = 0; round <= rounds; round++) {
         await empty();
         const times: WriteTimes[] = [];
-        const rawMs = await together(clients, each, (who) => putRaw(content, who));
-        const ourMs = await together(clients, each, async (who) => {
-          const writer = writers[who];
-          if (writer) times.push(await writer.write(content));
+        const puts: number[] = [];
+        const rawMs = await together(clients, each, async (who) => {
+          puts.push(await putRaw(content, who));
+        });
+        let ourMs = Number.NaN;
+        const memory = await peakResidentBytes(statePid, async () => {
+          ourMs = await together(clients, each, async (who) => {
+            const writer = writers[who];
+            if (writer) times.push(await writer.write(content));
+          });
         });
         if (round === 0 && bytes < 100 * MIB) continue;
         measured.raw.push(rawMs / each);
         measured.ours.push(ourMs / each);
         measured.times.push(...times);
+        uploads.push(median(puts) / median(times.map(({ upload }) => upload)));
+        growth = Math.max(growth, memory ? memory.peak - memory.before : Number.NaN);
         if (round === rounds - 1 && bytes >= 100 * MIB) break;
       }
       const ratio = median(measured.raw.map((ms, round) => ms / (measured.ours[round] ?? NaN)));
@@ -87,6 +99,13 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
       ]);
       const aim = "aim" in size ? size.aim : undefined;
       if (aim) aims.push(atLeast(`(i) ${name}, clients: ${clients}, of raw`, aim, ratio));
+      if ("upload" in size) {
+        const what = `(i) upload of ${name}, clients: ${clients}`;
+        aims.push(
+          atLeast(`${what}, of a raw PUT`, clients === 1 ? 0.9 : 0.75, median(uploads)),
+          atMost(`${what}, growth of state's memory`, 64, growth / MIB, " MiB"),
+        );
+      }
     }
   }
   await empty();

@@ -32,12 +32,12 @@ async function uploaded(content: string): Promise<string> {
     new Date(),
   );
   if (!claims) throw new Error("the token is not valid");
-  await beginUpload(state.app, claims);
+  const { target } = await beginUpload(state.app, claims);
   const attemptStartedAt = new Date();
   const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
   const body = Readable.from([Buffer.from(content)]);
   const stored = await store.put(blobKey, body, { size: Buffer.byteLength(content) }, never);
-  await finishUpload(state.app, claims, { ...stored, blobKey, attemptStartedAt });
+  await finishUpload(state.app, target, claims.kind, { ...stored, blobKey, attemptStartedAt });
   return stateVersion?.id ?? "";
 }
 

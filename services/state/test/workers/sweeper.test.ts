@@ -48,8 +48,8 @@ async function attempt(workspaceId: string, { age = 0, finish = false } = {}): P
   const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
   const stored = await store.put(blobKey, Readable.from([Buffer.from("x")]), { size: 1 }, never);
   if (finish) {
-    await beginUpload(state.app, claims);
-    await finishUpload(state.app, claims, { ...stored, blobKey, attemptStartedAt });
+    const { target } = await beginUpload(state.app, claims);
+    await finishUpload(state.app, target, claims.kind, { ...stored, blobKey, attemptStartedAt });
   }
   return blobKey;
 }
@@ -120,11 +120,12 @@ it("never deletes the bytes of an upload that commits late, unless the upload fa
     return { ...stored, blobKey, attemptStartedAt };
   };
   const late = await put();
+  const { target } = await beginUpload(app, claims);
   let finishing: Promise<PromiseSettledResult<unknown>[]> | undefined;
   await state.database.transaction(async (em) => {
     // Blocks the upload when it records its event, until the grace period has ended.
     await queryIn(em, "lock table outbox in exclusive mode");
-    finishing = Promise.allSettled([finishUpload(app, claims, late)]);
+    finishing = Promise.allSettled([finishUpload(app, target, claims.kind, late)]);
     await pause(sweepGraceMs + 100);
     expect(await sweepOnce(app, store)).toBe(1);
   });
@@ -132,7 +133,7 @@ it("never deletes the bytes of an upload that commits late, unless the upload fa
   const shown = () => state.versions.getStateVersion({ id: stateVersion?.id ?? "" });
   expect((await shown()).stateVersion?.status).toBe("pending");
   const again = await put();
-  await finishUpload({ ...app, settings: state.app.settings }, claims, again);
+  await finishUpload({ ...app, settings: state.app.settings }, target, claims.kind, again);
   expect((await shown()).stateVersion?.status).toBe("finalized");
   expect(await keys()).toContain(again.blobKey);
   await store.delete([again.blobKey]);
