@@ -1,3 +1,4 @@
+import { type FileHandle, open } from "node:fs/promises";
 import { Socket } from "node:net";
 import { watchStatements } from "@statehouse/postgres";
 import { callCount } from "@statehouse/rpc";
@@ -16,7 +17,9 @@ export interface DatabaseCost {
 export interface RequestCost extends DatabaseCost {
   /** Number of calls between services. */
   calls: number;
-  /** The largest number of commits that follow each other and contain changes. Each such commit waits for the disk. */
+  /**
+   * The largest number of waits for the disk that follow each other: commits of changes, and syncs of files and folders.
+   */
   waits: number;
   /** Number of system calls that write to sockets: to PostgreSQL, and the response. */
   writes: number;
@@ -38,6 +41,7 @@ const CHANGES =
 const SAMPLES = 8;
 
 let sent: Sent[] = [];
+let syncs: Pick<Sent, "from" | "until">[] = [];
 let writes = 0;
 
 /** For each connection, whether its open transaction has changed anything; undefined without a transaction. */
@@ -72,6 +76,18 @@ function noteOf(service: string, text: string, client: object): Sent | undefined
   return note;
 }
 
+{
+  await using file = await open(import.meta.filename);
+  const prototype: FileHandle = Object.getPrototypeOf(file);
+  const { sync } = prototype;
+  prototype.sync = async function (this: FileHandle) {
+    const note = { from: performance.now(), until: Number.POSITIVE_INFINITY };
+    syncs.push(note);
+    await sync.call(this);
+    note.until = performance.now();
+  };
+}
+
 // Each of these calls is one system call, because the messages are smaller than the buffer of a socket.
 for (const name of ["_write", "_writev"] as const) {
   const write: unknown = Reflect.get(Socket.prototype, name);
@@ -92,6 +108,7 @@ export async function writeCostOf(send: () => Promise<unknown>): Promise<Request
   const samples: RequestCost[] = [];
   for (let sample = 0; sample < SAMPLES; sample++) {
     sent = [];
+    syncs = [];
     writes = 0;
     const calls = callCount();
     await send();
@@ -112,7 +129,7 @@ const costOfSent = (
 ): RequestCost => ({
   ...inDatabase(all),
   ...counted,
-  waits: longestSequence(all.filter(({ commits }) => commits)),
+  waits: longestSequence([...all.filter(({ commits }) => commits), ...syncs]),
   services: Object.fromEntries(
     [...Map.groupBy(all, ({ service }) => service)].map(([service, own]) => [
       service,

@@ -3,7 +3,14 @@ import { type Api, api, document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { costOf, writeCostOf } from "../stack/request-cost.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
-import { expectStatus, stateFile, writeState } from "../stack/state.ts";
+import {
+  announcement,
+  expectStatus,
+  inlineState,
+  type StateFile,
+  stateFile,
+  writeState,
+} from "../stack/state.ts";
 
 // The number of SQL statements and of calls between services for a read must not increase over time or with the number
 // of rows.
@@ -75,6 +82,17 @@ describe("the cost of a request", () => {
     roundTrips: statements,
   });
 
+  let versionsPath: string;
+  /** Counts the writes of successive states of a new workspace, which is locked once. */
+  const stateWrite = async (write: (state: StateFile) => Promise<unknown>) => {
+    const id = await newWorkspaces(1);
+    versionsPath = `/workspaces/${id}/state-versions`;
+    await expectStatus(200, caller.post(`/workspaces/${id}/actions/lock`));
+    const { lineage } = stateFile();
+    let serial = 0;
+    return writeCostOf(() => write(stateFile({ lineage, serial: ++serial, resources: 12 })));
+  };
+
   // Each of the two requests runs a transaction of four statements in two round trips: it begins and reads the row; it
   // changes the row, inserts event and record, reads the document, and commits. Unlocking also reads the holder, and
   // seals the epoch in the state service with such a transaction.
@@ -106,6 +124,29 @@ describe("the cost of a request", () => {
         workspaces: { statements: 4, transactions: 1, roundTrips: 2 },
       },
     });
+  });
+
+  // Access reads the token, workspaces reads the lock, and state inserts the finalized version and may read its outputs
+  // for the document. The bytes wait for the disk, and then the commit.
+  test("writing inline state takes at most four transactions and two waits for the disk", async () => {
+    const cost = await stateWrite((state) =>
+      expectStatus(201, caller.post(versionsPath, inlineState(state))),
+    );
+    expect(cost.waits).toBe(2);
+    expect(cost.transactions).toBeLessThanOrEqual(4);
+  });
+
+  // State inserts the pending version and may read its outputs for the document, reads the version before the bytes, and
+  // finalizes it after them. Access also checks the creator's token after the bytes.
+  test("writing state by its upload URL takes at most seven transactions and three waits for the disk", async () => {
+    const cost = await stateWrite(async (state) => {
+      const { body } = await expectStatus(201, caller.post(versionsPath, announcement(state)));
+      const url: string = body.data.attributes["hosted-state-upload-url"];
+      const { status } = await fetch(url, { method: "PUT", body: Buffer.from(state.bytes) });
+      expect(status).toBe(200);
+    });
+    expect(cost.waits).toBe(3);
+    expect(cost.transactions).toBeLessThanOrEqual(7);
   });
 
   test("includes take a fixed number of calls for any number of rows", async () => {

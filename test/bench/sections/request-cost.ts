@@ -1,6 +1,7 @@
 import { document } from "../../stack/http.ts";
 import { costOf, type RequestCost, writeCostOf } from "../../stack/request-cost.ts";
-import { expectStatus } from "../../stack/state.ts";
+import { announcement, expectStatus, inlineState, type StateFile } from "../../stack/state.ts";
+import { stateOf } from "../against/server.ts";
 import { type Aim, atMost } from "../aim.ts";
 import type { Bench } from "../bench.ts";
 import { printTable } from "../table.ts";
@@ -43,6 +44,28 @@ async function writeCosts({ api, organization, workspaceIds }: Bench["one"]): Pr
     await act("lock");
     await act("unlock");
   });
+  const path = `/workspaces/${id}/state-versions`;
+  const current = await expectStatus(200, api.get(`/workspaces/${id}/current-state-version`));
+  let { serial } = current.body.data.attributes;
+  const { lineage } = current.body.data.attributes;
+  /** Counts lock, write and unlock. Each write waits for the disk of the store once, which is not in the count. */
+  const stateWriteOf = async (write: (state: StateFile) => Promise<unknown>) => {
+    const cost = await writeCostOf(async () => {
+      await act("lock");
+      await write(stateOf(++serial, lineage));
+      await act("unlock");
+    });
+    return { ...cost, waits: cost.waits + 1 };
+  };
+  const inline = await stateWriteOf((state) =>
+    expectStatus(201, api.post(path, inlineState(state))),
+  );
+  const uploaded = await stateWriteOf(async (state) => {
+    const { body } = await expectStatus(201, api.post(path, announcement(state)));
+    const url: string = body.data.attributes["hosted-state-upload-url"];
+    const { status } = await fetch(url, { method: "PUT", body: Buffer.from(state.bytes) });
+    if (status !== 200) throw new Error(`the upload returned ${status}`);
+  });
   const create = await writeCostOf(() => {
     const body = document("workspaces", { name: `counted-${crypto.randomUUID()}` });
     return expectStatus(201, api.post(`/organizations/${organization}/workspaces`, body));
@@ -53,6 +76,10 @@ async function writeCosts({ api, organization, workspaceIds }: Bench["one"]): Pr
     [
       ["lock plus unlock", lock] as const,
       ["lock plus unlock, authenticated", authenticated(lock)] as const,
+      ["lock, write 8 KiB inline, unlock", inline] as const,
+      ["lock, write 8 KiB inline, unlock, authenticated", authenticated(inline)] as const,
+      ["lock, write 8 KiB by upload URL, unlock", uploaded] as const,
+      ["lock, write 8 KiB by upload URL, unlock, authenticated", authenticated(uploaded)] as const,
       ["create workspace", create] as const,
       ["create workspace, authenticated", authenticated(create)] as const,
     ].map(([what, { transactions, statements, roundTrips, waits, writes, calls }]) => [
@@ -62,6 +89,14 @@ async function writeCosts({ api, organization, workspaceIds }: Bench["one"]): Pr
   return [
     atMost("(f) transactions of lock + unlock", 4, authenticated(lock).transactions),
     atMost("(f) waits for the disk of lock + unlock", 3, lock.waits),
+    atMost("(f) transactions of lock, write inline, unlock", 7, authenticated(inline).transactions),
+    atMost("(f) waits for the disk of lock, write inline, unlock", 5, inline.waits),
+    atMost(
+      "(f) transactions of lock, write by upload URL, unlock",
+      7,
+      authenticated(uploaded).transactions,
+    ),
+    atMost("(f) waits for the disk of lock, write by upload URL, unlock", 6, uploaded.waits),
     atMost("(f) transactions of create workspace", 1, authenticated(create).transactions),
     atMost("(f) SQL statements of create workspace", 4, authenticated(create).statements),
   ];
