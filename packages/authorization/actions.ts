@@ -6,7 +6,8 @@ type Need = { [P in keyof ProjectPermissions]?: ProjectPermissions[P] };
 
 interface ActionRule {
   /**
-   * A grant must have all of these permissions. Null: no permission of a project or workspace grant allows the action.
+   * The permissions that a grant must have, all of them. Null if no permission of a project or workspace grant allows
+   * the action.
    */
   needs: Need | null;
   /** Fixed project levels that allow the action, regardless of the permissions. */

@@ -13,7 +13,7 @@ export interface Installation {
   /** Returns the URL of the service's own database. */
   databaseUrl: (service: Exclude<ServiceName, "gateway">) => string;
   natsUrl: string;
-  /** Default: none. */
+  /** The user and password for NATS. Default: none. */
   natsLogin?: { user: string; password: string };
   publicUrl: string;
   /** The address to which the gateway uploads inline state. It is reachable only within the installation. */

@@ -14,9 +14,8 @@ type ReadAction = "state:read" | "state:read-outputs";
 type Place = Required<Target>;
 
 /**
- * Throws unless the caller may read the state of the target's workspace. Without `what`, the state as a whole is read,
- * and the error is `forbidden` or `notFound`. With `what`, the name of a single resource, the error is always
- * `notFound`.
+ * Throws if the caller may not read the state of the target's workspace. Without `what`, the error is `forbidden` or
+ * `notFound`. If `what` names a single resource, the error is always `notFound`.
  *
  * For run tokens the workspaces service decides on every read, even of the run's own workspace, because remote state
  * consumers change and runs end.

@@ -47,7 +47,7 @@ export interface UploadAttempt extends Attempt {
 export type UploadOutcome = "stored" | "alreadyStored";
 
 /**
- * Returns whether the version still accepts this content. Throws `notFound`, and the conflicts
+ * Returns whether the version accepts this content or already has it. Throws `notFound`, and the conflicts
  * `stateVersionDiscarded` and `backingDataDeleted`.
  */
 export async function beginUpload(

@@ -89,8 +89,8 @@ export async function sendContent({ app, store }: Objects, asked: DownloadReques
   try {
     await store.get(download.blobKey, open, signal, range);
   } catch (error) {
-    // The blob may have been deleted after the lookup. A second lookup then throws the error for a 404 instead of a
-    // failure of the store.
+    // The blob may have been deleted after the lookup. The second lookup then throws the error for a 404, so that the
+    // client does not get a failure of the store.
     if (!response.headersSent && !signal.aborted) await look();
     throw error;
   }
