@@ -15,8 +15,8 @@ import {
 import { LRUCache } from "lru-cache";
 
 /**
- * Maximum lifetime of an assertion in seconds, even if it contains a later expiry. A replayed assertion expires
- * together with the original.
+ * Maximum lifetime of an assertion in seconds, even if the assertion contains a later expiry. A copied assertion is not
+ * valid for longer than the original.
  */
 const LIFETIME_S = 300;
 /**
@@ -40,7 +40,10 @@ export interface CallOptions {
 /** A service's name and signing key. Calls that use this identity assert the service itself. */
 export interface ServiceIdentity extends CallOptions {
   readonly name: string;
-  /** Returns call options that assert another principal. Services accept such assertions from the gateway only. */
+  /**
+   * Returns call options that assert `principal` instead of the service itself. Services accept such assertions from
+   * the gateway only.
+   */
   on(principal: Principal): CallOptions;
 }
 
@@ -119,7 +122,7 @@ export function createVerifier(audience: string, keys: Changing<AssertionKeys>):
     const keysOfCheck = current();
     if (keysOfCheck !== imported) {
       imported = keysOfCheck;
-      // Assertions of a key that was removed are refused at once.
+      // The cache is cleared, so that assertions signed with a removed key are refused at once.
       verified.clear();
     }
     const kept = verified.get(assertion);
@@ -157,7 +160,8 @@ async function verify(
       issuer,
       requiredClaims: ["sub", "exp", "iat", "typ", "ver"],
     });
-    // The age is not checked by the library, because its tolerance for clock skew would then also apply to the expiry.
+    // The library is not used to check the age, because it would then apply its tolerance for clock skew to the expiry
+    // as well.
     const ageS = Date.now() / 1000 - (payload.iat ?? 0);
     if (ageS > LIFETIME_S) throw new Error("the assertion is older than its lifetime");
     if (ageS < -CLOCK_SKEW_S) throw new Error("the assertion was issued in the future");

@@ -13,7 +13,7 @@ import { createClient } from "./client.ts";
  * change only after this process has dropped what it knew before (ADR 74).
  */
 export interface AuthenticationLease {
-  /** Whether principals may be kept, so that calls need `withExpiry`. */
+  /** Whether principals are kept. If so, calls must set `withExpiry`. */
   readonly enabled: boolean;
   /** Returns the principal of a bearer token, which `call` requests unless it is known. */
   byToken(token: string, call: PrincipalCall): Promise<Principal | undefined>;
@@ -27,9 +27,9 @@ type PrincipalCall = () => Promise<Principal | undefined>;
 
 /** The clocks of a process, in ms. */
 export interface Clocks {
-  /** Only grows, and may stop while the machine is suspended. */
+  /** A monotonic clock. It can stop while the machine is suspended. */
   monotonic(): number;
-  /** The time since 1970, which can be set. */
+  /** The time since 1970. An operator can set this clock. */
   wall(): number;
 }
 
@@ -45,7 +45,7 @@ const PAUSE_MS = 250;
 export interface AuthenticationLeaseOptions {
   access: Channel;
   identity: CallOptions;
-  /** 0 keeps nothing. */
+  /** If 0, nothing is kept. */
   leaseMs: number;
   clocks?: Clocks;
 }
@@ -119,7 +119,8 @@ export function createAuthenticationLease({
         }
         if (lease.changed) drop();
         position = lease.position;
-        // Counted from before the request, because the access service counts from its arrival.
+        // The lease is counted from before the request is sent, because the access service counts it from the request's
+        // arrival.
         until = { monotonic: sent.monotonic + lease.leaseMs, wall: sent.wall + lease.leaseMs };
         return true;
       } catch (error) {
@@ -137,7 +138,7 @@ export function createAuthenticationLease({
     return {
       async [Symbol.asyncDispose]() {
         stopped = true;
-        // Nothing is used any more before the access service stops waiting for this process.
+        // This process stops using the kept principals before the access service stops waiting for it.
         end();
         const returned = runWithDeadline(Date.now() + RESPONSE_MS, () =>
           client.returnLease({ holder }),

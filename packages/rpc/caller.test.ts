@@ -46,7 +46,7 @@ test("tokens of one principal share its grants, each without the organizations t
 test("grants that were read at later versions are not cached under earlier ones", async () => {
   let current = "u:1;org-a:1;org-b:2";
   const { loads, organizationsOf } = callers(() => current);
-  // Simulates a change after the token was authenticated and before its grants were read.
+  // Simulates a change of the grants after the token was authenticated and before the grants were read.
   expect(await organizationsOf("u:1;org-a:1;org-b:1!")).toEqual(["org-a"]);
   expect(await organizationsOf("u:1;org-a:1;org-b:2")).toEqual(["org-a", "org-b"]);
   expect(await organizationsOf("u:1;org-a:1!;org-b:2")).toEqual(["org-b"]);

@@ -20,13 +20,13 @@ export interface CallerOptions {
   currentGrants?: boolean;
 }
 
-/** Creates the caller of a principal. */
+/** Creates the `Caller` of a request: its principal together with the principal's grants. */
 export type CallerFactory = (principal: Principal, options?: CallerOptions) => Promise<Caller>;
 
 /**
- * Creates callers from principals. Grants are cached under the versions at which they were read. They are as current as
- * the principal's authentication, because every change gives the principal new versions. If some organizations do not
- * accept a token, the token's grants are cached separately from its principal's.
+ * Creates callers from principals. Grants are cached under the versions at which they were read. Cached grants are as
+ * current as the principal's authentication, because every change gives the principal new versions. If some
+ * organizations do not accept a token, the grants of that token are cached separately from those of its principal.
  */
 export function createCallers(load: GrantsLoader): CallerFactory {
   const kept = new LRUCache<string, Grants>({ max: 10_000 });
@@ -44,7 +44,8 @@ export function createCallers(load: GrantsLoader): CallerFactory {
     }
     if (own === versions) return { kind: "principal", principal, grants };
     const ofToken = grantsOfToken(grants, versions);
-    // Grants that were read at other versions than the token's are valid for this request only and must not be cached.
+    // If the grants were read at versions that differ from the token's, they are valid for this request only and must
+    // not be cached.
     if (grants.versions === own) kept.set(`${type} ${id} ${versions}`, ofToken);
     return { kind: "principal", principal, grants: ofToken };
   };

@@ -16,16 +16,16 @@ import type { GrpcTls } from "./grpc-tls.ts";
 import { assertionKey, clientAddressKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
 import { isIdempotent, methodPath } from "./service.ts";
 
-/** The longest pause between two attempts to connect. */
+/** The longest pause between two attempts to connect, in ms. */
 const MAX_RECONNECT_PAUSE_MS = 500;
 /**
- * How long any call waits for a connection, in ms. Longer than MAX_RECONNECT_PAUSE_MS, so that calls find a restarted
- * service.
+ * How long a call waits for a connection, in ms. It is longer than MAX_RECONNECT_PAUSE_MS, so that a call can reach a
+ * service that restarts.
  */
 const CONNECT_MS = 1500;
 /**
- * How soon a name is resolved again, in ms, once all known addresses have failed or one has closed its connection. The
- * default of grpc-js, 30 s, is longer than an upgrade takes to replace all replicas.
+ * How soon the service's host name is resolved again, in ms, after all known addresses have failed or one of them has
+ * closed its connection. The default of grpc-js, 30 s, is longer than an upgrade takes to replace all replicas.
  */
 const RESOLVE_AGAIN_MS = 1000;
 /** Pauses before an idempotent call without a response is sent again, in ms. */
@@ -66,13 +66,14 @@ export function grpcChannel({
     "grpc.max_reconnect_backoff_ms": MAX_RECONNECT_PAUSE_MS,
     "grpc.keepalive_time_ms": 30_000,
     "grpc.dns_min_time_between_resolutions_ms": RESOLVE_AGAIN_MS,
-    // Otherwise each resolution also requests TXT records, which could replace the configuration above.
+    // Without this option, each resolution of the name also requests TXT records, and those could replace the
+    // configuration above.
     "grpc.service_config_disable_resolution": 1,
   });
 
   /**
-   * Resolves when there is a connection or when the time limit is reached. In the second case the call fails and
-   * reports the reason.
+   * Resolves when there is a connection or when the time limit is reached. In the second case, the call that follows
+   * fails and reports the reason.
    */
   const connected = (deadline: number) =>
     new Promise<void>((resolve) => {

@@ -58,7 +58,7 @@ const definitionOf = (path: string): MethodDefinition<Uint8Array, Uint8Array> =>
 /** Opens a gRPC port for the methods. Throws StartError if the port is in use. */
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { host, port, methods, handlers, tls } = options;
-  // Startup failures are thrown; without this setting grpc-js would also write them to the console.
+  // Without this setting, grpc-js would write startup failures to the console. They are also thrown as errors.
   if (!process.env.GRPC_VERBOSITY) setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
     "grpc.enable_channelz": 0,
@@ -122,8 +122,8 @@ const admission =
         next({
           onReceiveMetadata(metadata, admitted) {
             if (encrypted) {
-              // Read once for each call, because Node parses the certificate each time. Without a certificate there
-              // are no names, and every issuer is refused.
+              // The certificate is read once for each call, because Node parses it at every access. Without a
+              // certificate there are no names, and every issuer is refused.
               const certificate = call.getAuthContext().sslPeerCertificate;
               namesOfCaller.set(metadata, namesOf(certificate?.subjectaltname));
             }
@@ -145,8 +145,8 @@ const admission =
   };
 
 /**
- * Sets the limit of one call. grpc-js has one limit for all methods of a server, which each call copies before it reads
- * its message.
+ * Sets the maximum message size of one call. grpc-js has one limit for all methods of a server; each call copies this
+ * limit before it reads its message.
  */
 function limitRequest(call: ServerInterceptingCallInterface, bytes: number): void {
   const decoder: unknown = Reflect.get(call, "decoder");
@@ -204,6 +204,6 @@ function toResponse(error: unknown): Refusal {
   }
   const metadata = new Metadata();
   metadata.set(detailTrailer, Buffer.from(errorToBytes(error)));
-  // The message is sent in the encoded detail, because header text would lose non-ASCII characters.
+  // The error's message is sent in the encoded AppError, because gRPC's text headers would lose non-ASCII characters.
   return { code: codeOf(error), details: error.reason, metadata };
 }

@@ -18,7 +18,7 @@ export interface TlsFiles {
 export interface GrpcTls extends FollowedFiles {
   readonly server: ServerCredentials;
   readonly channel: ChannelCredentials;
-  /** When the first of the certificates expires: this service's, and those of the authorities. */
+  /** Returns when the service's certificate expires, and when the first certificate of the authorities expires. */
   expiries(): { service: Date; authority: Date };
 }
 
@@ -29,8 +29,8 @@ interface Pems {
 }
 
 /**
- * Reads the files. When they change, `check` reads them again, and new connections use the new content; files that do
- * not fit together are not used. Throws StartError if they cannot be used at the start.
+ * Reads the files. When they change, `check` reads them again, and new connections use the new contents. Contents that
+ * do not belong together are not used. Throws StartError if they cannot be used at the start.
  */
 export function openGrpcTls(files: TlsFiles): GrpcTls {
   const named = [
@@ -44,7 +44,7 @@ export function openGrpcTls(files: TlsFiles): GrpcTls {
   const provider: experimental.CertificateProvider = {
     addCaCertificateListener(listener) {
       caListeners.add(listener);
-      // grpc-js registers its own watcher after this call.
+      // Called later, because grpc-js registers its own watcher only after this call.
       process.nextTick(() => listener(pems));
     },
     removeCaCertificateListener: (listener) => void caListeners.delete(listener),
@@ -92,12 +92,12 @@ function verified(files: readonly Buffer[]): Pems {
   const [caCertificate, certificate, privateKey] = files;
   if (!caCertificate || !certificate || !privateKey) throw new Error("a file is missing");
   createSecureContext({ ca: caCertificate, cert: certificate, key: privateKey });
-  // Throws if the authority cannot be read; a secure context would ignore it.
+  // Throws if the authority's certificate cannot be parsed; a secure context would ignore such a certificate.
   new X509Certificate(caCertificate);
   return { caCertificate, certificate, privateKey };
 }
 
-/** Returns when the first certificate of a PEM file expires. */
+/** Returns the earliest expiry of the certificates in a PEM file. */
 function firstExpiry(pem: Buffer): Date {
   const certificates = pem
     .toString()
@@ -108,7 +108,8 @@ function firstExpiry(pem: Buffer): Date {
 
 /** Returns the DNS names of a certificate, which name the services that may use it. */
 export function namesOf(subjectAltName: string | undefined): readonly string[] {
-  // Node quotes names with special characters, which could contain the separators; no service has such a name.
+  // Node puts names with special characters in quotes, because such names can contain the separators. No service has
+  // such a name.
   if (!subjectAltName || subjectAltName.includes('"')) return [];
   return subjectAltName.split(", ").flatMap((name) => {
     const [kind, value] = name.split(":");

@@ -1,7 +1,10 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { CallMetadata } from "./channel.ts";
 
-/** One method of a service. Throws AppError; any other error has been logged and is an internal error. */
+/**
+ * One method of a service. Throws AppError. Any other error has already been logged, and the caller receives an
+ * internal error instead.
+ */
 export interface CallHandler {
   /** A larger request is refused before it is read. */
   readonly maxRequestBytes: number;

@@ -23,9 +23,9 @@ export function inspectMessages(examine: Inspect): void {
 }
 
 /**
- * Opens a channel to a service in this process. A message that `isTransferable` describes is passed as it is, because
- * the encoding would not change it. Every other message is encoded and decoded, so that both channels transfer the same
- * values (ADR 70).
+ * Opens a channel to a service in this process. A message for which `isTransferable` returns true is passed without
+ * encoding, because encoding would not change it. Every other message is encoded and decoded, so that both channels
+ * transfer the same values (ADR 70).
  */
 export const inProcessChannel = (
   audience: string,

@@ -210,7 +210,7 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
 
   test("refuses a request above the limit of its method", async () => {
     const before = calls;
-    // Tag and length of the field take five bytes.
+    // The tag and the length of the field occupy five bytes.
     const largest = { reason: `large ${"x".repeat(4 * 1024 ** 2 - 11)}` };
     await client.lockWorkspace(largest, gateway.on(user));
     const larger = client.lockWorkspace({ reason: `${largest.reason}x` }, gateway.on(user));

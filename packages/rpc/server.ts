@@ -30,8 +30,8 @@ export interface RpcServerOptions<Ctx> {
   /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
   /**
-   * Called before a caller that is not a service receives the error of a method that it may not call in this way. The
-   * caller is the current actor. An error of this function replaces the response.
+   * Called when a method refuses a caller that is not a service, before that caller receives the error. The refused
+   * caller is then the current actor. An error of this function replaces the response.
    */
   onRefusal?: (method: DescMethod, error: AppError, refusal: Refusal) => Promise<void>;
   logger: Logger;
@@ -79,7 +79,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
       notAccepted("refused");
       throw error;
     });
-    // With TLS a copied assertion is useless without the private key of its issuer's certificate.
+    // With TLS, a copied assertion can be used only with the private key of the issuer's certificate.
     if (certificateNames && !certificateNames.includes(issuer)) {
       notAccepted("foreign_certificate");
       throw unauthenticated(`The certificate of the connection is not one of ${issuer}.`);

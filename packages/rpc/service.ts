@@ -49,8 +49,8 @@ export const isIdempotent = (method: DescMethod): boolean =>
   method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
 
 /**
- * Declared callers by method. Reading the option decodes it, so it is read once for each method instead of for each
- * call.
+ * The declared callers of each method. Reading the `callers` option decodes it, so it is read once for each method
+ * instead of for each call.
  */
 const declaredCallers = new WeakMap<DescMethod, Callers>();
 

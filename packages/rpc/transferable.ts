@@ -1,8 +1,8 @@
 /** The size above which a message is encoded, in bytes: a smaller one is below the limit of every method. */
 const LARGE_BYTES = 128 * 1024;
-/** More than the tag, length and fixed value of one field occupy. */
+/** Upper bound for the bytes of one field's tag, length and fixed-size value. */
 const FIELD_BYTES = 48;
-/** The number of bytes of a UTF-16 code unit in UTF-8, at most. */
+/** The maximum number of bytes of a UTF-16 code unit in UTF-8. */
 const UNIT_BYTES = 3;
 const MAX_INT32 = 2 ** 31 - 1;
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -50,7 +50,7 @@ function restAfterMembers(value: object, budget: number): number {
   }
   if (ArrayBuffer.isView(value)) return -1;
   const members = value as Readonly<Record<string, unknown>>;
-  // Not Object.entries, which takes twice as long.
+  // Object.entries is not used, because it takes twice as long.
   for (const name of Object.keys(members)) {
     rest = restAfter(name, rest);
     if (rest < 0) return rest;

@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The kinds of actors. A team or an organization acts with one of its tokens, an operator with a command. */
+/**
+ * The kinds of actors. A team or an organization acts through one of its tokens. An operator acts through a command.
+ */
 export type ActorType = "user" | "team" | "organization" | "run" | "service" | "operator";
 
-/** Who causes the current work, as events and the audit trail record it. It is never used to authorize the work. */
+/** Who causes the current work. Events and the audit trail record the actor. It is never used for authorization. */
 export interface Actor {
   type: ActorType;
   /** The id of the principal; for a service its name, for an operator the name of the account on the machine. */

@@ -21,9 +21,9 @@ const MAX_KNOWN = 100_000;
 
 /**
  * Limits the authentications with invalid tokens, per client address or IPv6 network. Credentials that were valid
- * within the last hour are always authenticated, so that a wrong token in one place does not block the others behind
- * the same address. Behind a proxy that is not trusted, all clients have one address; nothing is limited then, and a
- * warning is logged once.
+ * within the last hour are always authenticated, so that one client with an invalid token does not block the other
+ * clients at the same address. Behind a proxy that is not trusted, all clients have the same address. In this case
+ * nothing is limited, and a warning is logged once.
  */
 export function createAuthenticationLimit({
   perMinute,
@@ -38,7 +38,9 @@ export function createAuthenticationLimit({
   if (perMinute === 0) return { run: (_, authenticate) => authenticate() };
   const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_MS });
   const failures = createTokenBuckets({ capacity: perMinute, perSecond: perMinute / 60 });
-  /** The first authentication of each credential that is not known, while it runs. */
+  /**
+   * The authentications in progress of credentials that are not known to be valid: the first one of each credential.
+   */
   const pending = new Map<string, Promise<unknown>>();
   let isLogged = false;
   const isLimited = (request: IncomingMessage) => {

@@ -2,7 +2,7 @@ const BEARER = /^bearer +(\S+) *$/i;
 
 const NKEY = /^nkey +(\S+) *$/i;
 
-/** Returns the credential of a subscriber's nkey in an Authorization header, if there is one. */
+/** Returns a subscriber's nkey credential from an Authorization header; undefined if there is none. */
 export const nkeyCredentialOf = (authorization: string | undefined): string | undefined =>
   NKEY.exec(authorization ?? "")?.[1];
 

@@ -22,7 +22,7 @@ test("a request that has arrived when the port closes is answered, though nothin
   await expect.poll(() => received).toContain("answered");
   received = "";
   const closed = once(client, "close");
-  // The request is in the server's buffer before the port is closed.
+  // The request must be in the server's buffer before the port is closed.
   client.write(request);
   await port[Symbol.asyncDispose]();
   await closed;

@@ -4,9 +4,9 @@ import { ConfigError } from "./config.ts";
 import { StartError } from "./lifecycle.ts";
 
 /**
- * Runs an operator's command and prints its lines. The operator is the actor of the changes that it makes. If it fails,
- * prints one line without a stack and exits with 1. `what` names the command at the start of that line, for example
- * "Migrating".
+ * Runs an operator's command and prints its lines. The operator is recorded as the actor of the command's changes. If
+ * the command fails, prints one line without a stack trace and exits with 1. `what` names the command at the start of
+ * that line, for example "Migrating".
  */
 export async function runCommand(
   what: string,

@@ -74,7 +74,10 @@ function givenValue(
   }
 }
 
-/** Marks a setting whose value is a function and changes when its file does (`renewable` of settings.ts). */
+/**
+ * Marks a setting whose value is a function that returns the current content of the setting's file (`renewable` of
+ * settings.ts).
+ */
 export const renewableMark = { renewable: true } as const;
 
 const isRenewable = (field: z.core.$ZodType | undefined): boolean =>
@@ -86,7 +89,10 @@ const filesKey = Symbol("files of the settings");
 export const settingFilesOf = (config: object): FollowedFiles | undefined =>
   Reflect.get(config, filesKey);
 
-/** Gives each renewable setting a function that returns the value of the last valid check. */
+/**
+ * Replaces the value of each renewable setting by a function. The function returns the value that the last valid check
+ * of the files found.
+ */
 function renewing<Schema extends z.ZodObject>(
   schema: Schema,
   config: z.infer<Schema>,
@@ -120,10 +126,7 @@ function renewing<Schema extends z.ZodObject>(
 /** Marks an optional setting as required if other settings have certain values. */
 export const neededWith = (others: Readonly<Record<string, string>>) => ({ neededWith: others });
 
-/**
- * Returns each missing setting that is required because of the value of another one: its name and the line that reports
- * it.
- */
+/** Returns the missing settings that other settings' values require: the name of each, and the line that reports it. */
 function missingWith(
   schema: z.ZodObject,
   input: Readonly<Record<string, string>>,

@@ -9,8 +9,8 @@ export const currentOf = <Value>(value: Changing<Value>): (() => Value) =>
   isFunction(value) ? value : () => value;
 
 /**
- * Returns a function that returns what `derive` returns for the current value. The result is derived immediately, and
- * again only when the value has changed. Throws what `derive` throws.
+ * Returns a function that returns what `derive` returns for the current value. `derive` is called immediately, and
+ * again only after the value has changed. Throws what `derive` throws.
  */
 export function derivedFrom<Value, Derived>(
   value: Changing<Value>,

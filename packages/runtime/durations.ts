@@ -29,7 +29,10 @@ interface Series {
   sum: number;
 }
 
-/** The most series of one histogram, as in the SDK. All further combinations of attributes share one more series. */
+/**
+ * The maximum number of series of one histogram, as in the SDK. All further combinations of attributes share one more
+ * series.
+ */
 const MAX_SERIES = 2000;
 const overflow: Attributes = { "otel.metric.overflow": true };
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** What a check of followed files found. */
+/** The result of a check of followed files: either the settings that changed, or the problems of the new contents. */
 export type Renewal =
   | { renewed: readonly string[]; needRestart: readonly string[] }
   | { problems: readonly string[] };
@@ -34,7 +34,7 @@ const isSame = (one: FileContents, other: FileContents): boolean =>
 
 /**
  * Follows files by name. `renew` applies the new contents and returns the result for the changed names. Contents in
- * which it found problems are not passed to it again.
+ * which `renew` found problems are not passed to it again.
  */
 export function followFiles(
   files: readonly { name: string; file: string }[],

@@ -8,7 +8,7 @@ const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 export interface DurationOptions {
   name: `statehouse_${string}_seconds`;
   description: string;
-  /** Upper bounds of the buckets in seconds; those of requests if omitted. */
+  /** Upper bounds of the buckets in seconds; if omitted, the bounds for requests are used. */
   boundaries?: number[];
 }
 
@@ -19,8 +19,8 @@ export const durationHistogram = (
 ): Durations => createDurations({ scope, name, description, boundaries });
 
 /**
- * Creates a counter whose series exist from the start with the value 0, because a rate is only computed from the second
- * value of a series: the first increment of a series that did not exist is invisible.
+ * Creates a counter whose series exist from the start with the value 0, because Prometheus computes a rate from two
+ * values of a series: without the 0, the first increment would not appear in any rate.
  */
 export function counterFromZero(
   scope: string,
@@ -46,8 +46,8 @@ export interface ScrapedGaugeOptions {
 const READ_MS = 1000;
 
 /**
- * Creates a gauge whose value is read only while metrics are scraped, for values that cost a statement. While reading
- * fails, the gauge is absent.
+ * Creates a gauge whose value is read only while metrics are scraped, for values that need a database statement. While
+ * reading fails, the gauge is absent.
  */
 export function scrapedGauge(
   scope: string,

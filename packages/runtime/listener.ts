@@ -3,8 +3,8 @@ import { StartError } from "./lifecycle.ts";
 import { limitPerTurn } from "./turns.ts";
 
 /**
- * Time for which an idle connection stays open. Longer than an ingress keeps it, so that this server never closes a
- * connection that the ingress is about to use.
+ * Time for which an idle connection stays open. It is longer than the time for which an ingress keeps idle connections,
+ * so that this server never closes a connection that the ingress is about to use.
  */
 const KEEP_ALIVE_MS = 75_000;
 /** The maximum time between two checks of the headers' deadline, in ms. */
@@ -14,14 +14,17 @@ const CHECK_MS = 10_000;
 const CLOSE_IDLE_MS = 100;
 
 /**
- * The maximum number of requests that begin in one turn of the event loop. Requests of a thousand connections can arrive
- * in one turn.
+ * The maximum number of requests that begin in one turn of the event loop. A thousand connections can each send a
+ * request in the same turn.
  */
 const BEGUN_PER_TURN = 32;
 
 /** Time limits of a listener's connections, in ms. */
 export interface ConnectionDeadlines {
-  /** Time limit for the headers of a request, from its first byte or from the opening of the connection. */
+  /**
+   * Time limit for receiving the headers of a request. It begins with the request's first byte, or with the opening of
+   * the connection.
+   */
   headersMs: number;
   /** Time without data after which a connection is closed. */
   idleMs: number;
@@ -47,7 +50,10 @@ export interface HttpPortOptions {
   explain?: Explain;
 }
 
-/** Disposal closes the port, waits for requests in progress, and closes the connections of those that remain. */
+/**
+ * Disposal closes the port, waits for requests in progress, and closes the connections of requests that are not
+ * finished in time.
+ */
 export interface HttpPort extends AsyncDisposable {
   readonly port: number;
 }
@@ -101,7 +107,7 @@ function close(server: Server, shutdownMs: number): Promise<void> {
     // A connection whose response began before the service stopped becomes idle only after that response.
     const closeIdle = () => afterReading(() => server.closeIdleConnections());
     const idle = setInterval(closeIdle, CLOSE_IDLE_MS);
-    // This also closes idle connections.
+    // `server.close` also closes idle connections.
     const closePort = () =>
       server.close(() => {
         clearTimeout(late);

@@ -10,7 +10,7 @@ export interface LoggerOptions {
   destination?: DestinationStream;
 }
 
-/** Keys whose values must never appear in a log, with the nesting depths at which log lines contain them. */
+/** Keys whose values must never appear in a log, at every nesting depth at which log lines can contain them. */
 const secrets = [
   "authorization",
   "token",

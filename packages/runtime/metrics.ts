@@ -1,8 +1,8 @@
 let source: (() => Promise<string>) | undefined;
 
 /**
- * Sets the function that `metricsText` calls. startTelemetry calls this with the function; its disposal calls it with
- * undefined.
+ * Sets the function that `metricsText` calls, or removes it. startTelemetry sets the function; the disposal of
+ * telemetry removes it.
  */
 export function serveMetricsFrom(read: (() => Promise<string>) | undefined): void {
   source = read;

@@ -5,9 +5,9 @@ import path from "node:path";
 const MODE = 0o600;
 
 /**
- * Replaces a file atomically and durably unless it has this content. Only its owner may read it. The text is first
- * written to a new file with a random name, so that another user who may write to the folder cannot create that file in
- * advance.
+ * Replaces a file atomically and durably unless it already contains this text. Only the file's owner may read it. The
+ * text is first written to a new file with a random name, so that another user who may write to the folder cannot
+ * create that file in advance.
  */
 export async function writePrivately(file: string, text: string): Promise<void> {
   if ((await readFile(file, "utf8").catch(() => undefined)) === text) {
@@ -22,7 +22,7 @@ export async function writePrivately(file: string, text: string): Promise<void> 
       await opened.sync();
     }
     await rename(draft, file);
-    // Only after this does the new name survive a power failure.
+    // The new name survives a power failure only after the folder is synchronized.
     await using folder = await open(path.dirname(file), "r");
     await folder.sync();
   } catch (error) {

@@ -60,7 +60,7 @@ export function observeProcess(): Disposable {
   return stack;
 }
 
-/** Records how late a timer runs: the time that a request waits while other work blocks the event loop. */
+/** Records the delay of a timer: a request waits for the same time while other work blocks the event loop. */
 function measureDelay(): Disposable {
   const delays = durationHistogram(SCOPE, {
     name: "statehouse_event_loop_delay_seconds",
@@ -84,7 +84,7 @@ function measureGarbageCollection(): Disposable {
   });
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
-      // `detail` is missing from the types of Node.
+      // Node's type declarations do not contain `detail`.
       const { kind } = Object(Reflect.get(entry, "detail"));
       pauses.record(entry.duration / 1000, { kind: gcKinds.get(kind) ?? "other" });
     }

@@ -1,6 +1,6 @@
 /** The progress of a command. */
 export interface Progress {
-  /** Adds to the count. */
+  /** Adds `steps` to the count. */
   advance(steps?: number): void;
   /** Sets the total, which can become known or grow during the work. */
   expect(total: number): void;
@@ -18,7 +18,8 @@ export interface ProgressOptions {
 const WIDTH = 30;
 const BAR_MS = 100;
 /**
- * The interval of progress lines if the output is not a terminal, where occasional lines are more useful than a bar.
+ * The interval between progress lines in ms if the output is not a terminal: in a log, occasional lines are more useful
+ * than a bar.
  */
 const LINE_MS = 10_000;
 

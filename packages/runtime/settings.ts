@@ -168,7 +168,7 @@ export const natsSettings = {
 interface DeclaredSubscriber {
   durable: string;
   filter: string;
-  /** The nkeys with which it may list what exists. */
+  /** The nkeys with which the subscriber may list existing objects. */
   publicKeys: readonly string[];
 }
 

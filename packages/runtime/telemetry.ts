@@ -15,7 +15,8 @@ export interface TelemetryOptions {
 
 /**
  * Starts metrics, and also traces if OTEL_EXPORTER_OTLP_ENDPOINT is set. main.ts must call this first, because
- * instruments that were created earlier never record anything. Disposal flushes, so it must come last.
+ * instruments that were created earlier never record anything. Disposal sends the remaining spans, so it must be the
+ * last step of the shutdown.
  */
 export async function startTelemetry({
   service,

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 
-/** The state of a bucket after a token was requested from it. */
+/** The result of requesting a token from a bucket. */
 export interface Taken {
   /** Whether the bucket had a token. */
   allowed: boolean;
@@ -22,7 +22,7 @@ export interface TokenBuckets {
 /** How many buckets are kept. The bucket that was not used for the longest time is dropped first. */
 const MAX_BUCKETS = 100_000;
 
-/** Creates buckets with `capacity` tokens, to which `perSecond` tokens are added. */
+/** Creates buckets that hold at most `capacity` tokens. Each bucket receives `perSecond` tokens a second. */
 export function createTokenBuckets({
   capacity,
   perSecond,

@@ -14,8 +14,8 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 
 export type { Attributes, Span } from "@opentelemetry/api";
 
-// Installed on import instead of by startTelemetry, because logs and error responses need a trace id even if nothing is
-// exported.
+// The context manager is installed on import instead of by startTelemetry, because logs and error responses need a
+// trace id even if no spans are exported.
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
 const tracer = trace.getTracer("statehouse");
@@ -122,7 +122,7 @@ function fail(span: Span, error: unknown): void {
   span.end();
 }
 
-/** Where the trace id begins in a traceparent. */
+/** The position of the trace id in a traceparent. */
 const TRACE_ID_START = 3;
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/;
 

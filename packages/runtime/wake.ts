@@ -1,7 +1,9 @@
-/** Wakes a worker of this process before its next poll. */
+/** Lets code of this process start a waiting worker before the worker's next poll. */
 export interface Wake {
   wake(): void;
-  /** Resolves after `ms` or when woken. Resolves immediately if it was woken since the previous wait. */
+  /**
+   * Resolves after `ms` or when `wake` is called. Resolves immediately if `wake` was called since the previous wait.
+   */
   next(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

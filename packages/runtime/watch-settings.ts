@@ -8,7 +8,7 @@ interface WatchOptions {
   /** Files that are followed in addition to those of the configuration. */
   files?: readonly (FollowedFiles | undefined)[];
   intervalMs?: number;
-  /** Called after settings were renewed, for code that cannot read the current value when it needs it. */
+  /** Called after settings were renewed, for code that cannot read the current value at each use. */
   onRenewal?: () => void;
 }
 

@@ -14,8 +14,8 @@ export interface RetryOptions {
 }
 
 /**
- * Retries `work` until it succeeds. Throws the error of the last attempt, or immediately an error that cannot be
- * retried.
+ * Retries `work` until it succeeds. Throws the error of the last attempt. An error that cannot be retried is thrown
+ * immediately.
  */
 export async function withRetry<T>(
   { attempts, isRetryable = () => true, pauseMs = () => 0, signal }: RetryOptions,

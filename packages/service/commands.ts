@@ -53,7 +53,7 @@ export const migrationSettings = z.object({
     .describe("Seconds to wait for a database that is not available yet."),
 });
 
-/** Applies the missing migrations, and grants the running service's user access to the rows. */
+/** Applies the missing migrations, and grants the database user of the running service access to the rows. */
 export async function migrateService(service: Migrated, print: Print): Promise<void> {
   const config = readConfig(migrationSettings);
   const url = config.MIGRATE_DATABASE_URL ?? config.DATABASE_URL;
@@ -72,7 +72,7 @@ export async function migrateService(service: Migrated, print: Print): Promise<v
   await service.afterMigration(url, print);
 }
 
-/** Returns the user of the running service if it differs from the one that migrates. */
+/** Returns the database user of the running service if it differs from the user that migrates. */
 function runtimeUser(config: z.output<typeof migrationSettings>): string | undefined {
   const { DATABASE_URL: own, MIGRATE_DATABASE_URL: migrating } = config;
   if (own === undefined || migrating === undefined) return undefined;

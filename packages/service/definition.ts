@@ -48,7 +48,7 @@ export interface AppDependencies<Config, Client extends Clients, Options extends
   audit: Audit;
   channels: Record<Client, Channel>;
   identity: ServiceIdentity;
-  /** Creates the caller of a principal, including its grants. */
+  /** Creates the `Caller` of a principal, with the principal's grants. */
   callerOf: CallerFactory;
   logger: Logger;
   options: Partial<Options>;
@@ -81,8 +81,8 @@ export interface ServiceDefinition<
   clients: readonly Client[];
   app(dependencies: AppDependencies<z.output<Schema>, Client, Options>): App;
   /**
-   * Replaces the way in which a principal's grants are loaded. The loader is called again for every write. If omitted,
-   * grants are loaded from the access service and cached by the principal's version vector.
+   * Returns a loader that replaces the usual loading of a principal's grants. It is called again for every write. If
+   * omitted, grants are loaded from the access service and cached by the principal's version vector.
    */
   grants?(app: App): GrantsLoader;
   bindings(app: App, resources: Resources): ServiceBinding[];
@@ -99,7 +99,7 @@ export interface ServiceDefinition<
   ): Readonly<Record<string, Check>>;
   /** Returns listeners for ports in addition to those of gRPC and operations. */
   listeners?(running: Running<z.output<Schema>, App, Resources, Options>): L;
-  /** Runs at the end of the migrate command, on its database. */
+  /** Runs at the end of the migrate command, on the database that was migrated. */
   afterMigration?(url: string, print: (line: string) => void): Promise<void>;
   /**
    * Examines parts of the configuration for the preflight command, in addition to settings, keys, database and NATS.

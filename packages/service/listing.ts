@@ -2,10 +2,13 @@ import type { Listing, StreamPosition } from "@statehouse/events";
 import { ListingService } from "@statehouse/proto/statehouse/events/v1/listing";
 import { implement, type ServiceBinding } from "@statehouse/rpc";
 
-/** The largest number of objects of a page. */
+/** The maximum number of objects on a page. */
 const MAX_LIMIT = 1000;
 
-/** Binds the service with which subscribers list what exists. The gateway authenticates them and limits the filters. */
+/**
+ * Binds the gRPC service with which subscribers list existing objects. The gateway authenticates the subscribers and
+ * limits their filters.
+ */
 export const listingBinding = (
   list: Listing,
   stream: () => Promise<StreamPosition>,

@@ -22,7 +22,7 @@ export interface OpenedApp<App> {
 }
 
 interface Given<Client extends Clients, Options extends object> {
-  /** Channels to use instead of those to the configured addresses. */
+  /** If set, these channels are used instead of channels to the configured addresses. */
   channels: Record<Client, Channel> | undefined;
   /** Mutual TLS of the service's calls, if it makes any. */
   tls: () => GrpcTls | undefined;

@@ -17,7 +17,10 @@ import { type NatsConfig, natsOptions } from "./nats-options.ts";
 type Print = (line: string) => void;
 type JsonKey = Parameters<typeof createIdentity>[1];
 
-/** Examines one part of the configuration. Returns what the operator should know, or throws the problem. */
+/**
+ * Examines one part of the configuration. Returns a note for the operator, if there is one. Throws an error that
+ * describes the problem.
+ */
 export type Examination = () => Promise<string | undefined>;
 
 interface Examined {
@@ -39,12 +42,12 @@ interface Settings extends Partial<NatsConfig>, Partial<GrpcTlsConfig> {
 
 const NATS_MS = 5000;
 const DAY_MS = 86_400_000;
-/** Certificates that expire in fewer days are reported. */
+/** Certificates that expire in fewer days than this are reported. */
 const SOON_DAYS = 14;
 
 /**
  * Examines the settings, keys and stores of a service in the way in which this release would use them, and changes
- * nothing. Prints a line for each part; returns false if one of them would fail. Throws `ConfigError`.
+ * nothing. Prints a line for each part; returns false if any part would fail. Throws `ConfigError`.
  */
 export async function preflight(service: Examined, print: Print): Promise<boolean> {
   const config = readConfig(service.config);

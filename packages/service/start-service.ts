@@ -34,7 +34,7 @@ export interface Dependencies<Client extends Clients> {
   /** Opens no ports: standalone calls `rpc.inProcess()` and serves `handlers` and `checks` itself. */
   embedded?: boolean;
   channels?: Record<Client, Channel>;
-  /** Set if no NATS server runs: the local bus then delivers events inside the process. */
+  /** Set if there is no NATS server. The local bus then delivers events inside the process. */
   bus?: LocalBus;
   logger?: Logger;
 }
@@ -102,7 +102,7 @@ export async function startService<
   starting.use(startPartitions({ database, retentionDays, logger }));
   const key = settings.ASSERTION_PRIVATE_KEY;
   starting.use(startSealer({ database, service: name, key, logger }));
-  // A reading calls all services. One of them records it.
+  // A request that reads the audit trail calls all services. Only the access service records it.
   const recordReading =
     name === "access"
       ? (organization: string) =>
