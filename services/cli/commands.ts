@@ -28,7 +28,7 @@ interface Startable<Schema extends z.ZodObject> {
   start(config: z.output<Schema>): Promise<Stoppable>;
 }
 
-/** Returns the help's lines about settings. */
+/** Returns the lines of `--help` that describe settings. */
 const settingsHelp = (schema: z.ZodObject): string[] => [
   "Settings come from the environment; NAME_FILE names a file that contains NAME:",
   ...describeConfig(schema),
@@ -133,7 +133,7 @@ const gateway = () => import("@statehouse/gateway/service");
 const kit = () => import("@statehouse/service");
 const standalone = () => import("@statehouse/standalone/config");
 
-/** The folder of `npm start`, which several commands use if DATABASE_URL is not set. */
+/** The setting for the data folder of `npm start`. Several commands use this folder if DATABASE_URL is not set. */
 const dataFolder = async () => (await standalone()).standaloneSchema.pick({ DATA_DIR: true });
 
 const migrationSettings = async () => (await kit()).migrationSettings;
@@ -325,8 +325,8 @@ export const commands: Readonly<Record<string, Command>> = {
 };
 
 /**
- * Checks the service that runs on this machine. With addresses as arguments, checks those instead, for example from the
- * pods of `helm test`.
+ * Checks the service that runs on this machine. If addresses are given as arguments, checks those addresses instead;
+ * the pods of `helm test` do this.
  */
 function healthcheckCommand(): Command {
   const ofService = perService(

@@ -19,7 +19,7 @@ const inOrder = (one: AuditRecord, other: AuditRecord): number =>
 
 interface Span {
   organizationId: string;
-  /** From this time on, and before `until`. */
+  /** The records of the interval were recorded at this time or later, and before `until`. */
   since: Micros;
   until: Micros;
 }
@@ -45,9 +45,9 @@ export interface AuditTrailPage {
 }
 
 /**
- * Reads a page of an organization's audit trail: the records of all services in the order of their times. It ends at
- * the time up to which the records of all services are complete. So records that are added meanwhile follow the last
- * page and move no other page.
+ * Reads a page of an organization's audit trail: the records of all services in the order of their times. The list ends
+ * at the time up to which the records of all services are complete. Records that are added later therefore follow the
+ * last page, and the other pages do not change.
  */
 export async function readAuditTrail({
   client,
@@ -104,7 +104,9 @@ const requestOf = ({ organizationId, since, until }: Span) => ({
   until: timestampOf(until),
 });
 
-/** Returns the numbers of records of all services in intervals of this length, in the order of their times. */
+/**
+ * Returns intervals of this length in the order of time, each with the number of records that all services have in it.
+ */
 async function countedIntervals(
   { client, caller }: Reader,
   span: Span,
@@ -124,7 +126,7 @@ async function countedIntervals(
     .toSorted((one, other) => one.start - other.start);
 }
 
-/** Returns the first records of a span of one service. */
+/** Returns the first records that one service has in a span of time. */
 async function firstRecords(
   { client, caller }: Reader,
   name: keyof Channels,

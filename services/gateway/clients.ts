@@ -28,7 +28,7 @@ export function createClients(channels: Channels): Clients {
   ) => {
     const key = `${of} ${service.typeName}`;
     const known = clients.get(key);
-    // Safe cast: `client` below stored the client that it created for this service.
+    // Safe cast: the stored client was created for this service by the code below.
     if (known) return known as Client<Service>;
     const channel = byName.get(of);
     if (!channel) throw new Error(`there is no channel to ${service.typeName}`);

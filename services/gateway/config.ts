@@ -8,8 +8,8 @@ import {
 import { z } from "zod";
 
 /**
- * The lowest rate limit with which public clients work: they limit themselves to two thirds of it, and this must permit
- * at least one request at a time.
+ * The lowest rate limit with which public clients work. They limit their own requests to two thirds of the rate limit,
+ * and this must allow at least one request at a time.
  */
 const MIN_RATE_LIMIT = 30;
 

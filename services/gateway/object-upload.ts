@@ -18,8 +18,8 @@ const refused = (cause?: unknown) =>
   unavailable("state_upload", "The state could not be stored; try again.", cause);
 
 /**
- * Creates the error for an upload that cannot succeed if repeated: other bytes were uploaded first, or the state
- * version was discarded in the meantime.
+ * Creates the error for an upload that would fail again if it were repeated: other bytes were uploaded first, or the
+ * state version was discarded in the meantime.
  */
 const notTaken = () =>
   conflict("state_not_taken", "The state version no longer accepts this state.");

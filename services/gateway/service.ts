@@ -76,7 +76,7 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     drainMs: config.DRAIN_SECONDS * 1000,
     logger,
   });
-  // Opened first and closed last: the process is live while it starts and stops.
+  // Opened first and closed last, because the process must be live while it starts and stops.
   const ops = parts.embedded
     ? undefined
     : starting.use(await startOpsServer({ host: config.HOST, port: config.OPS_PORT }));
@@ -172,8 +172,8 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
 }
 
 /**
- * Throws if a response could take longer than its connection may be idle, or a change that waits for a lease longer than
- * its request, because such responses would never arrive.
+ * Throws if a response could take longer than its connection may be idle, or if a change could wait for a lease longer
+ * than its request may take. Such responses would never arrive.
  */
 function requireConsistentTimeouts({
   REQUEST_TIMEOUT,
@@ -198,7 +198,7 @@ export const service = { name: SERVICE, config: configSchema, start } as const;
 /** Time limit of a readiness check, in ms. Shorter than the limit of the operations server. */
 const CHECK_MS = 1500;
 
-/** Resolves if the service responds, even with a refusal. */
+/** Resolves if the service responds, even if it refuses the call. */
 async function answers(call: () => Promise<unknown>): Promise<void> {
   try {
     await runWithDeadline(Date.now() + CHECK_MS, call);

@@ -6,7 +6,7 @@ import { openServiceDatabases, organizationIdOf } from "./service-databases.ts";
 
 const usage = "usage: statehouse access-report <organization> [--json]";
 
-/** Prints who may do what in an organization today, and since when. */
+/** Prints the current permissions of users and teams in an organization, and the date since which each has them. */
 export async function runAccessReport(
   args: readonly string[],
   print: (line: string) => void,
@@ -42,7 +42,10 @@ function parsed(args: readonly string[]): { organization: string; json: boolean 
 
 type Names = ReadonlyMap<string, string>;
 
-/** Returns the names of the projects and workspaces of the report, if the database that has them is configured. */
+/**
+ * Returns the names of the projects and workspaces of the report, if the database that contains the names is
+ * configured.
+ */
 async function namesOf(workspaces: Database | undefined, report: AccessReport): Promise<Names> {
   const ids = [
     ...report.teams.flatMap(({ grants }) => grants.map(({ targetId }) => targetId)),
@@ -72,7 +75,7 @@ const day = (time: Date | null): string => time?.toISOString().slice(0, 10) ?? "
 
 type Cells = readonly string[];
 
-/** Returns the lines of a table with aligned columns; one line if it has no rows. */
+/** Returns the lines of a table with aligned columns. A table without rows has one line. */
 function table(title: string, columns: Cells, rows: readonly Cells[]): string[] {
   if (rows.length === 0) return [`${title}: none`, ""];
   const all = [columns, ...rows];
@@ -92,8 +95,8 @@ function permissionsOf(access: string, permissions: Readonly<Record<string, unkn
 }
 
 /**
- * Returns what each team may do, one row for each of its permissions: members of the owners team may do everything, all
- * others what the rows of their teams say.
+ * Returns the permissions of each team, one row for each permission. Members of the owners team may do everything. All
+ * other members have the permissions of their teams.
  */
 function rights({ teams }: AccessReport, names: Names): Cells[] {
   return teams.flatMap((team) => [

@@ -167,7 +167,7 @@ const published = z.object({
   hash,
 });
 
-/** Reads heads from lines of the log and from messages of the stream. Other lines are skipped. */
+/** Reads the heads in a file that contains log lines, messages of the stream, or both. Other lines are skipped. */
 async function readHeads(file: string): Promise<Map<string, { hash: string }>> {
   const heads = new Map<string, { hash: string }>();
   const lines = createInterface({ input: createReadStream(file) });
@@ -192,7 +192,7 @@ function jsonOf(line: string): unknown {
 
 /**
  * Writes the records of an organization as JSON lines, merged from all databases in the order of their times. Only one
- * page of each database is in memory.
+ * page of each database is in memory at a time.
  */
 async function exportRecords(
   databases: ServiceDatabases["databases"],
@@ -233,7 +233,7 @@ async function exportRecords(
 const lineOf = (service: string, { recordedAt, ...record }: TrailRecord): string =>
   `${JSON.stringify({ time: textOfMicros(recordedAt), service, ...record })}\n`;
 
-/** Resolves when the reader of the output has room for more. */
+/** Writes a line. If the buffer of the output is full, returns a promise that resolves when it is empty again. */
 const written = (line: string): Promise<void> | undefined =>
   process.stdout.write(line)
     ? undefined

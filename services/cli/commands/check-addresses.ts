@@ -4,7 +4,8 @@ const TIMEOUT_MS = 10_000;
 const AT_A_TIME = 10;
 
 /**
- * Requests each address and prints its status, or why there is no response. Returns whether all responded with success.
+ * Requests each address and prints its status, or why there is no response. Returns whether all addresses responded
+ * with a success status.
  */
 export async function checkAddresses(
   addresses: readonly string[],

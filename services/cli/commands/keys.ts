@@ -147,7 +147,7 @@ function kindOf(name: string): Kind {
   throw new StartError(`Kind '${name}' is unknown; expected one of ${kinds.join(", ")}.`);
 }
 
-/** Existing keys are never overwritten: values that they encrypted would be lost. */
+/** Existing keys are never overwritten, because values that were encrypted with them could no longer be decrypted. */
 async function requireAbsent(file: string): Promise<void> {
   const exists = await access(file).then(
     () => true,

@@ -23,13 +23,13 @@ export const databasesSettings = z.object({
 export interface ServiceDatabases {
   /** The databases by their service. */
   databases: ReadonlyMap<Storing, Database>;
-  /** The folder of `npm start`, if the databases are its own. */
+  /** The data folder of `npm start`, if the databases are in it. */
   folder: string | undefined;
 }
 
 /**
- * Opens the databases that the environment configures or, if it configures none, those of DATA_DIR of `npm start`.
- * `stack` closes them. Throws `StartError`.
+ * Opens the databases that the environment configures. If it configures none, opens those in the data folder (DATA_DIR)
+ * of `npm start`. `stack` closes them. Throws `StartError`.
  */
 export async function openServiceDatabases(stack: AsyncDisposableStack): Promise<ServiceDatabases> {
   const config = readConfig(databasesSettings);
@@ -74,7 +74,7 @@ export async function organizationIdOf(
   );
   const [row] = found ?? [];
   if (row) return row.id;
-  // The audit trail also contains organizations that were deleted, which only have an id.
+  // The audit trail also contains records of deleted organizations. Such an organization can only be named by its id.
   if (organization === INSTALLATION || organization.startsWith("org-")) return organization;
   throw new StartError(
     found

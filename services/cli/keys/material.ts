@@ -3,7 +3,7 @@ import { hasCode } from "@statehouse/errors";
 import { StartError } from "@statehouse/runtime";
 import { z } from "zod";
 
-// All keys of one installation. In every list the first entry is in use and the others are accepted.
+// All keys of one installation. In every list, the first entry is in use, and the others are only accepted.
 
 const createdAt = z.iso.datetime();
 const ring = z.array(z.object({ id: z.string(), createdAt, key: z.base64() })).min(1);
@@ -51,7 +51,7 @@ export type Subscriber = Material["subscribers"][string];
 /** The services of an installation. */
 export const services = ["access", "workspaces", "state", "gateway"] as const;
 
-/** The names of runners, as services accept them. */
+/** Returns whether services accept `name` as the name of a runner. */
 export const isRunner = (name: string): boolean => /^runner(-[a-z0-9-]+)?$/.test(name);
 
 /** The names of subscribers. Durable names of services begin with the name of their service. */

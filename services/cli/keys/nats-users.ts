@@ -19,10 +19,10 @@ const nkeysOf = (keys: Material["nats"][string] = []) =>
   keys.map(({ publicKey }) => ({ nkey: publicKey }));
 
 /**
- * Returns the part of the NATS server's configuration with the accounts and nkeys of the services and the subscribers.
- * A subscriber has an account of its own, because permissions on subjects do not confine a JetStream client: its
- * request can name any subject for the response, and the server publishes the response there, even if that subject
- * purges the stream.
+ * Returns the part of the NATS server's configuration that contains the accounts and nkeys of the services and the
+ * subscribers. A subscriber has an account of its own, because permissions on subjects do not restrict a JetStream
+ * client enough. A client's request can name any subject for the response, and the server publishes the response on
+ * that subject, even if it is the one that purges the stream.
  */
 export function natsUsers({ nats, subscribers }: Material): string {
   const all = Object.entries(subscribers).map(([name, subscriber]) => ({ name, ...subscriber }));
@@ -53,8 +53,8 @@ function publishedBy(service: string, subscribers: readonly Named[]): string[] {
   return [
     `statehouse.${service}.>`,
     "$JS.API.INFO",
-    // Only the access service publishes events for the mail sender. All services may create the streams and the durable
-    // consumers that subscribers import.
+    // Only the access service publishes events for the mail sender. Every service may create the streams, and the
+    // durable consumers that subscribers import.
     ...(service === "access" ? ["statehouse-mail.access.>"] : []),
     ...["STATEHOUSE", "STATEHOUSE_MAIL"].flatMap((stream) =>
       ["INFO", "CREATE", "UPDATE"].map((action) => `$JS.API.STREAM.${action}.${stream}`),
@@ -72,7 +72,10 @@ function publishedBy(service: string, subscribers: readonly Named[]): string[] {
   ];
 }
 
-/** What a subscriber may request: the position of its durable consumer, the next events, and acknowledgements. */
+/**
+ * The requests that a subscriber may send: for the position of its durable consumer, for the next events, and to
+ * acknowledge events.
+ */
 const requestsOf = (one: Named) => {
   const durable = `${streamOf(one)}.${one.name}`;
   return { info: `CONSUMER.INFO.${durable}`, next: `CONSUMER.MSG.NEXT.${durable}`, durable };

@@ -77,7 +77,7 @@ const certificateSecret = (name: string, values: Values, options: ManifestOption
     options,
   );
 
-/** JSON texts are valid in YAML. */
+/** The values are written as JSON strings, which are valid YAML. */
 function secret(
   name: string,
   type: string,

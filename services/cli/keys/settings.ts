@@ -23,7 +23,7 @@ const ofSubscriber = { NATS_NKEY_SEED: true };
 const list = (keys: readonly { id: string; key: string }[]): string =>
   keys.map(({ id, key }) => `${id}:${key}`).join(",");
 
-/** Returns the values for one service, runner or subscriber. It receives no private key of another one. */
+/** Returns the values for one service, runner or subscriber. They contain no private key of any other. */
 export function valuesOf(material: Material, name: string): Values {
   const { assertions, uploads, sealing, nats, subscribers, authority, certificates } = material;
   const publicKeys = Object.fromEntries(

@@ -61,7 +61,9 @@ const sqlOf = (name: string) => {
   return found.fresh.query;
 };
 
-/** Writes the published heads of all services to a file, as a subscriber of the stream stores them. */
+/**
+ * Writes the published heads of all services to a file, in the form in which a subscriber of the stream stores them.
+ */
 async function keptHeads(): Promise<string> {
   const file = path.join(folder, "heads.jsonl");
   const lines: string[] = [];

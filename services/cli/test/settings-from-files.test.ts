@@ -39,7 +39,7 @@ test("commands read the database's address and the keys from files", async () =>
     BLOB_STORE: "directory",
     BLOB_DIRECTORY: path.join(folder, "blobs"),
   };
-  // If the command ignored the file that contains the address, it would look for a data folder in DATA_DIR.
+  // If the command ignored the file that contains the address, it would use the data folder that DATA_DIR names.
   const elsewhere = { ...environment, DATA_DIR: path.join(folder, "none") };
   const out = path.join(folder, "out");
   for (const [args, printed] of [

@@ -8,7 +8,7 @@ const program = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 type Environment = Record<string, string>;
 
-/** Runs a command of the command line until it exits. The command has only the settings in `env`. */
+/** Runs a `statehouse` command until it exits. The command has only the settings in `env`. */
 export const statehouse = (args: readonly string[], env: Environment) =>
   new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
     execFile(

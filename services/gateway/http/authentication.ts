@@ -46,7 +46,8 @@ export function createAuthentication(
   const alone = async ({ token, address }: Presented) =>
     (await client.authenticate({ token, withExpiry }, { ...service, clientAddress: address }))
       .principal;
-  // Two clients can present the same token, and the audit trail distinguishes their addresses.
+  // The key contains the address, because two clients can send the same token and the audit trail records each client's
+  // address.
   const keyOf = ({ token, address }: Presented) => `${address} ${token}`;
   const presentedOf = (key: string): Presented => {
     const end = key.indexOf(" ");

@@ -9,7 +9,9 @@ export interface BodyMemory {
   lease(principal: string): BodyLease;
 }
 
-/** The part of the total that one principal may use. The largest allowed body fits even if it exceeds this part. */
+/**
+ * The part of the total that one principal may use. The largest allowed body is accepted even if it exceeds this part.
+ */
 const SHARE = 1 / 4;
 
 /**

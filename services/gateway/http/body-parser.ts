@@ -38,7 +38,10 @@ export interface BodyParserLimits {
   startMs?: number;
 }
 
-/** Larger bodies, and bodies with more values, are parsed in the thread. */
+/**
+ * The limit of bodies that are parsed outside the thread. Larger bodies, and bodies with more values, are parsed in the
+ * thread.
+ */
 const INLINE_BYTES = 4 * 1024 * 1024;
 const INLINE_VALUES = 20_000;
 
@@ -51,8 +54,8 @@ const isSmall = (bytes: Uint8Array): boolean =>
  */
 const SILENCE_MS = 30_000;
 /**
- * A new thread loads all routes first, which takes one to two seconds of CPU time. On a machine that is very busy, that
- * takes long.
+ * A new thread first loads all routes. This takes one to two seconds of CPU time, and much longer on a very busy
+ * machine.
  */
 const START_MS = 120_000;
 /** Heap limit of the thread. A body that needs more memory ends the thread but not the process. */
@@ -97,7 +100,8 @@ export function createBodyParser({ startMs = START_MS }: BodyParserLimits = {}):
     worker.unref();
     isStarted = false;
     worker.on("message", (answer: BodyAnswer) => {
-      // The bodies of a thread that was replaced have been refused.
+      // The message is from a thread that was replaced. The requests whose bodies waited for that thread have already
+      // failed.
       if (thread !== worker) return;
       isStarted = true;
       const asked = waiting.get(answer.number);

@@ -6,7 +6,7 @@ import { parseLeniently } from "./lenient.ts";
 /** Matches escape sequences that can encode characters that the database does not accept. */
 const SUSPECT = /\\u(?:0000|d[89a-f])/i;
 
-/** Parses UTF-8 text as JSON; returns undefined if it contains only white space. Throws `badRequest` and `invalid`. */
+/** Parses UTF-8 text as JSON; returns undefined if it contains only white space. Throws `badRequest` or `invalid`. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === "") return undefined;
@@ -101,8 +101,8 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a schema's problem as the words that follow the field's name. If undefined is returned, the schema's own
- * message is used.
+ * Returns the words that describe a schema's problem after the field's name; undefined if the schema's own message is
+ * used.
  */
 function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {

@@ -1,4 +1,4 @@
 import { editionTable, type Feature } from "@statehouse/runtime";
 
-/** The extension of the OpenAPI document that names the editions of a member or an operation. */
+/** Returns the member of the OpenAPI document that names the editions which have a member or an operation. */
 export const editionsOf = (feature: Feature) => ({ "x-editions": editionTable[feature] });

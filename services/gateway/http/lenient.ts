@@ -16,7 +16,7 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
     return Object.fromEntries(members);
   }
   if (schema instanceof z.ZodArray) {
-    // A list whose items can be of any type is invalid only because it is too long.
+    // A list whose items can be of any type is invalid only if it is too long.
     if (!Array.isArray(value) || schema.element instanceof z.ZodUnknown) return [];
     return value.map((item) => parseLeniently(schema.element, item));
   }
@@ -26,7 +26,7 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
   if (schema instanceof z.ZodPipe) {
     return parseLeniently(schema.out, parseLeniently(schema.in, value));
   }
-  // A transform with a problem is replaced by its input.
+  // If a transform reports a problem, its input is returned.
   if (schema instanceof z.ZodTransform) return value;
   return schema instanceof z.ZodString ? "" : undefined;
 }

@@ -18,7 +18,7 @@ describe("the limit of a token", () => {
     const burst = () =>
       Promise.all(Array.from({ length: 60 }, () => from("192.0.2.1", "busy-good")));
     const answers = await burst();
-    // A slow machine sends the first ones so slowly that the bucket is not empty.
+    // A slow machine may send the first requests so slowly that the bucket does not become empty.
     while (answers.length < 600 && answers.every(({ status }) => status !== 429)) {
       answers.push(...(await burst()));
     }
@@ -55,7 +55,8 @@ describe("the limit of invalid tokens", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     expect((await from(address, "unseen-good")).status).toBe(429);
     expect(seen.authenticated).toBe(before);
-    // Neither a credential that was valid nor another address is refused.
+    // A credential that was valid before is not refused at this address, and no credential is refused at another
+    // address.
     expect((await from(address, "known-good")).status).toBe(200);
     expect((await from("192.0.2.3", "wrong")).status).toBe(401);
   });

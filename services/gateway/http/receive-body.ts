@@ -51,7 +51,7 @@ export function receiveBody(
   return promise;
 }
 
-/** Number of chunks that are kept without copying. The bodies of most requests have fewer. */
+/** Number of chunks that are kept without copying them. Most bodies have fewer chunks. */
 const FIRST_CHUNKS = 16;
 const BLOCK_BYTES = 64 * 1024;
 

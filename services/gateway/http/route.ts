@@ -22,7 +22,7 @@ export interface Settings {
   publicUrl: string;
 }
 
-/** The context of handlers and resources. */
+/** The context that handlers and resources receive. */
 export interface RequestContext {
   client: Clients;
   objects: ObjectUpload;
@@ -63,7 +63,7 @@ export interface Rendering<Result> {
   render(result: Result, rendered: Rendered): Promise<string> | string;
 }
 
-/** The type of the `:name` parameters in a path. */
+/** The type of a path's parameters: an object with one member for each `:name` in the path. */
 export type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer Tail}`
   ? ParamsOf<Head> & ParamsOf<Tail>
   : Path extends `:${infer Name}`
@@ -106,7 +106,7 @@ export interface RouteDeclaration<
    * response.
    */
   validatesOnly?: boolean;
-  /** JSON pointers of message fields that are not in the attribute of the same name. */
+  /** The JSON pointers of message fields that a body does not contain as the attribute of the same name. */
   pointers?: Pointers;
   /** Supported includes; nested includes are paths such as `run.created_by`. */
   includes?: readonly string[];
@@ -151,7 +151,10 @@ export interface Route {
   ) => Promise<string | undefined>;
 }
 
-/** The default limit. It is larger than every document that clients send on routes without their own limit. */
+/**
+ * The maximum size of a body on routes without their own limit, in bytes. All documents that clients send to such
+ * routes are smaller.
+ */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Declares a route. The router and the coverage test are derived from these declarations. */

@@ -15,9 +15,9 @@ export async function withPointers<Result>(
 }
 
 /**
- * Throws `invalid` with `problems` and with the problems that `validate` throws. A problem at or below the position of
- * one that is already in `problems` follows from it and is omitted. Other errors that `validate` throws, such as
- * `notFound`, take precedence.
+ * Throws `invalid` with `problems` and with the problems that `validate` throws. A problem of `validate` is omitted if
+ * its position is at or below that of one of `problems`, because it is a consequence of that one. Other errors that
+ * `validate` throws, such as `notFound`, take precedence.
  */
 export async function refuse(
   problems: readonly FieldError[],

@@ -60,7 +60,7 @@ export async function resolveIncludes<Context>(
   return found;
 }
 
-/** Returns the resource objects of `groups`, each once, without those in `primary`. */
+/** Returns each resource object of `groups` once, and omits those that are in `primary`. */
 export function distinct<Context>(
   primary: readonly ResourceObject[],
   groups: readonly Group<Context>[],

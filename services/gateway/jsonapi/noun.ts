@@ -35,8 +35,8 @@ type Output<Item, Context> =
   | { out?: never; shown?: never; writeOnly: true };
 
 /**
- * An attribute. Without `out`, documents show the item's field, or null if it is absent. `shown` is the schema of the
- * member in documents, if it differs from `in`.
+ * An attribute. Without `out`, documents show the item's field of the same name, or null if the item does not have the
+ * field. `shown` is the schema of the member in documents, if it differs from `in`.
  */
 type Attribute<Message, Item, Context> =
   | {
@@ -60,7 +60,7 @@ export interface Noun<Message, Item, Context> {
   relationships?: Readonly<Record<string, AnyFieldInput<Message>>>;
   /** Attributes that have an alternative name. */
   spellings?: Spellings;
-  /** JSON pointers of fields that are only a part of a member or an item of a list. */
+  /** The JSON pointers of fields that are a part of a member, or an item of a list. */
   pointers?: Pointers;
 }
 

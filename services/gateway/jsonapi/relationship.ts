@@ -51,7 +51,8 @@ export const fixedTarget = <Parent, Item, Context>(
 const noResources = () => [];
 
 /**
- * Declares a relationship to at most one resource, whose type is one of `types` or that of any of the targets.
+ * Declares a relationship to at most one resource. The resource's type is one of `types` or the type of one of the
+ * targets.
  */
 export function toOne<Parent, Context>(declaration: {
   types?: readonly string[];

@@ -22,7 +22,7 @@ export interface ResourceObject {
   links?: Links;
 }
 
-/** Resources of one type from which relationships can be loaded. */
+/** Resources of one type whose relationships can be loaded. */
 export interface Group<Context> {
   readonly type: string;
   /** Loads the resources that `relationship` (its name in documents) refers to, in one batched call for each type. */
@@ -35,7 +35,7 @@ export interface Group<Context> {
 /** The result of loading one relationship of many parents. */
 export interface Loaded<Item, Context> {
   groups: readonly Group<Context>[];
-  /** The linkage of each parent; set if `show` cannot determine it. */
+  /** The linkage of each parent; set if `show` cannot determine the linkage from the parent alone. */
   linkage?: ReadonlyMap<Item, readonly Identifier[]>;
 }
 
@@ -135,7 +135,7 @@ export function resource<Item, Context>(
   };
 }
 
-/** Combines items of one resource into a group from which relationships can be loaded. */
+/** Combines items of one resource into a group whose relationships can be loaded. */
 export function groupOf<Item, Context>(
   of: CompiledResource<Item, Context>,
   items: readonly Item[],

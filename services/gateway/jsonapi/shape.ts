@@ -16,8 +16,8 @@ export const optionalText = z.string().nullable();
 export const anyValue = z.unknown();
 
 /**
- * Marks a member that still works but will be removed; clients should use `instead`. How long it remains is part of the
- * compatibility that clients are promised.
+ * Marks a member that is still supported but will be removed; clients should use `instead`. The compatibility promise
+ * to clients states how long such a member remains.
  */
 export const deprecated = <Schema extends z.ZodType>(schema: Schema, instead: string): Schema =>
   schema.meta({ deprecated: true, description: `Use ${instead}.` });
@@ -26,8 +26,8 @@ type Describe = (converted: JsonSchema, io: Io) => JsonSchema;
 const described = new WeakMap<z.core.$ZodType, Describe>();
 
 /**
- * Returns `schema`, described in JSON Schema by what `describe` returns. For schemas that check or convert values with
- * code, which JSON Schema cannot express.
+ * Returns `schema` with the JSON Schema that `describe` returns. Used for schemas that check or convert values with
+ * code, because JSON Schema cannot express code.
  */
 export function describedAs<Schema extends z.ZodType>(schema: Schema, describe: Describe): Schema {
   described.set(schema, describe);
@@ -60,7 +60,7 @@ export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
         delete value.deprecated;
         delete value.description;
       }
-      // These bounds are only those of exact integers in JavaScript; the value has no such limits.
+      // Zod adds the bounds of JavaScript's exact integers. They are removed, because they are not limits of the value.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
@@ -68,7 +68,10 @@ export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
   return io === "input" ? withOptionalSections(converted) : converted;
 }
 
-/** Makes members optional that are objects without a required member: `section` reads their absence as `{}`. */
+/**
+ * Makes each member optional that is an object without required members, because `section` treats such a member as `{}`
+ * if it is absent.
+ */
 function withOptionalSections(schema: JsonSchema): JsonSchema {
   const converted = Object.entries(schema).map(([keyword, value]) => [
     keyword,

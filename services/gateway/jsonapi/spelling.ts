@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { describedAs, isSchema, type JsonSchema } from "./shape.ts";
 
-/** The alternative name of each attribute that has two names, by the name that this product uses. */
+/** Maps the name that this product uses for an attribute to the attribute's alternative name. */
 export type Spellings = Readonly<Record<string, string>>;
 
 /**

@@ -5,7 +5,7 @@ import { type OpenApiDocument, openApiDocument } from "./document.ts";
 
 const document = openApiDocument(routes);
 
-/** Returns the document with one JSON value changed: a text that occurs in it is replaced. */
+/** Returns the document with one change: in the operations of `path`, the text `from` is replaced by `to`. */
 const changed = (path: string, from: string, to: string): OpenApiDocument => {
   const operations = document.paths[path];
   const text = JSON.stringify(operations);

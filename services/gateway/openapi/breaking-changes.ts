@@ -2,13 +2,13 @@ import type { JsonSchema } from "../jsonapi/shape.ts";
 import { isSchema } from "../jsonapi/shape.ts";
 import type { OpenApiDocument, Operation } from "./document.ts";
 
-/** What a client can rely on: each fact is a line such as `GET /x 200 data.id: string`. */
+/** The facts of a document that clients can rely on. Each fact is a line such as `GET /x 200 data.id: string`. */
 interface Facts {
   /** Members and types of requests. A client breaks if one disappears. */
   readonly accepted: Set<string>;
   /** Required members and parameters of requests. A client breaks if one is added. */
   readonly required: Set<string>;
-  /** Operations and members of responses that are always there. A client breaks if one disappears. */
+  /** Operations, and the members that are always present in responses. A client breaks if one disappears. */
   readonly shown: Set<string>;
   /** Types of members of responses. A client breaks if an existing member gets another type. */
   readonly types: Map<string, Set<string>>;
@@ -82,7 +82,7 @@ function addRequest(
   }
 }
 
-/** Follows a reference to a shared parameter. */
+/** Returns the parameter, or the shared parameter that it refers to. */
 function parameterAt({ components }: OpenApiDocument, parameter: JsonSchema): JsonSchema {
   if (typeof parameter.$ref !== "string") return parameter;
   return components.parameters[parameter.$ref.split("/").at(-1) ?? ""] ?? {};

@@ -31,7 +31,7 @@ test(
     expect(run("--renew")).toEqual({ status: 0, stderr: "" });
     const current = readFileSync(file, "utf8");
 
-    // The document of origin/main has one more operation.
+    // On origin/main, the document has an operation that the current document does not have.
     const before = JSON.parse(current);
     before.paths["/api/v2/gone"] = before.paths["/api/v2/account/details"];
     writeFileSync(file, JSON.stringify(before));

@@ -1,6 +1,6 @@
 import { isSchema, type JsonSchema } from "../jsonapi/shape.ts";
 
-/** The contents of a JSON:API's OpenAPI document, as names that do not depend on how the document is written. */
+/** The contents of the OpenAPI document of a JSON:API, as names that do not depend on the structure of the document. */
 export interface Names {
   /**
    * Operations (`GET /teams/{}`), their query parameters (`GET /teams/{} ?include`) and the values that `include`
@@ -65,7 +65,7 @@ function enumIn(document: JsonSchema, schema: unknown): string[] {
   ];
 }
 
-/** Follows a reference within the document. */
+/** Returns the schema, or the schema of the document that it refers to. */
 function resolved(document: JsonSchema, schema: unknown): JsonSchema {
   if (!isSchema(schema)) return {};
   if (typeof schema.$ref !== "string") return schema;
@@ -74,7 +74,7 @@ function resolved(document: JsonSchema, schema: unknown): JsonSchema {
   return resolved(document, target);
 }
 
-/** Adds the members of each resource below `value`: of each schema with a `type` and attributes. */
+/** Adds the members of each resource below `value`. A resource is a schema with a `type` and attributes. */
 function addMembers(
   members: Set<string>,
   document: JsonSchema,
@@ -99,7 +99,7 @@ function typesOf(document: JsonSchema, schema: unknown): string[] {
   return typeof one === "string" ? [one] : enumIn(document, schema);
 }
 
-/** Adds the properties of an object, and those of objects in attributes. */
+/** Adds the properties of an object and, for attributes, the properties of nested objects. */
 function addNested(
   members: Set<string>,
   document: JsonSchema,

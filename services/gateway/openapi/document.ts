@@ -109,7 +109,7 @@ function operationOf(
   };
 }
 
-/** Returns the command that calls the operation. */
+/** Returns the curl command that calls the operation. */
 function curlOf(route: Route): string {
   const { method, path, credentials, body } = route;
   const parts = [
@@ -122,7 +122,7 @@ function curlOf(route: Route): string {
   return parts.join(" ");
 }
 
-/** Returns the example of the route's body as a quoted argument for the shell; without one, a file name. */
+/** Returns the example of the route's body as a quoted shell argument; if there is no example, a file name. */
 function dataOf(route: Route): string {
   const { example } = exampleOfBody(route);
   if (example === undefined) return "@body.json";
@@ -144,7 +144,9 @@ function operationIdOf({ method, path }: Route): string {
   return method.toLowerCase() + words.join("");
 }
 
-/** Returns the noun that an operation is about: the last segment of the path before an action or a parameter. */
+/**
+ * Returns the resource type that an operation concerns: the last segment of the path before an action or a parameter.
+ */
 function tagOf(path: string): string {
   const segments = path
     .replace(/^\/api\/v2\//, "")
@@ -203,7 +205,7 @@ const includeParameter = (includes: readonly string[]): JsonSchema => ({
   schema: { type: "array", items: { type: "string", enum: includes } },
 });
 
-/** The statuses of failures that a route can return: its own and those that it shares with others. */
+/** Returns the statuses of the failures that a route can return: its own and those that it shares with other routes. */
 const failuresOf = ({ failures, body, credentials }: Route): readonly number[] =>
   [
     ...new Set<number>([

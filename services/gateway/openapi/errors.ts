@@ -177,7 +177,7 @@ const schemaOf = (status: number, codes: readonly string[]): JsonSchema => ({
   additionalProperties: false,
 });
 
-/** The shared responses to which operations refer: those of all failures, and 304. */
+/** The shared responses to which operations refer: one for each failure, and one for the status 304. */
 export const sharedResponses: Readonly<Record<string, JsonSchema>> = {
   NotModified: {
     description: "The body has not changed: `If-None-Match` contains its entity tag.",
@@ -200,7 +200,7 @@ function responsesOfFailures(): Readonly<Record<string, JsonSchema>> {
               headers: Object.fromEntries(
                 headers.map((header) => [
                   header,
-                  // Responses contain the headers of the rate limit only while a limit is set.
+                  // Responses contain the rate limit's headers only if a rate limit is configured.
                   { required: !header.startsWith("X-RateLimit-"), schema: { type: "string" } },
                 ]),
               ),

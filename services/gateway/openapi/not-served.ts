@@ -1,4 +1,4 @@
-/** A name, or several with `*`, that the product does not serve. */
+/** A name that the product does not serve. A `*` in it stands for several names. */
 export interface NotServed {
   readonly pattern: string;
   readonly reason: string;

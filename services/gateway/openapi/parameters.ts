@@ -5,7 +5,7 @@ export function createParameters() {
   const uses = new Map<string, { parameter: JsonSchema; count: number; name: string }>();
   const taken = new Set<string>();
 
-  /** Returns a name for the component, which has letters, digits and hyphens only. */
+  /** Returns a name for the component that consists only of letters, digits and hyphens. */
   const nameOf = ({ name }: JsonSchema): string => {
     const words = String(name)
       .split(/\W+/)

@@ -34,7 +34,7 @@ export const agentPoolNoun: Noun<
 
 const sentAttributes = attributesOf(agentPoolNoun);
 
-/** An agent pool, which is only a record for runners: Statehouse runs no agents. */
+/** An agent pool. Statehouse only stores it for runners and runs no agents itself. */
 export const agentPoolResource = resource<AgentPool, RequestContext>({
   type: "agent-pools",
   id: ({ id }) => id,

@@ -3,13 +3,16 @@ import { hash } from "node:crypto";
 /** The path of the image that stands for a user, a team or an organization. */
 export const avatarPath = (id: string): string => `/avatars/${id}`;
 
-/** Cells of one side. The image is symmetric, so the left half and the middle column determine it. */
+/**
+ * The number of cells on each side of the image. The image is symmetric, so its left half and its middle column
+ * determine it.
+ */
 const CELLS = 5;
 const COLUMNS = 3;
 
 /**
- * Returns an SVG image that is computed from an id only. It therefore shows nothing about the id, not even whether the
- * id exists.
+ * Returns an SVG image that is computed only from the id. The image therefore reveals nothing about the object, not
+ * even whether it exists.
  */
 export function avatarOf(id: string): string {
   const bytes = hash("sha256", id, "buffer");

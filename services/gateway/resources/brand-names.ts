@@ -11,7 +11,7 @@ export const brandNames = {
   "workspace-kpis-run-count": "workspace-kpis-runs-count",
 } as const satisfies Spellings;
 
-/** Returns the attributes, with those that have a branded name under both names. */
+/** Returns the attributes. Those that have an alternative name appear under both names. */
 export function withBothSpellings<Value>(
   attributes: Readonly<Record<string, Value>>,
 ): Record<string, Value> {

@@ -5,7 +5,7 @@ import { resource } from "../jsonapi/resource.ts";
 import { optionalText } from "../jsonapi/shape.ts";
 import { reported } from "./reported-text.ts";
 
-/** The commit of a configuration version, which is part of the configuration version's report. */
+/** The commit of a configuration version. A runner reports it together with the configuration version. */
 export const ingressAttributesResource = resource<IngressAttributes, RequestContext>({
   type: "ingress-attributes",
   id: ({ id }) => id,

@@ -80,7 +80,7 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
     "assessments-enforced": { field: "assessmentsEnforced", in: z.boolean() },
     "user-tokens-enabled": { field: "userTokensEnabled", in: z.boolean() },
     "max-ttl-enabled": { field: "maxTtlEnabled", in: z.boolean() },
-    // This product has no stacks.
+    // Always false, because this product does not support stacks.
     "stacks-enabled": {
       in: z.literal(false).transform(() => ({})),
       out: () => false,
@@ -113,7 +113,10 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
 
 const sentAttributes = attributesOf(organizationNoun);
 
-/** A text about the installation's policy, which applies to the organization unless it has its own. */
+/**
+ * Returns the attribute that describes the installation's retention policy in words. That policy applies to the
+ * organization unless the organization has its own.
+ */
 function parentPolicy({ siteDataRetentionPolicy: policy }: Organization, context: RequestContext) {
   if (!context.edition.has("data-retention-policies")) return {};
   const days = policy && retentionInWords(stateVersionDaysOf(policy));

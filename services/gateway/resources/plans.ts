@@ -5,7 +5,7 @@ import { resource } from "../jsonapi/resource.ts";
 import { optionalTime } from "../jsonapi/shape.ts";
 import { timestamp } from "./timestamps.ts";
 
-/** A run's plan, which is part of the run's report. */
+/** A run's plan. A runner reports it together with the run. */
 export interface ReportedPlan {
   plan: Plan;
   run: RunReport;

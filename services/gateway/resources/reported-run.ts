@@ -30,8 +30,8 @@ export async function withRun(
 }
 
 /**
- * Loads the run of a committed state version. Does not fail if the workspaces service does not respond: it then returns
- * the version without a run.
+ * Loads the run of a committed state version. If the workspaces service does not respond, returns the version without a
+ * run instead of an error.
  */
 export const withRunIfReported = (
   version: StateVersion | undefined,

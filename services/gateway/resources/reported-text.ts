@@ -9,6 +9,6 @@ export const reported = (text: string | undefined): string | null => text || nul
 /** The schema of what `statusTimestamps` returns. */
 export const statusTimes = z.record(z.string(), optionalTime);
 
-/** Returns the times at which each status was reached. */
+/** Returns the time at which each status was reached. */
 export const statusTimestamps = (timestamps: Readonly<Record<string, Timestamp>>) =>
   Object.fromEntries(Object.entries(timestamps).map(([name, at]) => [name, timestamp(at)]));

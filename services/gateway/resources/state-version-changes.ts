@@ -4,7 +4,7 @@ import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** The differences of a state version from another one. */
+/** The differences between a state version and another one. */
 export interface StateVersionChanges {
   stateVersionId: string;
   sinceId: string;
@@ -27,7 +27,10 @@ const split = <Item extends { change: string }, Shown>(
     kinds.map((kind) => [kind, items.filter(({ change }) => change === kind).map(show)]),
   );
 
-/** The instances of managed resources and the outputs that differ, by address and name; never their values. */
+/**
+ * The instances of managed resources and the outputs that differ: the addresses of instances and the names of outputs,
+ * but no values.
+ */
 export const stateVersionChangesResource = resource<StateVersionChanges, RequestContext>({
   type: "state-version-changes",
   id: ({ stateVersionId, sinceId }) => `${stateVersionId}:${sinceId}`,

@@ -52,7 +52,10 @@ const omitsResources = (version: StateVersion): boolean =>
     ? version.resources.length < version.resourceEntries
     : version.omitsResources;
 
-/** The metadata of one state. The state itself is served at the URLs, which are null while they are hidden. */
+/**
+ * The metadata of one state. Clients download the state itself from the URLs in the document. A URL is null while it is
+ * hidden.
+ */
 export const stateVersionResource = resource<ShownStateVersion, RequestContext>({
   type: "state-versions",
   id: ({ id }) => id,
@@ -162,7 +165,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
         ).outputs,
       parentKeyOf: ({ stateVersionId }) => stateVersionId,
     }),
-    // Set once the run is reported: clients can name a run before its runner reports it.
+    // Shown only after the run was reported: a client can name a run before its runner reports it.
     run: embedded({ resource: () => runResource, of: ({ run }) => run }),
     "rollback-state-version": toOne({
       types: ["state-versions"],

@@ -16,7 +16,7 @@ export const tagBindingLinkages = optional(
   z.object({ data: optional(listOf(tagBindingItem)) }),
 ).transform((relationship) => relationship?.data);
 
-/** The linkages `relationships.tags` of a new workspace: flat tags that are named but have no id. */
+/** The linkages `relationships.tags` of a new workspace. They identify flat tags by their names instead of ids. */
 export const tagNameLinkages = optional(
   z.object({
     data: optional(

@@ -103,7 +103,7 @@ export type Account =
 const identifierOf = (account: Account): Identifier =>
   account.kind === "user" ? { type: "users", id: account.user.id } : account.resource;
 
-/** The attributes of a synthetic user, whose token belongs to no user. */
+/** The attributes of the synthetic user for a token that belongs to no user. */
 const impersonal = {
   ...Object.fromEntries(Object.keys(own).map((name) => [name, false])),
   "can-view-organizations": true,

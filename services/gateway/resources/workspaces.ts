@@ -37,7 +37,10 @@ const organizationOf = ({ organizationName }: Workspace) =>
 
 const sentAttributes = attributesOf(workspaceNoun);
 
-/** Texts about the policy that applies. Statehouse keeps no data of runs that a policy could delete. */
+/**
+ * Returns the attributes that describe the effective retention policy in words. Statehouse stores no data of runs that
+ * a policy could delete.
+ */
 const retentionAttributes = ({ effectiveRetentionDays }: Workspace, { edition }: RequestContext) =>
   edition.has("data-retention-policies")
     ? {
@@ -46,7 +49,7 @@ const retentionAttributes = ({ effectiveRetentionDays }: Workspace, { edition }:
       }
     : {};
 
-/** A workspace with all its attributes. Relationships to nouns that this product does not have are null. */
+/** A workspace with all its attributes. Relationships to resource types that this product does not support are null. */
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
   id: ({ id }) => id,
@@ -109,7 +112,8 @@ export const workspaceResource = resource<Workspace, RequestContext>({
   relationships: {
     organization: toOne({
       linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
-      // Requested by the internal id, because another organization may have taken the name in the meantime.
+      // The organization is loaded by its internal id, because another organization can have taken its name in the
+      // meantime.
       targets: [
         target(
           () => includedOrganizationResource,

@@ -10,7 +10,10 @@ import { agentPoolNoun, agentPoolResource } from "../resources/agent-pools.ts";
 const createBody = bodyOf(agentPoolNoun, ["name"]);
 const updateBody = bodyOf(agentPoolNoun);
 
-/** The filters under both names: that of go-tfe and that of the public documentation. */
+/**
+ * The filters for the workspace or project that may use a pool. Each filter has two names: that of go-tfe, and that of
+ * the public documentation.
+ */
 const allowedNames = {
   allowedWorkspaceName: text(
     ["filter[allowed_workspaces][name]", "filter[allowed-workspaces][name]"],

@@ -70,7 +70,7 @@ type Outcome = z.infer<typeof entry>["resource"]["meta"]["outcome"];
 
 const outcomes: Readonly<Record<string, Outcome>> = { refused: "refused", failed: "failed" };
 
-/** Actors that authenticate with a token of their own; all others work on behalf of the installation. */
+/** The types of actors that authenticate with their own token. All other actors act for the installation. */
 const clients: ReadonlySet<string> = new Set(["user", "team", "organization"]);
 
 function entryOf(record: AuditRecord): z.infer<typeof entry> {
@@ -79,7 +79,7 @@ function entryOf(record: AuditRecord): z.infer<typeof entry> {
     id: record.id,
     version: "0",
     type: "Resource",
-    // With microseconds, so that clients can send it as `since` without losing a part of it.
+    // The time contains microseconds, so that clients can send it as `since` without a loss of precision.
     timestamp: textOfMicros(microsOf(record.recordedAt)),
     auth: {
       accessor_id: record.actorId || null,
@@ -105,7 +105,10 @@ function entryOf(record: AuditRecord): z.infer<typeof entry> {
   };
 }
 
-/** Returns the organization that a user names; empty for all other tokens, which belong to one organization. */
+/**
+ * Returns the id of the organization that a user's request names. Returns an empty string for all other tokens, because
+ * each belongs to one organization.
+ */
 async function namedOrganization(context: RequestContext, name: string): Promise<string> {
   const ofUser = context.caller.principal.type === "user";
   if (ofUser && name === "") {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { routes } from "./routes.ts";
 
-/** Returns the positions of those lists and maps in a schema that accept any number of items. */
+/** Returns the positions of all lists and maps in a schema that accept any number of items. */
 function unlimited(schema: z.core.$ZodType, position: string, isLimited = false): string[] {
   if (schema instanceof z.ZodArray) {
     const own = isLimited || limits(schema) ? [] : [position];

@@ -19,7 +19,8 @@ export const effectivePermissionRoutes: readonly Route[] = [
     credentials: longLivedCredentials,
     handle: async ({ client, params, query: { user, team }, caller }) => {
       const { workspaceId } = params;
-      // The service refuses a request without a principal after it has authorized the caller.
+      // Unless exactly one principal is named, the request is sent without one, so that the service authorizes the
+      // caller before it refuses the request.
       const named = [
         ["user", user],
         ["team", team],

@@ -15,7 +15,7 @@ import { tagFilters } from "./tag-filters.ts";
 const createBody = bodyOf(projectNoun, ["name"]);
 const updateBody = bodyOf(projectNoun);
 
-/** Maximum number of workspaces that a request moves. They are locked together. */
+/** Maximum number of workspaces that one request can move. The request locks all of them at the same time. */
 const MAX_MOVED = 100;
 
 const includes = ["effective_tag_bindings"] as const;
@@ -28,7 +28,7 @@ const actions = ["create-workspace", "update"].map((name) => ({
   ),
 }));
 
-/** The action that the caller may do on the projects of the list; empty for any project. */
+/** Limits the list to projects on which the caller is allowed this action; empty for all projects. */
 const allowedAction = {
   parameters: actions.flatMap(({ wanted }) => wanted.parameters),
   read: (query: URLSearchParams): string =>

@@ -12,7 +12,7 @@ import { workspaceResource } from "../resources/workspaces.ts";
 const createBody = bodyOf(sshKeyNoun, ["name", "value"]);
 const updateBody = bodyOf(sshKeyNoun);
 
-/** The id is sent as an attribute; only null removes the key. */
+/** Clients send the id of the key as an attribute. Only null removes the key from the workspace. */
 const assignBody = documentBody(
   z.object({
     type: typeOf("workspaces"),

@@ -65,7 +65,7 @@ export const stateVersionRoutes: readonly Route[] = [
     body: createStateVersionBody,
     maxBodyBytes: Number.POSITIVE_INFINITY,
     pointers: {
-      // `run` is the field of a problem that concerns the whole linkage, for example a run of another workspace.
+      // A problem of the field `run` concerns the whole linkage, for example a run of another workspace.
       run: "/data/relationships/run",
       runId: "/data/relationships/run/data/id",
       inlineSize: "/data/attributes/state",
@@ -146,7 +146,7 @@ export const stateVersionRoutes: readonly Route[] = [
     handle: async ({ client, runs, query, caller }) => {
       const { page } = query;
       const { name, organizationName, status } = query;
-      // Requested every time, because a name can move from one workspace to another.
+      // The workspace is requested every time, because a name can move from one workspace to another.
       const { workspace } = await client(WorkspaceService).getWorkspace(
         { workspace: { by: { case: "name", value: { organizationName, name } } }, idsOnly: true },
         caller,

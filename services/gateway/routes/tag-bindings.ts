@@ -39,7 +39,7 @@ const listOfWorkspace = (path: typeof ofWorkspace | typeof relatedToWorkspace) =
     }),
   });
 
-/** The methods that change the relationship. Their responses have no document. PATCH replaces all bindings. */
+/** The methods that change the relationship. Their responses have no body. PATCH replaces all bindings. */
 const changes = [
   { method: "POST", replacesAll: false, summary: "Add or change tag bindings" },
   { method: "PATCH", replacesAll: true, summary: "Replace all tag bindings" },

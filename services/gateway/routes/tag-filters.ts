@@ -9,7 +9,7 @@ export interface TagFilter {
 }
 
 const PARAMETER = /^filter\[tagged\]\[(\d+)\]\[(key|value)\]$/;
-/** Maximum number of conditions. Each of them is a join. */
+/** Maximum number of conditions. Each condition adds a join to the query. */
 const MAX_FILTERS = 10;
 
 /**

@@ -18,7 +18,7 @@ import { service } from "../service.ts";
 
 const REQUEST_TIMEOUT_S = 3;
 
-/** A state to create a state version with. */
+/** The bytes of a state, for tests that create a state version. */
 export const state = Buffer.from('{"version":4}');
 export const md5 = createHash("md5").update(state).digest("hex");
 
@@ -28,7 +28,7 @@ export const seen = {
   uploads: [] as [string, Buffer][],
   created: 0,
   uploaded: false,
-  /** Whether the last request to create a workspace was only validated. */
+  /** Whether the last request to create a workspace had `validateOnly` set. */
   validated: false,
 };
 

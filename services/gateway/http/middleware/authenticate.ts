@@ -7,7 +7,7 @@ import type { Middleware } from "./state.ts";
 export interface AuthenticateOptions {
   authenticate: Authenticate;
   authenticationLimit: AuthenticationLimit;
-  /** Records in the audit trail that the gateway refuses the caller a request to a route. */
+  /** Records in the audit trail that the gateway refused a caller's request to a route. */
   recordRefusal: (caller: Caller, route: string, code: string) => Promise<void>;
   proxies: Pick<Proxies, "clientOf">;
   /** Time limit of an authentication, in ms. */

@@ -31,9 +31,9 @@ const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 1000;
 
 /**
- * Serves subscribers to events what exists, as events in JSON lines, and the position of the stream. These requests are
- * not part of the public API: they are authenticated with the nkey of a subscriber, and the filter that was granted to
- * it limits them. docs/events.md describes them.
+ * Serves the existing objects to event subscribers, as events in JSON lines, and the position of the stream. These
+ * requests are not part of the public API. They are authenticated with a subscriber's nkey and limited by the filter
+ * that was granted to the subscriber. docs/events.md describes them.
  */
 export function eventListing(options: EventListingOptions): Middleware {
   const failed = authenticationFailures("nkey");
@@ -113,7 +113,7 @@ function filterOf(text: string): string {
   throw badRequest("filter", "Filter must be a subject, for example statehouse.workspaces.>.");
 }
 
-/** The cursor of a page: the service and its own cursor. */
+/** Returns the cursor of a page, which consists of the service's name and the cursor that the service returned. */
 const encode = (publisher: Publisher, cursor: string): string =>
   Buffer.from(`${publisher}/${cursor}`).toString("base64url");
 

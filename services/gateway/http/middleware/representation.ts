@@ -7,7 +7,7 @@ import type { Middleware, RequestCtx } from "./state.ts";
 
 const compress = promisify(gzip);
 
-/** The size in bytes above which a body is compressed. Below it, compression saves no packet. */
+/** The size in bytes above which a body is compressed. Compression of a smaller body saves no network packet. */
 const MIN_COMPRESSED_BYTES = 1024;
 
 /** The length above which a body is hashed in a turn of the event loop of its own. */
@@ -15,8 +15,8 @@ const LARGE_LENGTH = 256 * 1024;
 
 /**
  * Adds to responses what HTTP caches and slow connections need: an ETag, 304 if the client has the current body, and
- * gzip. The ETag is computed from the body after authorization, so that it shows nothing that the body does not show.
- * Bodies with secrets are neither cached nor compressed: the size of a compressed body can reveal its content.
+ * gzip. The ETag is computed from the body after authorization, so that it reveals nothing that the body does not
+ * contain. Bodies with secrets are neither cached nor compressed: the size of a compressed body can reveal its content.
  */
 export const representation: Middleware = async (ctx, next) => {
   await next();
