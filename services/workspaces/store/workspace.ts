@@ -169,7 +169,9 @@ const creationContext = `-- index: organizations_name_key, projects_pkey, worksp
     (select default_remote_state_access from general_settings) as "defaultRemoteStateAccess",
     exists (select from workspaces w where w.organization_id = o.id and w.name = $3) as "nameTaken"
   from organizations o
-  left join projects p on p.id = coalesce($2, o.default_project_id) and p.organization_id = o.id
+  left join lateral (
+    select * from projects where id = coalesce($2, o.default_project_id)
+      and organization_id = o.id for share) p on true
   where o.name = $1 and o.status = 'active'
   for share of o`;
 
@@ -202,8 +204,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns the values that the creation of a workspace uses. Prevents the deletion of the organization until the
-   * transaction ends, so that a later deletion includes the workspace.
+   * Returns the values that the creation of a workspace uses. Prevents the deletion of the organization and of the
+   * project until the transaction ends, so that a later deletion includes the workspace.
    */
   async creationContext({
     organizationName,
