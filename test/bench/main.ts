@@ -38,8 +38,8 @@ const onBoth = {
 } satisfies Partial<Record<SectionName, Section>>;
 
 /**
- * Sections with their own stacks. They run after the other stacks have ended, because together they would need too many
- * PostgreSQL connections.
+ * Sections that start their own stacks. They run after the two common stacks have ended, because all stacks together
+ * would need too many PostgreSQL connections.
  */
 const onTheirOwn = {
   g: workspaceSizes,

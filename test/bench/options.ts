@@ -42,7 +42,7 @@ export interface Options {
   versions: number;
   /** Another checkout, whose `npm start` q, r and u measure in addition to that of this checkout. */
   checkout: string | undefined;
-  /** Another server of the interface, with which `npm start` is compared instead of running the sections. */
+  /** Another server with the same HTTP API. If it is given, `npm start` is compared with it, and no section runs. */
   against: { url: string; token: string; organization: string | undefined } | undefined;
   /** Number of workspaces that the comparison with another server creates on each server. */
   workspaces: number;

@@ -88,7 +88,8 @@ function noteOf(service: string, text: string, client: object): Sent | undefined
   };
 }
 
-// Each of these calls is one system call, because the messages are smaller than the buffer of a socket.
+// Counts calls of these methods as system calls: each call is one, because the messages are smaller than the buffer of
+// a socket.
 for (const name of ["_write", "_writev"] as const) {
   const write: unknown = Reflect.get(Socket.prototype, name);
   if (typeof write !== "function") throw new Error(`sockets have no method ${name}`);

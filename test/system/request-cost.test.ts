@@ -75,7 +75,7 @@ describe("the cost of a request", () => {
 
   const act = (action: string) =>
     expectStatus(200, caller.post(`/workspaces/${workspaceId}/actions/${action}`));
-  // Each request reads the token in access.
+  // To authenticate, each request reads its token in the access service.
   const authentications = (statements: number) => ({
     statements,
     transactions: statements,

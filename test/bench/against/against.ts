@@ -7,7 +7,7 @@ import { type Cell, print, printTable } from "../table.ts";
 import { type Comparison, comparisons, type Step } from "./requests.ts";
 import { type Address, fill, type Server } from "./server.ts";
 
-/** Another server of the interface. */
+/** Another server with the same HTTP API, with which `npm start` is compared. */
 export type Other = Omit<Address, "name">;
 
 interface Round {
@@ -15,7 +15,9 @@ interface Round {
   p99: number;
 }
 
-/** How often the sequence is repeated on each connection before the measured rounds, to learn how fast a server is. */
+/**
+ * Number of times that the sequence runs on each connection before the measured rounds, to learn how fast a server is.
+ */
 const WARM_UP = 5;
 const TIMEOUT_SECONDS = 60;
 
@@ -116,7 +118,9 @@ async function alternate(
   return measured;
 }
 
-/** Repeats the sequence on each connection. A fixed number, so that no sequence ends between lock and unlock. */
+/**
+ * Repeats the sequence a fixed number of times on each connection, so that a round never ends between lock and unlock.
+ */
 async function round(
   server: Server,
   { name, steps }: Comparison,
