@@ -45,6 +45,10 @@ export async function startEdge(
         setTimeout(() => forward(incoming, response, connections + 1), 50);
         return;
       }
+      // Discards the rest of the request's body. Otherwise it would stay in front of the connection's next request, which
+      // would never be read.
+      incoming.unpipe(outgoing);
+      incoming.resume();
       if (response.headersSent) response.destroy();
       else response.writeHead(502).end(`edge: ${error.message}`);
     });
