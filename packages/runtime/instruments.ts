@@ -1,5 +1,4 @@
-import { type Attributes, type Counter, metrics } from "@opentelemetry/api";
-import { createDurations, type Durations } from "./durations.ts";
+import { type Attributes, type Counter, type Histogram, metrics } from "@opentelemetry/api";
 import { withTimeout } from "./with-timeout.ts";
 
 /** Upper bounds of the buckets for the durations of requests and calls, in seconds. */
@@ -16,7 +15,10 @@ export interface DurationOptions {
 export const durationHistogram = (
   scope: string,
   { name, description, boundaries = REQUEST_SECONDS }: DurationOptions,
-): Durations => createDurations({ scope, name, description, boundaries });
+): Histogram =>
+  metrics
+    .getMeter(scope)
+    .createHistogram(name, { description, advice: { explicitBucketBoundaries: boundaries } });
 
 /**
  * Creates a counter whose series exist from the start with the value 0, because Prometheus computes a rate from two

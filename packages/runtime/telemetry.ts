@@ -2,7 +2,6 @@ import { metrics, trace } from "@opentelemetry/api";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
-import { durationsProducer } from "./durations.ts";
 import { serveMetricsFrom } from "./metrics.ts";
 import { observeProcess } from "./process-metrics.ts";
 import { recordSpans } from "./tracing.ts";
@@ -23,10 +22,7 @@ export async function startTelemetry({
   env = process.env,
 }: TelemetryOptions): Promise<AsyncDisposable> {
   const resource = defaultResource().merge(resourceFromAttributes({ "service.name": service }));
-  const reader = new PrometheusExporter({
-    preventServerStart: true,
-    metricProducers: [durationsProducer],
-  });
+  const reader = new PrometheusExporter({ preventServerStart: true });
   const meterProvider = new MeterProvider({ resource, readers: [reader] });
   metrics.setGlobalMeterProvider(meterProvider);
   const stack = new AsyncDisposableStack();
