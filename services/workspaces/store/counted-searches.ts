@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { OrganizationId } from "../domain/ids.ts";
 import type { WorkspaceSearch } from "./workspace-search.ts";
 
@@ -26,7 +27,7 @@ const MAX_KEPT = 1000;
  * shows the time of counting, which grows with the number of matches.
  */
 export function createCountedSearches() {
-  const kept = new Map<string, { stamp: string; matches: Matches }>();
+  const kept = new LRUCache<string, { stamp: string; matches: Matches }>({ max: MAX_KEPT });
   return {
     find(search: WorkspaceSearch, version: NamesVersion): Matches | undefined {
       const found = kept.get(keyOf(search, version));
@@ -35,12 +36,7 @@ export function createCountedSearches() {
 
     /** Keeps the matches. They must have been counted after the stamp was read. */
     keep(search: WorkspaceSearch, version: NamesVersion, matches: Matches): void {
-      const key = keyOf(search, version);
-      // Deleted first, so that the entry becomes the last one of the map: the first one is the oldest.
-      kept.delete(key);
-      const [oldest] = kept.keys();
-      if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-      kept.set(key, { stamp: version.stamp, matches });
+      kept.set(keyOf(search, version), { stamp: version.stamp, matches });
     },
   };
 }
