@@ -49,13 +49,18 @@ const entity = new EntitySchema({
   },
 });
 
+/** SQL for the execution mode that workspaces of project `p` in organization `o` inherit. */
+export const inheritedMode = "coalesce(p.default_execution_mode, o.default_execution_mode)";
+/** SQL for the agent pool that they inherit with it. */
+export const inheritedPool = `case when p.default_execution_mode is null
+  then o.default_agent_pool_id else p.default_agent_pool_id end`;
+
 const view = `
   select p.id, p.organization_id as "organizationId", o.name as "organizationName", p.name,
     p.description, p.created_at as "createdAt", p.id = o.default_project_id as "isDefault",
-    coalesce(p.default_execution_mode, o.default_execution_mode) as "defaultExecutionMode",
+    ${inheritedMode} as "defaultExecutionMode",
     p.default_execution_mode is not null as "overwritesDefaultExecutionMode",
-    case when p.default_execution_mode is null then o.default_agent_pool_id
-      else p.default_agent_pool_id end as "defaultAgentPoolId",
+    ${inheritedPool} as "defaultAgentPoolId",
     p.auto_destroy_activity_duration as "autoDestroyActivityDuration",
     -- index: workspace_counts_pkey
     coalesce((select c.count from workspace_counts c

@@ -38,6 +38,7 @@ import {
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import { organizationIsActive } from "./active-organization.ts";
+import { inheritedMode, inheritedPool } from "./project.ts";
 import {
   insertedColumns,
   type LockJson,
@@ -163,9 +164,7 @@ const creationContext = `-- index: organizations_name_key, projects_pkey, worksp
   select o.id as "organizationId", o.workspace_limit as "workspaceLimit", o.plan,
     coalesce($2, o.default_project_id) as "projectId", p.id is not null as "projectExists",
     p.auto_destroy_activity_duration as "autoDestroyActivityDuration",
-    json_build_object('mode', coalesce(p.default_execution_mode, o.default_execution_mode),
-      'agentPoolId', case when p.default_execution_mode is null then o.default_agent_pool_id
-        else p.default_agent_pool_id end) as inherited,
+    json_build_object('mode', ${inheritedMode}, 'agentPoolId', ${inheritedPool}) as inherited,
     (select default_remote_state_access from general_settings) as "defaultRemoteStateAccess",
     exists (select from workspaces w where w.organization_id = o.id and w.name = $3) as "nameTaken"
   from organizations o
@@ -272,9 +271,7 @@ const rows = (em: EntityManager) => ({
     const [row] = await queryIn<InheritedExecution & { plan: Plan }>(
       em,
       // index: projects_pkey, organizations_pkey
-      `select coalesce(p.default_execution_mode, o.default_execution_mode) as mode, o.plan,
-         case when p.default_execution_mode is null then o.default_agent_pool_id
-           else p.default_agent_pool_id end as "agentPoolId"
+      `select ${inheritedMode} as mode, o.plan, ${inheritedPool} as "agentPoolId"
        from projects p join organizations o on o.id = p.organization_id where p.id = $1`,
       [projectId],
     );
