@@ -2,7 +2,10 @@ import type { Database } from "@statehouse/postgres";
 import { traceId } from "@statehouse/runtime";
 import { actionColumns, type Circumstance } from "./record.ts";
 
-/** A refused attempt. Equal attempts within one minute are stored as one record, which contains their number. */
+/**
+ * A refused attempt. All attempts within one minute that have the same organization, actor, token, address, action and
+ * code are stored as one record with their count.
+ */
 export interface Attempt {
   /** The id of the organization; undefined if it is unknown or if there is none. */
   organization?: string | undefined;
@@ -16,7 +19,7 @@ export interface Attempt {
 export const attemptOf = (attempt: Attempt, by: Circumstance) => ({
   ...actionColumns(attempt),
   ...by,
-  // Never null, because both are part of the key.
+  // Empty instead of null, because both columns are part of the key.
   token_id: by.token_id ?? "",
   address: by.address ?? "",
   code: attempt.code,
@@ -79,7 +82,7 @@ export async function writeAttempts(
   database: Pick<Database, "query">,
   rows: readonly AttemptRow[],
 ): Promise<void> {
-  // Sorted, because two replicas that lock the same rows in different orders would cause a deadlock.
+  // The rows are sorted, because two replicas that lock the same rows in different orders would cause a deadlock.
   await database.query(insertAttempts, [JSON.stringify(combined(rows))]);
 }
 

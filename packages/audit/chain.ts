@@ -14,7 +14,7 @@ export interface Head {
   organization: string;
   /** The number of the batch, from 1. */
   number: number;
-  /** The number of records of the batch. */
+  /** The number of records in the batch. */
   records: number;
   /** ISO 8601 in UTC with milliseconds. */
   sealedAt: string;

@@ -12,8 +12,8 @@ interface Waiting<Item> {
 /**
  * Combines items into batches. A batch contains the items of one turn of the event loop, or the items that arrived
  * while the previous batch was being sent. A single item is therefore sent without delay, and under load one statement
- * and one commit write many items. The returned function resolves when the item's batch was sent, and throws if sending
- * failed.
+ * and one commit write many items. The returned function resolves when the batch that contains its item was sent, and
+ * throws if sending failed.
  */
 export function gather<Item>(send: (items: readonly Item[]) => Promise<void>) {
   let waiting: Waiting<Item>[] = [];
@@ -37,8 +37,8 @@ export function gather<Item>(send: (items: readonly Item[]) => Promise<void>) {
     waiting.push({ item, sent });
     if (!sending) {
       sending = true;
-      // Sent without the deadline of the current request: the batch can contain items of later requests with later
-      // deadlines.
+      // A batch is sent without the deadline of the current request, because it can contain items of later requests
+      // with later deadlines.
       void withoutDeadline(sendAll);
     }
     return sent.promise;

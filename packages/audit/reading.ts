@@ -65,8 +65,8 @@ const recordToProto = (record: TrailRecord): MessageInitShape<typeof AuditRecord
 export type RecordReading = (organizationId: string) => Promise<void>;
 
 /**
- * Implements AuditTrailService for the records of one service. The service that passes `recordReading` records the
- * readings.
+ * Implements AuditTrailService for the records of one service. `recordReading` is called when a caller begins to read
+ * the audit trail. Only one service passes it, so that each reading is recorded once.
  */
 export const auditTrailService = (
   trail: Trail,

@@ -13,7 +13,7 @@ export interface AuditRecord {
   /** Noun and verb: `workspace.lock`. */
   action: string;
   resource: { type: string; id?: string | undefined };
-  /** The names of the attributes that a change has set, in the form that documents show. */
+  /** The names of the attributes that a change has set, as documents show them. */
   changedAttributes?: readonly string[];
   /** Default: `succeeded`. */
   outcome?: Outcome;
@@ -30,7 +30,10 @@ export interface Circumstance {
   request_id: string | null;
 }
 
-/** Returns the actor, address and request of the current work. If there is no actor, the actor is `service` itself. */
+/**
+ * Returns the actor, address and request of the current work. If the work has no actor, the actor is the service
+ * `service` itself.
+ */
 export function circumstance(service: string): Circumstance {
   const { type, id, tokenId, address } = currentActor() ?? { type: "service", id: service };
   return {
@@ -66,7 +69,7 @@ export const actionColumns = ({
   resource_id: resource.id ?? null,
 });
 
-/** Returns the row of a record of the current work, in the form that `insertRecords` reads. */
+/** Converts a record of the current work to a row in the form that `insertRecords` reads. */
 export const rowOf = (record: AuditRecord, service: string) => {
   const { changedAttributes = [], outcome = "succeeded", code = null } = record;
   const by = circumstance(service);

@@ -16,14 +16,16 @@ import { hashOfBatch, type Key, NO_PREVIOUS, type SignedHead, signHead } from ".
 import { type ChainedRecord, digestOfRecord } from "./record-digest.ts";
 import { chainedColumns, latestVerificationFailed, unsealedRecords } from "./stored-chain.ts";
 
-/** The maximum number of records that one transaction seals, and therefore of records in a batch. */
+/**
+ * The maximum number of records that one transaction seals. A batch therefore contains at most this number of records.
+ */
 const MAX_RECORDS = 5000;
 /**
  * The interval of the sealer in ms. In each interval, the sealer publishes a head for each organization with new
  * records.
  */
 const INTERVAL_MS = 60_000;
-/** An arbitrary number for an advisory lock. With any number of replicas, only one seals records at a time. */
+/** An arbitrary number that identifies an advisory lock. The lock lets only one replica at a time seal records. */
 const LOCK = 7031406127;
 
 /** The event that publishes the heads of each service. */
@@ -57,8 +59,9 @@ export const oldestOpenTransaction = `coalesce((
 ), pg_snapshot_xmax(pg_current_snapshot()))`;
 
 /**
- * Selects records whose transactions precede all that are still open: no further record can be committed among them. A
- * record whose transaction number is in the future comes from a database that was restored from a dump.
+ * Selects unsealed records whose transactions are older than every transaction that is still open, so that no further
+ * record can be committed among them. A record whose transaction number is in the future comes from a database that was
+ * restored from a dump.
  */
 const unsealed = `
   -- index: audit_records_unsealed
@@ -104,7 +107,7 @@ export async function sealRecords(options: SealerOptions): Promise<boolean> {
       [LOCK],
     );
     if (!lock?.held) return false;
-    // A later turn seals the moved records, because this transaction is still open.
+    // The attempts that this statement moves are sealed in a later turn, because this transaction is still open.
     await queryIn(em, moveEndedAttempts);
     const records = await queryIn<Unsealed>(em, unsealed, [maxRecords]);
     const organizations = [...new Set(records.map(({ organization }) => organization))];

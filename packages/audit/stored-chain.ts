@@ -46,7 +46,7 @@ const oldestUnsealed = `
   -- index: audit_records_unsealed
   select count(*)::int as records, min(recorded_at) as oldest from audit_records where batch is null`;
 
-/** The action of the record of a verification. */
+/** The action under which a verification is recorded. */
 export const VERIFICATION = "command.audit.verify";
 
 const latestVerification = `
@@ -88,7 +88,7 @@ export async function verifyChains(
   return verified;
 }
 
-/** Returns whether the latest verification of the last days had findings. */
+/** Returns whether the latest verification had findings. False if no verification was recorded in the last 8 days. */
 export async function latestVerificationFailed({
   query,
 }: Pick<Database, "query">): Promise<boolean> {

@@ -6,8 +6,8 @@ const delayed = `
   where batch is null and transaction >= ${oldestOpenTransaction} limit 1`;
 
 /**
- * Waits until all records can be sealed, then runs one turn of the sealer. Records that were written after the start of
- * a transaction that is still open cannot be sealed. Returns what `sealRecords` returns.
+ * Waits until all records can be sealed, then runs one turn of the sealer. A record cannot be sealed while a
+ * transaction is open that started before the record was written. Returns what `sealRecords` returns.
  */
 export async function sealWhenReady(options: SealerOptions): Promise<boolean> {
   const ready = async () => (await options.database.query(delayed)).length === 0;

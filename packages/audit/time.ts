@@ -13,7 +13,7 @@ export function microsOfText(text: string): Micros | undefined {
   const [matched, fraction = ""] = TIME.exec(text) ?? [];
   const ms = matched === undefined ? Number.NaN : Date.parse(matched);
   if (Number.isNaN(ms)) return undefined;
-  // Added separately, because a `Date` has only milliseconds.
+  // Microseconds are added separately, because a `Date` has only milliseconds.
   return ms * MICROS_IN_MS + Number(fraction.padEnd(6, "0").slice(3, 6));
 }
 

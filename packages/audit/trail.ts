@@ -5,8 +5,9 @@ import type { Micros } from "./time.ts";
 export interface Span {
   /** The organization's id, or `_`. */
   organization: string;
-  /** The first time of the period; `until` is the first time after it. */
+  /** The first time of the period. */
   since: Micros;
+  /** The first time after the period. */
   until: Micros;
 }
 
@@ -34,16 +35,16 @@ export const MAX_PAGE = 1000;
 
 /** SQL expression for a timestamp in microseconds since 1970. */
 const micros = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint`;
-/** SQL expression for the timestamp of a parameter in microseconds. */
+/** SQL expression that converts a parameter, in microseconds since 1970, to a timestamp. */
 const timestamp = (parameter: string) =>
   `(to_timestamp(0) + ${parameter}::bigint * interval '1 microsecond')`;
 
 const within = `organization = $1 and recorded_at >= ${timestamp("$2")} and recorded_at < ${timestamp("$3")}`;
 
 /**
- * Selects the time before which no record will be added. The time of a record is after the start of its transaction.
- * The result is therefore the start of the oldest transaction that has changed something or can still change something:
- * a transaction lasts at most a minute.
+ * Selects the time before which no record will be added. A record's time is after the start of its transaction. The
+ * result is therefore the start of the oldest transaction that has changed something or can still do so. Transactions
+ * last at most a minute, so an older one that has changed nothing is ignored.
  */
 const completeUntil = `
   select ${micros("least(clock_timestamp(), min(xact_start))")} as until
@@ -59,7 +60,7 @@ const counts = `
   from audit_records where ${within} group by 1 order by 1`;
 
 /**
- * Selects a page of records. Ids are compared by bytes: the merge of the records of several services requires this
+ * Selects a page of records. Ids are compared by bytes, because merging the records of several services requires this
  * order.
  */
 const list = `

@@ -46,7 +46,9 @@ export interface Verified {
   records: number;
   /** The number of batches whose records were deleted by retention. */
   withoutRecords: number;
-  /** The number of batches whose signing key is no longer known. The hashes of later batches cover them. */
+  /**
+   * The number of batches whose signing key is no longer known. The hashes of later batches still cover these batches.
+   */
   unknownKeys: number;
   /** The number of the latest batch; undefined if there is none. */
   last: number | undefined;

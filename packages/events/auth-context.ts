@@ -10,7 +10,10 @@ const types: Record<ActorType, AuthContext["type"]> = {
   operator: "system",
 };
 
-/** Returns the auth context of an actor. Ids of users, teams, organizations and runs have their own prefix. */
+/**
+ * Returns the auth context of an actor. Names of services and operators get their type as a prefix; all other ids
+ * already have a prefix.
+ */
 export const authContextOf = ({ type, id }: Pick<Actor, "type" | "id">): AuthContext => ({
   type: types[type],
   id: type === "service" || type === "operator" ? `${type}:${id}` : id,

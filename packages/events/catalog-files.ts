@@ -16,11 +16,9 @@ const clients = path.join(root, "clients");
 /** The folder of the catalog. */
 export const catalogFolder = path.join(root, "docs/events");
 
-/**
- * The field numbers of `message_type` in a file descriptor and of `field` in a message descriptor. The paths of source
- * locations consist of such numbers.
- */
+/** The field number of `message_type` in a file descriptor. The paths of source locations consist of such numbers. */
 const MESSAGE = 4;
+/** The field number of `field` in a message descriptor. */
 const FIELD = 2;
 
 /** Reads the comments of proto/, which generated code does not contain. */

@@ -74,13 +74,13 @@ function goFieldsOf(message: DescMessage, commentOf: CommentOf): string[] {
   const rows = message.fields.map((field) => {
     const { go, isText } = typeOf(field);
     const isList = field.fieldKind === "list";
-    // The zero time stands for an absent time.
+    // A time has no pointer type, because Go's zero time stands for an absent time.
     const type = isList ? `[]${go}` : isOptional(field) && go !== "time.Time" ? `*${go}` : go;
     const options = `${go === "time.Time" && !isList ? "omitzero" : "omitempty"}${isText ? ",string" : ""}`;
     const tag = `\`json:"${field.jsonName},${options}"\``;
     return [goName(field.name), type, tag, commentOf(message, field)] as const;
   });
-  // Aligned like gofmt does it: the fields between two comments form a table.
+  // The fields are aligned as gofmt does it: those between two comments form a table.
   const lines: string[] = [];
   while (rows.length > 0) {
     const end = rows.findIndex(([, , , comment], index) => index > 0 && comment !== "");

@@ -31,7 +31,7 @@ export interface ConsumerOptions extends Consumer {
 
 const durableName = (service: string, name: string): string => `${service}-${name}`;
 
-/** Throws if the filters of the consumers exclude an event type that is a hint for one of their projections. */
+/** Throws if the filters of the consumers exclude an event type to which one of their projections reacts. */
 export function requireReachableHints(consumers: readonly Consumer[]): void {
   for (const projection of new Set(consumers.flatMap(({ projections }) => projections))) {
     const filters = consumers.flatMap(({ filter, projections }) =>
@@ -67,7 +67,8 @@ export function startConsumer({
   });
   const options = {
     durable,
-    // A failure is transient if another service or the database is unavailable: the event is then not its cause.
+    // A failure is transient if another service or the database is unavailable. In that case, the event is not the
+    // cause.
     isTransient,
     deadLetter: (event: Parameters<typeof storeDeadLetter>[1]) => storeDeadLetter(database, event),
     ...(maxFailures === undefined ? {} : { maxFailures }),
@@ -112,8 +113,8 @@ interface ReadHint {
 }
 
 /**
- * Reads from each message the id of the object to refresh. Messages without one (unknown type or unreadable) are
- * acknowledged and counted as ignored.
+ * Reads from each message the id of the object to refresh. If the type of a message is unknown or the message is
+ * unreadable, it is acknowledged and counted as ignored.
  */
 function readHints(
   projections: readonly Projection[],

@@ -40,16 +40,16 @@ interface StoredEvent {
 const EXTENSION = ".json";
 const MAX_ERROR_LENGTH = 1000;
 /**
- * The maximum length of a file name without its extension. File systems allow 255 bytes, and the temporary file of
- * `writeDurably` has a longer name.
+ * The maximum length of a file name without its extension. It is less than the 255 bytes that file systems allow,
+ * because the temporary file of `writeDurably` has a longer name.
  */
 const MAX_NAME_LENGTH = 200;
 
 type IdentifiedEvent = Pick<Event, "id" | "type" | "subject" | "revision" | "json">;
 
 /**
- * Returns the name of the file of an event, without its extension: the event's id, or a digest of the event if the
- * publisher was not Statehouse and the id is empty or too long.
+ * Returns the name of the file of an event, without its extension: the event's id or, if the id is empty or too long, a
+ * digest of the event. Only publishers other than Statehouse send such ids.
  */
 function nameOf({ id, type, subject, revision, json }: IdentifiedEvent): string {
   const name = encodeURIComponent(id);

@@ -19,7 +19,7 @@ export async function writeDurably(file: string, text: string, mode: number): Pr
   await syncFolder(path.dirname(file));
 }
 
-/** Writes a folder to the disk. Only after that does a renamed file in it survive a power failure. */
+/** Writes a folder to the disk. A renamed file in the folder survives a power failure only after that. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

@@ -33,7 +33,7 @@ const GATEWAY = "gateway";
 export interface CallOptions {
   /** Returns the signed assertion for the service `audience`. */
   assertion(audience: string): Promise<string>;
-  /** The address of the client of the API whose request causes the call. */
+  /** The address of the API client whose request causes the call. */
   readonly clientAddress?: string;
 }
 
@@ -110,9 +110,9 @@ export interface Asserted {
 export type AssertionVerifier = (assertion: string) => Promise<Asserted>;
 
 /**
- * Verifies assertions made for `audience`. Throws `unauthenticated` if the assertion is missing, forged, altered,
- * expired, older than its lifetime, issued in the future or made for another audience, or if a service other than the
- * gateway asserts another principal.
+ * Creates a verifier of assertions made for `audience`. It throws `unauthenticated` if the assertion is missing,
+ * forged, altered, expired, older than its lifetime, issued in the future or made for another audience, or if a service
+ * other than the gateway asserts another principal.
  */
 export function createVerifier(audience: string, keys: Changing<AssertionKeys>): AssertionVerifier {
   const current = derivedFrom(keys, importAll);

@@ -11,7 +11,7 @@ const descriptions = {
   server: "Duration of calls from other services",
 } as const;
 
-/** Creates the histogram of call durations, as the client or the server of the calls measures them. */
+/** Creates the histogram of call durations for one side of the calls: the client's or the server's. */
 export function callDurations(side: keyof typeof descriptions): MeasureCall {
   const durations = durationHistogram("statehouse/rpc", {
     name: `statehouse_rpc_${side}_duration_seconds`,

@@ -24,8 +24,8 @@ export interface CallerOptions {
 export type CallerFactory = (principal: Principal, options?: CallerOptions) => Promise<Caller>;
 
 /**
- * Creates callers from principals. Grants are cached under the versions at which they were read. Cached grants are as
- * current as the principal's authentication, because every change gives the principal new versions. If some
+ * Creates the `Caller` of each principal. Grants are cached under the versions at which they were read. Cached grants
+ * are as current as the principal's authentication, because every change gives the principal new versions. If some
  * organizations do not accept a token, the grants of that token are cached separately from those of its principal.
  */
 export function createCallers(load: GrantsLoader): CallerFactory {
@@ -44,8 +44,8 @@ export function createCallers(load: GrantsLoader): CallerFactory {
     }
     if (own === versions) return { kind: "principal", principal, grants };
     const ofToken = grantsOfToken(grants, versions);
-    // If the grants were read at versions that differ from the token's, they are valid for this request only and must
-    // not be cached.
+    // If the grants were read at other versions than the token's, they are valid for this request only and must not be
+    // cached.
     if (grants.versions === own) kept.set(`${type} ${id} ${versions}`, ofToken);
     return { kind: "principal", principal, grants: ofToken };
   };

@@ -24,8 +24,8 @@ export type Client<S extends DescService> = {
 };
 
 /**
- * Creates a client of `desc` over `channel`. Calls are made as `identity` unless the call specifies another identity,
- * and end at the deadline of the request during which they are made.
+ * Creates a client of `desc` over `channel`. Calls are made as `identity` unless the call specifies another identity.
+ * They end at the deadline of the request during which they are made.
  */
 export function createClient<S extends DescService>(
   desc: S,

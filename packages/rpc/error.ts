@@ -71,7 +71,8 @@ export function errorFromStatus(code: status, details: string, audience: string)
     return unavailable("service_unavailable", `The service ${audience} does not answer.`);
   }
   if (code === status.UNIMPLEMENTED) {
-    // During an upgrade, a service of the previous release does not have the methods that this release adds.
+    // During an upgrade, a service of the previous release does not have the methods that this release adds, so the
+    // call can succeed later.
     return unavailable(
       "method_unavailable",
       `The service ${audience} does not have the method yet.`,

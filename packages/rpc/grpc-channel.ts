@@ -38,11 +38,11 @@ const asBuffer = (bytes: Uint8Array): Buffer =>
 const asBytes = (bytes: Buffer): Uint8Array => bytes;
 
 /**
- * Opens a network channel to the service `audience` at `address` (host:port; calls are distributed round-robin if the
- * name has several addresses). Every call waits briefly for a connection before it sends anything. Idempotent methods
- * are retried if there was no response, all others only if the server refused the stream before it read the call. The
- * retries of grpc-js are not used: they see only the status, so they would also repeat an UNAVAILABLE that the service
- * returned.
+ * Opens a network channel to the service `audience` at `address` (host:port). If the name has several addresses, calls
+ * are distributed over them round-robin. Every call waits briefly for a connection before it sends anything. Idempotent
+ * methods are retried if there was no response, all others only if the server refused the stream before it read the
+ * call. The retries of grpc-js are not used: they see only the status, so they would also repeat an UNAVAILABLE that
+ * the service returned.
  */
 export function grpcChannel({
   address,
@@ -72,8 +72,8 @@ export function grpcChannel({
   });
 
   /**
-   * Resolves when there is a connection or when the time limit is reached. In the second case, the call that follows
-   * fails and reports the reason.
+   * Resolves when there is a connection or when the time limit is reached. If the time limit is reached, the call that
+   * follows fails and reports the reason.
    */
   const connected = (deadline: number) =>
     new Promise<void>((resolve) => {
@@ -127,8 +127,9 @@ const isUnanswered = (failure: ServiceError): boolean =>
   failure.code === status.UNAVAILABLE && thrownBy(failure) === undefined;
 
 /**
- * Returns whether the server refused the stream before it read the call, as it does while it closes a connection at its
- * maximum age. HTTP/2 guarantees that such a call was not processed, so every method can be called again.
+ * Returns whether the server refused the stream before it read the call. A server does so while it closes a connection
+ * that has reached its maximum age. HTTP/2 guarantees that such a call was not processed, so every method can be called
+ * again.
  */
 const isRefused = (failure: ServiceError): boolean =>
   failure.code === status.UNAVAILABLE &&

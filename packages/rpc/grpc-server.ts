@@ -26,7 +26,7 @@ import { methodPath } from "./service.ts";
 
 export interface GrpcListener {
   port: number;
-  /** Waits for calls in progress, at most for `drainMs`, and closes the port. */
+  /** Closes the port and waits for calls in progress, at most for `drainMs`. */
   close(drainMs: number): Promise<void>;
 }
 
@@ -103,9 +103,9 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
 }
 
 /**
- * Verifies the caller before the message is read: until then the stream is paused and flow control holds the message at
- * the caller. Ends calls whose message has not arrived after the default deadline, even if they specify a later
- * deadline.
+ * Verifies the caller before the message is read: until then the stream is paused, and flow control keeps the caller
+ * from sending all of the message. Ends calls whose message has not arrived after the default deadline, even if they
+ * specify a later deadline.
  */
 const admission =
   (handlers: ReadonlyMap<string, CallHandler>, encrypted: boolean): ServerInterceptor =>
@@ -145,8 +145,8 @@ const admission =
   };
 
 /**
- * Sets the maximum message size of one call. grpc-js has one limit for all methods of a server; each call copies this
- * limit before it reads its message.
+ * Sets the maximum message size of one call. grpc-js has only one limit for all methods of a server. It copies this
+ * limit into each call, where this function replaces it before the message is read.
  */
 function limitRequest(call: ServerInterceptingCallInterface, bytes: number): void {
   const decoder: unknown = Reflect.get(call, "decoder");
@@ -176,7 +176,7 @@ const unary =
       );
   };
 
-/** The names in the certificate of each call's connection, by the call's metadata. */
+/** The names in the caller's certificate, by the metadata of the call. */
 const namesOfCaller = new WeakMap<Metadata, readonly string[]>();
 
 function metadataOf(

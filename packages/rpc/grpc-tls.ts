@@ -44,7 +44,7 @@ export function openGrpcTls(files: TlsFiles): GrpcTls {
   const provider: experimental.CertificateProvider = {
     addCaCertificateListener(listener) {
       caListeners.add(listener);
-      // Called later, because grpc-js registers its own watcher only after this call.
+      // The listener is called later, because grpc-js registers its own watcher only after this call.
       process.nextTick(() => listener(pems));
     },
     removeCaCertificateListener: (listener) => void caListeners.delete(listener),

@@ -1,6 +1,6 @@
 /** Metadata key of the caller's assertion. */
 export const assertionKey = "statehouse-assertion";
-/** Metadata key of the address of the client of the API. */
+/** Metadata key of the API client's address. */
 export const clientAddressKey = "statehouse-client-address";
 /** Metadata key of the W3C trace context. */
 export const traceparentKey = "traceparent";

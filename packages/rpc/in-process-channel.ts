@@ -17,7 +17,7 @@ export type Inspect = (desc: DescMessage, message: Message) => void;
 
 let inspect: Inspect | undefined;
 
-/** Sets a function that examines the messages that are passed without encoding, for tests. */
+/** Sets a function that examines the messages that are passed without encoding. Only tests use it. */
 export function inspectMessages(examine: Inspect): void {
   inspect = examine;
 }
@@ -44,7 +44,7 @@ export const inProcessChannel = (
         `${audience}: Received message larger than max (${passed.length} vs ${handler.maxRequestBytes})`,
       );
     }
-    // As over gRPC, the caller stops waiting at its deadline.
+    // The caller stops waiting at its deadline, in the same way as over gRPC.
     const answer = await withTimeout(
       Math.max(0, metadata.deadline - Date.now()),
       handler.handle<Message | Uint8Array>(
@@ -55,7 +55,7 @@ export const inProcessChannel = (
       () => deadlineExceeded(`The service ${audience}`),
     );
     if (!(answer instanceof Uint8Array)) return answer;
-    // The caller decodes a large message in a turn of its own, as if it came from another process.
+    // The caller decodes a large message in a separate turn of the event loop, as if it came from another process.
     await nextTurn();
     return fromBinary(method.output, answer);
   },

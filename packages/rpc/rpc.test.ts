@@ -64,7 +64,7 @@ const binding = implement<typeof WorkspaceLockService, { principal: Principal }>
     getPlacement: async ({ workspaceId }) => {
       calls++;
       actors.push(currentActor());
-      // The id in the request contains the size of the response to create.
+      // The id in the request specifies the size of the response to create.
       return { placement: { organizationId: "ö".repeat(Number(workspaceId) / 2) } };
     },
   },

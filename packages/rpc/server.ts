@@ -55,7 +55,10 @@ export interface RpcServer extends AsyncDisposable {
 /** How long calls in progress may continue if the server is disposed without `close`, in ms. */
 const SHUTDOWN_MS = 10_000;
 
-/** Serves the bindings over gRPC, in process, or both. Verifies the assertion and the caller before the method runs. */
+/**
+ * Creates a server that serves the bindings over gRPC, in process, or both. It verifies the assertion and the caller
+ * before the method runs.
+ */
 export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
   const { name, bindings, keys, context, onRefusal, logger } = options;
   const measured = callDurations("server");
@@ -140,7 +143,8 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
               measured(path, async () => {
                 try {
                   const answered = write(await answer(method, implementation, metadata, read));
-                  // Lets an operator match the gateway's log line of a request with the services that the request passed through.
+                  // Lets an operator match the gateway's log line of a request with the services that the request
+                  // passed through.
                   logger.debug({ method: path }, "call");
                   return answered;
                 } catch (error) {

@@ -24,13 +24,13 @@ export type ServiceImpl<S extends DescService, Ctx = CallContext> = {
 
 type AnyMethod<Ctx> = (request: never, context: Ctx) => Promise<Record<string, unknown>>;
 
-/** A service and its implementation. */
+/** A service definition and its implementation. */
 export interface ServiceBinding<Ctx = CallContext> {
   desc: DescService;
   methods: Readonly<Record<string, AnyMethod<Ctx>>>;
 }
 
-/** Binds an implementation to its service. */
+/** Binds an implementation to its service definition. */
 export const implement = <S extends DescService, Ctx>(
   desc: S,
   impl: ServiceImpl<S, Ctx>,

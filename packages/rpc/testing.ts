@@ -55,8 +55,8 @@ export function createRunner(workspaces: Channel, identity: CallOptions): Runner
 }
 
 /**
- * Examines the messages that services of one process pass to each other from now on: throws if gRPC would transfer
- * another message, and freezes the message, so that changing it throws as well.
+ * Examines every message that services of one process pass to each other from now on. Throws if gRPC would transfer it
+ * with other values. Freezes it, so that changing it throws as well.
  */
 export function checkPassedMessages(): void {
   inspectMessages((desc, message) => {

@@ -20,10 +20,10 @@ const KNOWN_MS = 3_600_000;
 const MAX_KNOWN = 100_000;
 
 /**
- * Limits the authentications with invalid tokens, per client address or IPv6 network. Credentials that were valid
- * within the last hour are always authenticated, so that one client with an invalid token does not block the other
- * clients at the same address. Behind a proxy that is not trusted, all clients have the same address. In this case
- * nothing is limited, and a warning is logged once.
+ * Limits how many authentications with invalid tokens one client address or IPv6 network may make. Credentials that
+ * were valid within the last hour are always authenticated, so that one client with an invalid token does not block the
+ * other clients at the same address. Behind a proxy that is not trusted, all clients have the same address. In this
+ * case nothing is limited, and a warning is logged once.
  */
 export function createAuthenticationLimit({
   perMinute,
@@ -38,9 +38,7 @@ export function createAuthenticationLimit({
   if (perMinute === 0) return { run: (_, authenticate) => authenticate() };
   const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_MS });
   const failures = createTokenBuckets({ capacity: perMinute, perSecond: perMinute / 60 });
-  /**
-   * The authentications in progress of credentials that are not known to be valid: the first one of each credential.
-   */
+  /** The first authentication in progress of each credential that is not known to be valid. */
   const pending = new Map<string, Promise<unknown>>();
   let isLogged = false;
   const isLimited = (request: IncomingMessage) => {
@@ -59,8 +57,8 @@ export function createAuthenticationLimit({
       const credential = credentialKey(request);
       if (credential === undefined || !isLimited(request)) return authenticate();
       const address = clientNetwork(proxies.clientOf(request));
-      // A client may begin with many concurrent requests: they wait for the first one, so that a valid token takes one
-      // token from the bucket of its address, not one for each request.
+      // A client may begin with many concurrent requests. They wait for the first one, so that a valid credential takes
+      // only one token from the bucket of its address, and not one for each request.
       if (!known.has(credential)) await pending.get(credential);
       const isNew = !known.has(credential);
       const attempt = Promise.withResolvers<void>();

@@ -22,7 +22,10 @@ export async function runCommand(
   }
 }
 
-/** Returns the name of the account that runs this process, or its number if it has no name, as in many containers. */
+/**
+ * Returns the name of the account that runs this process, or its number if the account has no name, as in many
+ * containers.
+ */
 function accountName(): string {
   try {
     return process.env.SUDO_USER ?? userInfo().username;

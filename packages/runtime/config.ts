@@ -90,8 +90,8 @@ export const settingFilesOf = (config: object): FollowedFiles | undefined =>
   Reflect.get(config, filesKey);
 
 /**
- * Replaces the value of each renewable setting by a function. The function returns the value that the last valid check
- * of the files found.
+ * Replaces the value of each renewable setting with a function that returns the value from the last valid check of the
+ * files.
  */
 function renewing<Schema extends z.ZodObject>(
   schema: Schema,

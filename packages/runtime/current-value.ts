@@ -9,7 +9,7 @@ export const currentOf = <Value>(value: Changing<Value>): (() => Value) =>
   isFunction(value) ? value : () => value;
 
 /**
- * Returns a function that returns what `derive` returns for the current value. `derive` is called immediately, and
+ * Returns a function that returns what `derive` computes from the current value. `derive` is called immediately, and
  * again only after the value has changed. Throws what `derive` throws.
  */
 export function derivedFrom<Value, Derived>(

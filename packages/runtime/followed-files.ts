@@ -9,7 +9,7 @@ export type Renewal =
 export interface FollowedFiles {
   /**
    * Reads the files again. Changed files are applied only when two successive checks have read the same contents and
-   * all contents are valid together, so that files that are written one after the other are applied together. Returns
+   * all contents are valid together. Files that are written one after the other are therefore applied together. Returns
    * undefined if no change is applied or rejected.
    */
   check(): Renewal | undefined;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** The minimum average rate at which a body must arrive, in bytes per ms. */
+/** The minimum average rate at which a body must arrive after `timeoutMs`, in bytes per ms. */
 const LOWEST_RATE = 16;
 
 /**

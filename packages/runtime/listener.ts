@@ -81,7 +81,7 @@ export async function openHttpPort(options: HttpPortOptions): Promise<HttpPort> 
   const server = createServer(
     {
       requestTimeout: 0,
-      // Set explicitly, because its default is 0 if `requestTimeout` is 0.
+      // Set explicitly, because the default is 0 if `requestTimeout` is 0.
       headersTimeout: deadlines.headersMs,
       connectionsCheckingInterval: Math.min(deadlines.headersMs / 2, CHECK_MS),
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -104,7 +104,8 @@ export async function openHttpPort(options: HttpPortOptions): Promise<HttpPort> 
 function close(server: Server, shutdownMs: number): Promise<void> {
   return new Promise((resolve) => {
     const late = setTimeout(() => server.closeAllConnections(), shutdownMs);
-    // A connection whose response began before the service stopped becomes idle only after that response.
+    // If the response on a connection began before the service stopped, the connection becomes idle only after that
+    // response.
     const closeIdle = () => afterReading(() => server.closeIdleConnections());
     const idle = setInterval(closeIdle, CLOSE_IDLE_MS);
     // `server.close` also closes idle connections.
@@ -120,7 +121,8 @@ function close(server: Server, shutdownMs: number): Promise<void> {
 
 /**
  * Runs `work` after all data that has arrived so far is read. In a busy process, the next request of a connection can
- * have arrived without being read. Node treats such a connection as idle, and closing it would fail that request.
+ * have arrived without being read. Node treats such a connection as idle, and that request would fail if the connection
+ * were closed.
  */
 function afterReading(work: () => void): void {
   // Node reads from connections between the first callback and the second.

@@ -28,8 +28,8 @@ export function startLoop(options: LoopOptions): AsyncDisposable {
       try {
         more = await withServerSpan(name, undefined, {}, () => work(stop.signal));
       } catch (error) {
-        // Temporary failures are logged at debug level only: the database can be unavailable for a while, and readiness
-        // reports that.
+        // Temporary failures are logged at debug level only, because readiness already reports that the database is
+        // unavailable.
         const level = isTransient(error) ? "debug" : "error";
         logger[level]({ err: error, work: name }, "background work failed; retry scheduled");
       }

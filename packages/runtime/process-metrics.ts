@@ -60,7 +60,7 @@ export function observeProcess(): Disposable {
   return stack;
 }
 
-/** Records the delay of a timer: a request waits for the same time while other work blocks the event loop. */
+/** Records how late a timer fires. A request waits for the same time while other work blocks the event loop. */
 function measureDelay(): Disposable {
   const delays = durationHistogram(SCOPE, {
     name: "statehouse_event_loop_delay_seconds",

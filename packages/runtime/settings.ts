@@ -42,7 +42,7 @@ export const portSetting = (byDefault: number, what: string) =>
     .describe(`Port for ${what}; 0 takes any free one.`);
 
 /**
- * Declares a setting that can be replaced while the process runs: its value is a function that returns the current
+ * Declares a setting that can be replaced while the process runs. Its value is a function that returns the current
  * value, which follows the content of the file that `NAME_FILE` names.
  */
 export const renewable = <Schema extends z.ZodType>(schema: Schema) =>
@@ -284,7 +284,7 @@ export const settings = {
   ).describe("Accepted signers and their keys: JSON, from a service's name to a list of JWKs."),
 };
 
-/** The settings for time limits of connections. */
+/** The settings for the time limits of connections. */
 export const deadlineSettings = {
   HEADERS_TIMEOUT: secondsSetting
     .default(60)

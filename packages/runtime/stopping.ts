@@ -5,7 +5,10 @@ import type { Logger } from "./logger.ts";
 export interface Stopping {
   /** Aborted when the service begins to stop: it is no longer ready, and connections are closed after each response. */
   readonly signal: AbortSignal;
-  /** Begins to stop the service. Resolves when load balancers have had time to send requests to other replicas. */
+  /**
+   * Begins to stop the service. Resolves after load balancers have had time to notice that and send requests to other
+   * replicas.
+   */
   drain(): Promise<void>;
 }
 

@@ -66,7 +66,7 @@ export function withServerSpan<T>(
 ): T {
   if (!recording) {
     // Spans are not exported, so an existing trace is passed on unchanged. If the caller is in the same process, the
-    // trace is already set.
+    // trace is already in the context.
     const active = trace.getSpanContext(context.active());
     if (active && parent?.startsWith(active.traceId, TRACE_ID_START)) return work(noSpan);
     const own = parseTraceparent(parent) ?? newTrace();
@@ -133,7 +133,7 @@ function parseTraceparent(header: string | undefined): SpanContext | undefined {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
 }
 
-/** Returns a new trace. No span is exported, so the span id need not differ from the trace id. */
+/** Returns a new trace. The span id is taken from the trace id, because no span is exported. */
 function newTrace(): SpanContext {
   const traceId = randomUUID().replaceAll("-", "");
   return { traceId, spanId: traceId.slice(16), traceFlags: TraceFlags.NONE };

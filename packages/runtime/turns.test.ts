@@ -8,7 +8,7 @@ test("work beyond the limit runs in later turns, in order", async () => {
   expect(ran).toEqual([0, 1, 2]);
   await nextTurn();
   expect(ran).toEqual([0, 1, 2, 3, 4, 5]);
-  // Work that arrives later does not overtake work that waits.
+  // Work that arrives later does not overtake work that is already waiting.
   inTurn(() => void ran.push(7));
   expect(ran).toHaveLength(6);
   await nextTurn();

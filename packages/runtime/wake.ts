@@ -1,4 +1,4 @@
-/** Lets code of this process start a waiting worker before the worker's next poll. */
+/** Lets code of this process make a waiting worker check for work before its next poll. */
 export interface Wake {
   wake(): void;
   /**

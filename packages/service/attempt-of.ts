@@ -3,7 +3,10 @@ import type { Attempt } from "@statehouse/audit";
 import type { AppError, Refusal } from "@statehouse/errors";
 import { kebabCase } from "@statehouse/runtime";
 
-/** Returns the record of a refused call: `workspace-lock.lock-workspace` for `WorkspaceLockService.LockWorkspace`. */
+/**
+ * Returns the audit record of a refused call. Its action is, for example, `workspace-lock.lock-workspace` for
+ * `WorkspaceLockService.LockWorkspace`.
+ */
 export function attemptOf(
   method: Pick<DescMethod, "name"> & { parent: Pick<DescMethod["parent"], "name"> },
   { reason }: Pick<AppError, "reason">,

@@ -3,7 +3,7 @@ import { type Channel, type GrpcTls, grpcChannel } from "@statehouse/rpc";
 /** The services that other services call. */
 export type Clients = "access" | "workspaces" | "state";
 
-/** The setting that contains a service's address. */
+/** The setting that contains the address of each service. */
 export type ServiceAddresses<Client extends Clients> = {
   [Name in Client as `${Uppercase<Name>}_ADDRESS`]: string;
 };

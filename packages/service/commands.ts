@@ -97,8 +97,8 @@ interface Sealed {
 
 /**
  * Re-encrypts the sealed columns with the first key of SEALING_KEYS while the service runs. Repeats until it finds no
- * older key, because a replica that has not switched to the first key yet can still use an older one. Afterwards the
- * other keys can be removed.
+ * value under another key, because a replica that has not switched to the first key yet can still encrypt with an older
+ * one. Afterwards the other keys can be removed.
  */
 export async function rotateKeys(service: Sealed, print: Print): Promise<void> {
   const { DATABASE_URL: url, SEALING_KEYS: keys } = readConfig(rotationSettings);

@@ -54,7 +54,7 @@ export interface AppDependencies<Config, Client extends Clients, Options extends
   options: Partial<Options>;
 }
 
-/** A started service, as `workers`, `checks` and `listeners` receive it. */
+/** A started service, in the form in which `workers`, `checks` and `listeners` receive it. */
 export interface Running<Config, App, Resources, Options extends object> {
   app: App;
   resources: Resources;

@@ -13,8 +13,8 @@ export function grpcTlsOf(config: GrpcTlsConfig): GrpcTls | undefined {
 }
 
 /**
- * Works like `grpcTlsOf`, for the start of a service. Until `stack` is disposed, also exposes when the certificates
- * expire. Logs a warning if TLS is switched off.
+ * Works like `grpcTlsOf`, for the start of a service. Also exposes the expiry of the certificates as metrics until
+ * `stack` is disposed. Logs a warning if TLS is switched off.
  */
 export function startGrpcTls(
   config: GrpcTlsConfig,

@@ -33,7 +33,10 @@ export interface ServeOptions<Name extends string> extends PortOptions {
   logger: Logger;
 }
 
-/** Opens the listeners, logs all ports, and reports that the service has started. `stack` closes all at the same time. */
+/**
+ * Opens the listeners, logs all ports, and reports that the service has started. `stack` closes all listeners
+ * concurrently.
+ */
 export async function serve<Name extends string>(
   { service, ops, checks, required, listeners, logger, ...options }: ServeOptions<Name>,
   stack: AsyncDisposableStack,

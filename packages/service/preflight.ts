@@ -46,8 +46,8 @@ const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 
 /**
- * Examines the settings, keys and stores of a service in the way in which this release would use them, and changes
- * nothing. Prints a line for each part; returns false if any part would fail. Throws `ConfigError`.
+ * Examines the settings, keys and stores of a service as this release would use them, and changes nothing. Prints a
+ * line for each part. Returns false if this release could not use one of the parts. Throws `ConfigError`.
  */
 export async function preflight(service: Examined, print: Print): Promise<boolean> {
   const config = readConfig(service.config);

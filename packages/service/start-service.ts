@@ -102,7 +102,7 @@ export async function startService<
   starting.use(startPartitions({ database, retentionDays, logger }));
   const key = settings.ASSERTION_PRIVATE_KEY;
   starting.use(startSealer({ database, service: name, key, logger }));
-  // A request that reads the audit trail calls all services. Only the access service records it.
+  // A request that reads the audit trail calls all services, so only the access service records the reading.
   const recordReading =
     name === "access"
       ? (organization: string) =>
@@ -127,7 +127,7 @@ export async function startService<
     createRpcServer({
       name,
       keys: settings.ASSERTION_PUBLIC_KEYS,
-      // A service that loads grants itself reads them again for every write, so that credentials and grants are created
+      // A service that loads grants itself loads them again for every write, so that credentials and grants are created
       // only with current permissions.
       context: async (principal, method) => ({
         caller: await callerOf(principal, {

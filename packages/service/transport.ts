@@ -18,7 +18,7 @@ import { natsOptions, streamSettings } from "./nats-options.ts";
 export interface Transport {
   consume(consumer: Consumer): void;
   ready(): Promise<void>;
-  /** Returns the position of the stream of events. Throws `unavailable`. */
+  /** Returns the current position of the event stream. Throws `unavailable`. */
   stream(): Promise<StreamPosition>;
 }
 

@@ -45,7 +45,7 @@ const write = (id: string, organization = "org-1") =>
   );
 
 const options = () => ({ database, service: "state", key, logger }) as const;
-/** Runs one turn of the sealer, even if it may not seal all records. */
+/** Runs one turn of the sealer, which possibly does not seal all records. */
 const turn = (maxRecords?: number) => sealRecords({ ...options(), maxRecords });
 const seal = (maxRecords?: number) => sealWhenReady({ ...options(), maxRecords });
 
@@ -219,7 +219,7 @@ test("a row that is taken out of its batch, edited and sealed in a new batch is 
 test("a chain that was recomputed with the service's own key is found by the heads kept outside", async () => {
   const heads = await threeBatches();
   expect((await verify({ heads })).findings).toEqual([]);
-  // An attacker who has the database and the key edits a row and recomputes the whole chain.
+  // Simulates an attacker who has the database and the key, edits a row and recomputes the whole chain.
   await fresh.query(
     "update audit_records set actor_id = 'user-mallory' where resource_id = 'sv-2'",
   );
