@@ -27,7 +27,7 @@ interface Request {
   offset: number;
 }
 
-/** Creates clients of stub services that have these records. */
+/** Creates clients of stub services, each with its own list of records. */
 function servicesWith(records: Readonly<Record<string, Stored[]>>, completeUntil: () => number) {
   const within = (name: string, { since, until }: Request) =>
     (records[name] ?? [])

@@ -13,13 +13,13 @@ const HOUR = 3600;
 /** The largest page that a service returns. */
 const MAX_PAGE = 1000;
 
-/** Orders records by time and then by the bytes of their ids, as the services do. */
+/** Orders records by time and then by the bytes of their ids, which is the order that the services use. */
 const inOrder = (one: AuditRecord, other: AuditRecord): number =>
   microsOf(one.recordedAt) - microsOf(other.recordedAt) || (one.id < other.id ? -1 : 1);
 
 interface Span {
   organizationId: string;
-  /** The records of the interval were recorded at this time or later, and before `until`. */
+  /** The start of the interval. It contains the records from this time on, and before `until`. */
   since: Micros;
   until: Micros;
 }
@@ -32,9 +32,9 @@ interface Interval {
 export interface AuditTrailRequest {
   client: Clients;
   caller: Caller;
-  /** Empty for the organization that the token belongs to. */
+  /** Empty means the organization that the token belongs to. */
   organizationId: string;
-  /** Only later records are read. */
+  /** Only records after this time are read. */
   after: Micros;
   page: Page;
 }
@@ -83,7 +83,10 @@ export async function readAuditTrail({
   return { records: lists.flat().toSorted(inOrder).slice(second.offset, wanted), totalCount };
 }
 
-/** Returns the interval that contains the record with this offset, and the record's offset within it. */
+/**
+ * Returns the start of the interval that contains the record with this offset, and the record's offset within the
+ * interval.
+ */
 function placeOf(
   intervals: readonly Interval[],
   offset: number,
@@ -105,7 +108,8 @@ const requestOf = ({ organizationId, since, until }: Span) => ({
 });
 
 /**
- * Returns intervals of this length in the order of time, each with the number of records that all services have in it.
+ * Returns intervals of this length in chronological order, each with the number of its records in all services
+ * together.
  */
 async function countedIntervals(
   { client, caller }: Reader,

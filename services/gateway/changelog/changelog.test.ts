@@ -5,7 +5,7 @@ import { changelogEntries } from "./entries.ts";
 const all = changelog({ from: undefined, to: undefined, edition: undefined });
 
 test("every entry has a date and a unique id, newest first", () => {
-  // Entries up to this date are fixed; later changes of Statehouse have newer dates.
+  // The number of entries up to this date is fixed, because later changes of Statehouse have newer dates.
   expect(all.filter(({ date }) => date <= "2024-10-15")).toHaveLength(87);
   const dates = changelogEntries.map(({ date }) => date);
   for (const date of dates) expect(date).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);

@@ -5,10 +5,11 @@ import { type ChangelogEntry, changelogEntries } from "./entries.ts";
 export type IdentifiedEntry = ChangelogEntry & { id: string };
 
 export interface ChangelogFilter {
-  /** The first and the last day to include, as YYYY-MM-DD. */
+  /** The first day to include, as YYYY-MM-DD. */
   from: string | undefined;
+  /** The last day to include, as YYYY-MM-DD. */
   to: string | undefined;
-  /** The edition that the entries concern. */
+  /** If set, only entries that concern this edition are included. */
   edition: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** One change of the public API. */
 export interface ChangelogEntry {
-  /** Date of the change as YYYY-MM-DD. If the change was made on several dates, the last one. */
+  /** Date of the change as YYYY-MM-DD. If the change was made on several dates, this is the last of them. */
   date: string;
   /** The first date of a change that was made on several dates. */
   since?: string;

@@ -17,7 +17,7 @@ export interface Caller extends CallOptions {
 export const credentialTypes = ["user", "team", "organization", "run"] as const;
 export type CredentialType = (typeof credentialTypes)[number];
 
-/** All kinds except run tokens, which are temporary and limited to one workspace. */
+/** All kinds of bearer tokens except run tokens, which are temporary and limited to one workspace. */
 export const longLivedCredentials = ["user", "team", "organization"] as const;
 
 const isCredential = (type: string): type is CredentialType =>
@@ -30,10 +30,9 @@ interface Presented {
 }
 
 /**
- * Creates the function that turns an Authorization header into a caller. It calls the access service for every request
- * unless a lease guarantees that nothing has changed, so that a revoked token fails on its next use. Signed assertions are
- * cached under the principal's versions.
- * Throws `unauthenticated`.
+ * Creates the function that turns an Authorization header into a caller. It calls the access service for every request,
+ * so that a revoked token fails on its next use. It makes no call only while a lease guarantees that nothing has
+ * changed. Signed assertions are cached under the principal's versions. Throws `unauthenticated`.
  */
 export function createAuthentication(
   client: Client<typeof AuthenticationService>,
@@ -72,8 +71,8 @@ export function createAuthentication(
       failed("missing");
       throw unauthenticated();
     }
-    // Not batched while spans are recorded: a call that several requests share would appear in the trace of only one of
-    // them.
+    // Authentications are not batched while spans are recorded, because a call that several requests share would appear
+    // in the trace of only one of them.
     const presented = { token, address };
     const call = () => (spansAreRecorded() ? alone(presented) : inBatch(keyOf(presented)));
     const principal = await lease.byToken(token, call).catch((error: unknown) => {

@@ -10,7 +10,7 @@ interface Batch<Key, Answer> {
 }
 
 /**
- * Combines all keys that are requested in one turn of the event loop into one call, which contains each key once. A
+ * Combines the keys that are requested in one turn of the event loop into one call, which contains each key once. A
  * caller never joins a batch that was already sent, so results are never stale.
  */
 export function batchPerTick<Key, Answer>(

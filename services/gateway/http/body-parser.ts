@@ -38,11 +38,9 @@ export interface BodyParserLimits {
   startMs?: number;
 }
 
-/**
- * The limit of bodies that are parsed outside the thread. Larger bodies, and bodies with more values, are parsed in the
- * thread.
- */
+/** Bodies with more bytes than this are parsed in the thread. */
 const INLINE_BYTES = 4 * 1024 * 1024;
+/** Bodies with more values than this are parsed in the thread. */
 const INLINE_VALUES = 20_000;
 
 const isSmall = (bytes: Uint8Array): boolean =>

@@ -27,7 +27,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 function refuseUnstorable(body: unknown): void {
   const open: [value: object, pointer: string][] = [];
   // Pointers are created only for lists and objects, because a body can contain many more strings and numbers than
-  // those.
+  // lists and objects.
   const visit = (value: unknown, parent: string, name?: string | number) => {
     if (typeof value === "string") {
       if (value.includes("\0") || !value.isWellFormed()) {
@@ -101,7 +101,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the words that describe a schema's problem after the field's name; undefined if the schema's own message is
+ * Returns the text that follows the field's name and describes the problem; undefined if the schema's own message is
  * used.
  */
 function problemOf(issue: z.core.$ZodRawIssue): string | undefined {

@@ -1,8 +1,8 @@
 const [QUOTE, COMMA, LIST, BACKSLASH, OBJECT] = [0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 
 /**
- * Returns an upper bound for the number of values in a JSON text: counts the characters outside of strings that begin
- * or separate values. Stops counting above `limit`.
+ * Returns an upper bound for the number of values in a JSON text: counts the characters that begin or separate values
+ * and are not part of a string. Stops counting above `limit`.
  */
 export function countValues(bytes: Uint8Array, limit: number): number {
   let count = 1;

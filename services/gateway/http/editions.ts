@@ -1,4 +1,4 @@
 import { editionTable, type Feature } from "@statehouse/runtime";
 
-/** Returns the member of the OpenAPI document that names the editions which have a member or an operation. */
+/** Returns the `x-editions` field for an OpenAPI operation or schema property: the editions that offer it. */
 export const editionsOf = (feature: Feature) => ({ "x-editions": editionTable[feature] });

@@ -50,7 +50,7 @@ export interface ErrorAnswer {
   errors: readonly ErrorObject[];
 }
 
-/** Converts one problem of a request to an error object. `field` is already a JSON pointer here; see `withPointers`. */
+/** Converts one error in a field to an error object. `field` is already a JSON pointer here; see `withPointers`. */
 const fieldError = ({ field, detail, title }: FieldError): ErrorObject => ({
   status: "422",
   code: "invalid",

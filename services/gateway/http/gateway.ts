@@ -27,7 +27,7 @@ export interface GatewayOptions
   routes: readonly Route[];
   logger: Logger;
   proxies: Proxies;
-  /** Requests per second of one token; 0 for no limit. */
+  /** Maximum number of requests per second for each token; 0 for no limit. */
   requestsPerSecond: number;
   /** The origins whose pages may call the API. */
   corsOrigins: readonly string[];

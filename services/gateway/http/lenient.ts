@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * Returns the part of `value` that `schema` accepts, without invalid members. An invalid required string becomes empty,
- * and items of a list keep their positions, so that a service can validate the valid members.
+ * Returns the part of `value` that `schema` accepts, without invalid members, so that a service can validate that part.
+ * An invalid required string becomes empty, and items of a list keep their positions.
  */
 export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown {
   const { success, data } = z.safeParse(schema, value);
@@ -26,7 +26,7 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
   if (schema instanceof z.ZodPipe) {
     return parseLeniently(schema.out, parseLeniently(schema.in, value));
   }
-  // If a transform reports a problem, its input is returned.
+  // A transform that reports a problem has no result, so its input is returned.
   if (schema instanceof z.ZodTransform) return value;
   return schema instanceof z.ZodString ? "" : undefined;
 }

@@ -10,8 +10,8 @@ export interface ParsedBody {
 }
 
 /**
- * The maximum number of values in a body. It exceeds the number in the largest documents that routes accept, and the
- * parser thread has enough memory for it.
+ * The maximum number of values in a body. The largest documents that routes accept have fewer values, and the parser
+ * thread has enough memory for this number.
  */
 const MAX_VALUES = 2_000_000;
 

@@ -9,7 +9,7 @@ export interface ParameterDescription {
   readonly required?: true;
 }
 
-/** A value that a route reads from the query, from one parameter or from several. */
+/** A value that a route reads from one or more query parameters. */
 export interface Query<Value> {
   readonly parameters: readonly ParameterDescription[];
   /** Throws `badRequest`. */
@@ -97,7 +97,8 @@ export const choice = (
 });
 
 /**
- * Declares a parameter with values of a fixed set, separated by commas. Reading throws `badRequest` for any other value.
+ * Declares a parameter with values of a fixed set, separated by commas. Reading throws `badRequest` for any other
+ * value.
  */
 export const choices = (
   name: string,

@@ -56,8 +56,8 @@ const FIRST_CHUNKS = 16;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
- * Collects the chunks of a body. Later chunks are copied into blocks: a chunk uses about 100 bytes of memory besides its
- * content, and a client can send a large body in chunks of one byte.
+ * Collects the chunks of a body. All chunks but the first ones are copied into blocks, because a chunk uses about 100
+ * bytes of memory besides its content, and a client can send a large body in chunks of one byte.
  */
 function createChunks() {
   let parts: Buffer[] = [];

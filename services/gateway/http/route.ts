@@ -14,7 +14,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type SuccessStatus = 200 | 201 | 204;
 export type FailureStatus = 400 | 403 | 404 | 409 | 412 | 413 | 422 | 503;
 
-/** Settings of the installation that documents show. */
+/** The settings of the installation that documents show. */
 export interface Settings {
   /** Whether a runner service executes runs. */
   remoteOperations: boolean;
@@ -74,7 +74,9 @@ export interface RouteInput<Path extends string, Body, Values = Readonly<Record<
   extends RequestContext {
   params: ParamsOf<Path>;
   body: Body;
-  /** True if the body is invalid. Then `body` is its valid part; the service only validates it and changes nothing. */
+  /**
+   * True if the body is invalid. `body` is then its valid part, and the service only validates it and changes nothing.
+   */
   validateOnly: boolean;
   /** The values of the query parameters that the route declares. */
   query: Values;
@@ -101,12 +103,12 @@ export interface RouteDeclaration<
   /** Maximum size of the body in bytes; 1 MiB if omitted. The installation's limit also applies. */
   maxBodyBytes?: number;
   /**
-   * Whether the service's method supports `validate_only`. If so, a body that fails the schema is still sent to the
-   * service for validation, without its invalid fields, so that the client receives all problems of a request in one
-   * response.
+   * Whether the service's method supports `validate_only`. If so, a body that does not match the schema is still sent
+   * to the service for validation, without its invalid fields, so that the client receives all problems of a request in
+   * one response.
    */
   validatesOnly?: boolean;
-  /** The JSON pointers of message fields that a body does not contain as the attribute of the same name. */
+  /** The JSON pointers of those message fields that are not an attribute of the same name in the body. */
   pointers?: Pointers;
   /** Supported includes; nested includes are paths such as `run.created_by`. */
   includes?: readonly string[];
@@ -123,7 +125,7 @@ export interface RouteDeclaration<
   handle(input: RouteInput<Path, z.infer<Body>, ValuesOf<Q>>): Promise<Result> | Result;
 }
 
-/** A route in the form that the router and the coverage test use. */
+/** A route in the form in which the router and the coverage test use it. */
 export interface Route {
   readonly method: Method;
   /** The complete path, including its prefix, with `:name` parameters. */
@@ -152,8 +154,8 @@ export interface Route {
 }
 
 /**
- * The maximum size of a body on routes without their own limit, in bytes. All documents that clients send to such
- * routes are smaller.
+ * The maximum size of a body on routes that declare no limit, in bytes. All documents that clients send to such routes
+ * are smaller.
  */
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -186,8 +188,8 @@ export function route<
     content: rendering?.content,
     headers: (edition) => ({ ...rendering?.headers, ...declaration.headers?.(edition) }),
     answer: async (input, rendered) => {
-      // Safe cast: `params` were matched by this path, the body is what this schema returned or its valid part, and the
-      // query has the values that `query` read.
+      // Safe cast: this path matched `params`, this schema returned the body or its valid part, and `query` read the
+      // values of the query.
       const result = await declaration.handle(
         input as RouteInput<Path, z.infer<Body>, ValuesOf<Q>>,
       );

@@ -1,7 +1,7 @@
 import { AppError, type FieldError, invalid } from "@statehouse/errors";
 import { type Pointers, pointerOf } from "../jsonapi/pointers.ts";
 
-/** Runs `call`. If it throws `invalid`, its field paths are replaced by JSON pointers into the body. */
+/** Runs `call`. If it throws `invalid`, replaces the field paths in the error with JSON pointers into the body. */
 export async function withPointers<Result>(
   pointers: Pointers | undefined,
   call: () => Promise<Result>,
@@ -15,8 +15,8 @@ export async function withPointers<Result>(
 }
 
 /**
- * Throws `invalid` with `problems` and with the problems that `validate` throws. A problem of `validate` is omitted if
- * its position is at or below that of one of `problems`, because it is a consequence of that one. Other errors that
+ * Throws `invalid` with `problems` and with the problems that `validate` throws. A problem that `validate` finds at or
+ * below the position of one of `problems` is omitted, because it is only a consequence of that one. Other errors that
  * `validate` throws, such as `notFound`, take precedence.
  */
 export async function refuse(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { describedAs, jsonSchemaOf } from "./shape.ts";
 
-/** The maximum number of items of a list, unless its declaration sets another one. */
+/** The maximum number of items of a list, unless its declaration sets another maximum. */
 const MAX_ITEMS = 1000;
 /** The maximum number of ids in a list. */
 export const MAX_IDS = 5000;
@@ -45,8 +45,8 @@ export const section = <Schema extends z.ZodType>(schema: Schema) =>
 export const typeOf = <Type extends string>(type: Type) => z.literal(type);
 
 /**
- * Declares an optional to-one linkage and returns its id. A linkage or `data` that is absent or null, and a missing id,
- * mean no linkage.
+ * Declares an optional to-one linkage and returns its id. Returns undefined if the linkage, its `data` or its id is
+ * absent or null.
  */
 export const linkage = (type: string) =>
   optional(

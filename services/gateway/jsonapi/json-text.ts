@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** Stands for a `JsonText` in the output of JSON.stringify. Clients cannot send it, because it is random. */
+/** Stands for a `JsonText` in the output of JSON.stringify. Clients cannot send this text, because it is random. */
 const placeholder = randomUUID();
 const quoted = JSON.stringify(placeholder);
 
@@ -20,7 +20,7 @@ export class JsonText {
   }
 }
 
-/** JSON.stringify for values that contain `JsonText`. Measured by section (k) of the bench. */
+/** Works like JSON.stringify, for values that contain `JsonText`. Section (k) of the bench measures it. */
 export function stringify(value: unknown): string {
   texts = [];
   const rendered = JSON.stringify(value);

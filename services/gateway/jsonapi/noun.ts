@@ -23,20 +23,20 @@ type AnyFieldInput<Message> = {
   [Field in keyof Message]-?: FieldInput<Message, Field>;
 }[keyof Message];
 
-/** A member of a body that sets several fields: those that `in` returns. */
+/** A member of a body that sets several fields. `in` converts the member to these fields. */
 interface GroupInput<Message> {
   field?: never;
   in: z.ZodType<Partial<Message>>;
 }
 
-/** Renders a member that documents show differently from the item's field of the same name. */
+/** How documents show a member that is not simply the item's field of the same name. */
 type Output<Item, Context> =
   | { out: (item: Item, context: Context) => unknown; shown: z.ZodType; writeOnly?: never }
   | { out?: never; shown?: never; writeOnly: true };
 
 /**
- * An attribute. Without `out`, documents show the item's field of the same name, or null if the item does not have the
- * field. `shown` is the schema of the member in documents, if it differs from `in`.
+ * An attribute. If `out` is absent, documents show the item's field of the same name, or null if the item does not have
+ * the field. `shown` is the schema of the attribute in documents, if it differs from `in`.
  */
 type Attribute<Message, Item, Context> =
   | {
@@ -60,11 +60,11 @@ export interface Noun<Message, Item, Context> {
   relationships?: Readonly<Record<string, AnyFieldInput<Message>>>;
   /** Attributes that have an alternative name. */
   spellings?: Spellings;
-  /** The JSON pointers of fields that are a part of a member, or an item of a list. */
+  /** The JSON pointers of fields that are part of a member, or an item of a list. */
   pointers?: Pointers;
 }
 
-/** The message fields of a body; `unset` contains the fields that the body removes. */
+/** The message fields that a body sets; `unset` contains the fields that the body removes. */
 export type Parsed<Message> = Partial<Message> & { unset?: string[] };
 
 type Inputs = Readonly<
@@ -143,8 +143,8 @@ export function attributesOf<Message, Item extends object, Context>({
       const fieldOf = (item: Item): unknown => Reflect.get(item, field ?? name) ?? null;
       return { name, show: out ?? fieldOf };
     });
-  // `blank` is parsed from JSON, so that V8 gives all documents of a type the same object shape. Objects that get
-  // members by computed names have no common shape.
+  // `blank` is parsed from JSON, so that V8 gives all documents of a type the same object shape. Objects that get their
+  // members one by one under computed names have no common shape.
   const blank = JSON.parse(JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, 0]))));
   return (item, context) => {
     const values: Record<string, unknown> = { ...blank };

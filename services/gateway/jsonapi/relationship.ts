@@ -10,15 +10,15 @@ import {
   type ResourceDescription,
 } from "./resource.ts";
 
-/** Loads the targets of a to-one relationship that have one of its possible types. */
+/** Loads those targets of a to-one relationship that have one of its possible types. */
 export interface Target<Parent, Context> {
   readonly resource: () => ResourceDescription;
   load(parents: readonly Parent[], context: Context): Promise<Group<Context> | undefined>;
 }
 
 /**
- * Creates a target that loads the items of all parents in one call. `keyOf` returns the id of a parent's item; each id
- * is requested once. A parent for which it returns undefined has no item of this type.
+ * Creates a target that loads the items of all parents in one call. `keyOf` returns the id of a parent's item, or
+ * undefined if the parent has no item of this type. Each id is requested once.
  */
 export const target = <Parent, Item, Context>(
   of: () => CompiledResource<Item, Context>,
@@ -38,7 +38,7 @@ export const target = <Parent, Item, Context>(
   },
 });
 
-/** Creates a target that is the same for all parents. Loading it calls no service. */
+/** Creates a target whose only item is known in advance. Loading it calls no service. */
 export const fixedTarget = <Parent, Item, Context>(
   of: () => CompiledResource<Item, Context>,
   item: Item,

@@ -27,7 +27,7 @@ const described = new WeakMap<z.core.$ZodType, Describe>();
 
 /**
  * Returns `schema` with the JSON Schema that `describe` returns. Used for schemas that check or convert values with
- * code, because JSON Schema cannot express code.
+ * code, which JSON Schema cannot express.
  */
 export function describedAs<Schema extends z.ZodType>(schema: Schema, describe: Describe): Schema {
   described.set(schema, describe);
@@ -69,8 +69,8 @@ export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
 }
 
 /**
- * Makes each member optional that is an object without required members, because `section` treats such a member as `{}`
- * if it is absent.
+ * Makes each member optional that is an object without required members. `section` treats such a member as `{}` if it
+ * is absent.
  */
 function withOptionalSections(schema: JsonSchema): JsonSchema {
   const converted = Object.entries(schema).map(([keyword, value]) => [

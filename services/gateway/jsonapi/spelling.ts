@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { describedAs, isSchema, type JsonSchema } from "./shape.ts";
 
-/** Maps the name that this product uses for an attribute to the attribute's alternative name. */
+/** Maps the usual name of an attribute to the attribute's alternative name. */
 export type Spellings = Readonly<Record<string, string>>;
 
 /**
- * Reads an object of attributes that can have either name, and returns it under the product's names. If an attribute
- * has different values under its two names, the problem is reported for the alternative name. Null is treated as
- * absent.
+ * Reads an object of attributes that can have either name, and returns it with the usual names. If an attribute has
+ * different values under its two names, the problem is reported for the alternative name. Null is treated as absent.
  */
 export const bothSpellings = <Schema extends z.ZodType>(spellings: Spellings, schema: Schema) =>
   describedAs(readingBoth(spellings, schema), (described) =>

@@ -2,7 +2,7 @@ import type { JsonSchema } from "../jsonapi/shape.ts";
 import { isSchema } from "../jsonapi/shape.ts";
 import type { OpenApiDocument, Operation } from "./document.ts";
 
-/** The facts of a document that clients can rely on. Each fact is a line such as `GET /x 200 data.id: string`. */
+/** The properties of a document on which clients can rely. Each is a line such as `GET /x 200 data.id: string`. */
 interface Facts {
   /** Members and types of requests. A client breaks if one disappears. */
   readonly accepted: Set<string>;
@@ -14,7 +14,7 @@ interface Facts {
   readonly types: Map<string, Set<string>>;
 }
 
-/** Returns the changes from one document to another that break clients, each as a line. */
+/** Returns the changes between two documents that break clients, as one line each. */
 export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument): string[] {
   const old = factsOf(before);
   const now = factsOf(after);
@@ -95,7 +95,10 @@ const schemasIn = ({ content }: JsonSchema): JsonSchema[] =>
       )
     : [];
 
-/** Calls `visit` for every member of an object, with its path, its types, and whether it is required. */
+/**
+ * Calls `visit` for every member of an object and of the objects in it, with the member's path, its types, and whether
+ * it is required.
+ */
 function walk(
   document: OpenApiDocument,
   schema: JsonSchema,
@@ -126,7 +129,7 @@ function walk(
   }
 }
 
-/** Returns the types of a schema. For an enumeration in a request, each allowed value is a type of its own. */
+/** Returns the types of a schema. For an enumeration in a request, each allowed value counts as a separate type. */
 function typesOf(schema: unknown): string[] {
   if (!isSchema(schema)) return [];
   const { type, anyOf, $ref } = schema;

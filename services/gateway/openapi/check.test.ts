@@ -7,7 +7,7 @@ import process from "node:process";
 import { expect, test } from "vitest";
 
 const check = path.join(import.meta.dirname, "check.ts");
-/** Time for several starts of Node on a busy machine. */
+/** Time limit in ms that is long enough for several starts of Node on a busy machine. */
 const TIME_MS = 120_000;
 
 test(
@@ -31,7 +31,7 @@ test(
     expect(run("--renew")).toEqual({ status: 0, stderr: "" });
     const current = readFileSync(file, "utf8");
 
-    // On origin/main, the document has an operation that the current document does not have.
+    // Gives the document on origin/main an operation that the current document does not have.
     const before = JSON.parse(current);
     before.paths["/api/v2/gone"] = before.paths["/api/v2/account/details"];
     writeFileSync(file, JSON.stringify(before));

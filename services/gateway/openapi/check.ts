@@ -6,7 +6,7 @@ import { routes } from "../routes/routes.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 import { type OpenApiDocument, openApiDocument } from "./document.ts";
 
-// npm run check:openapi: checks that docs/openapi.json is the document of the routes, and that CHANGELOG.md names every
+// npm run check:openapi: checks that docs/openapi.json describes the current routes, and that CHANGELOG.md names every
 // change since origin/main that breaks clients. With --renew, writes docs/openapi.json.
 
 const file = "docs/openapi.json";

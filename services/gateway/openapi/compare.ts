@@ -6,9 +6,9 @@ import { namesOf } from "./compared.ts";
 import { openApiDocument } from "./document.ts";
 import { matches, readNotServed } from "./not-served.ts";
 
-// Compares the operations, parameters, attributes, relationships and links of another OpenAPI document, the file that
-// the first argument names, with those that are served. Fails if a name is neither served nor listed in not-served.txt
-// with a reason, or if a line of that list is not needed.
+// Compares another OpenAPI document, the file that the first argument names, with the document of this product: its
+// operations, parameters, attributes, relationships and links. Fails if a name is neither served nor listed in
+// not-served.txt with a reason, or if a line of that list is not needed.
 
 const [file] = process.argv.slice(2);
 if (file === undefined) {

@@ -49,7 +49,7 @@ function addOperation(
   }
 }
 
-/** A parameter of style `deepObject` stands for one parameter for each property. */
+/** A parameter of style `deepObject` stands for several parameters, one for each property. */
 function parameterNames(document: JsonSchema, { name, schema }: JsonSchema): string[] {
   const { properties } = resolved(document, schema);
   return isSchema(properties)

@@ -8,7 +8,7 @@ interface Failure {
   readonly headers?: readonly string[];
 }
 
-/** The failures that responses can have, by status. */
+/** The failures that responses can report, by status. */
 const failures: Readonly<Record<number, Failure>> = {
   400: {
     name: "BadRequest",
@@ -186,7 +186,7 @@ export const sharedResponses: Readonly<Record<string, JsonSchema>> = {
   ...responsesOfFailures(),
 };
 
-/** The reference to the response of a conditional request whose body has not changed. */
+/** The reference to the 304 response, for a conditional request whose client already has the current body. */
 export const notModified: JsonSchema = { $ref: "#/components/responses/NotModified" };
 
 function responsesOfFailures(): Readonly<Record<string, JsonSchema>> {

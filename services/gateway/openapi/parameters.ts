@@ -19,7 +19,7 @@ export function createParameters() {
   };
 
   return {
-    /** Counts the parameters of an operation. */
+    /** Registers the parameters of one operation, so that those of several operations become components. */
     add(parameters: readonly JsonSchema[]): void {
       for (const parameter of parameters) {
         const key = JSON.stringify(parameter);
@@ -28,7 +28,7 @@ export function createParameters() {
         else uses.set(key, { parameter, count: 1, name: nameOf(parameter) });
       }
     },
-    /** Returns the parameter, or a reference to the component. */
+    /** Returns the parameter itself, or a reference if the parameter became a component. */
     referTo(parameter: JsonSchema): JsonSchema {
       const use = uses.get(JSON.stringify(parameter));
       return use && use.count > 1 ? { $ref: `#/components/parameters/${use.name}` } : parameter;

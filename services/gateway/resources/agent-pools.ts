@@ -70,8 +70,8 @@ export const agentPoolResource = resource<AgentPool, RequestContext>({
 });
 
 /**
- * The agent pool as workspaces include it, without linkages: organizations and projects link to their default pool, and
- * go-tfe follows links between included resources until its stack overflows.
+ * An agent pool in the form that documents of workspaces include, without linkages. Organizations and projects link to
+ * their default pool, and go-tfe follows links between included resources until its stack overflows.
  */
 export const includedAgentPoolResource = resource<AgentPool, RequestContext>({
   ...agentPoolResource,

@@ -11,7 +11,7 @@ export const brandNames = {
   "workspace-kpis-run-count": "workspace-kpis-runs-count",
 } as const satisfies Spellings;
 
-/** Returns the attributes. Those that have an alternative name appear under both names. */
+/** Returns the attributes. An attribute that has an alternative name appears under both names. */
 export function withBothSpellings<Value>(
   attributes: Readonly<Record<string, Value>>,
 ): Record<string, Value> {

@@ -14,7 +14,7 @@ const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionRep
   return report;
 };
 
-/** A configuration version, as reported by the runner of its runs. */
+/** A configuration version, as the runner that executes its runs reported it. */
 export const configurationVersionResource = resource<ConfigurationVersion, RequestContext>({
   type: "configuration-versions",
   id: ({ id }) => id,

@@ -22,8 +22,8 @@ const sourceShape = z.object({
 });
 
 /**
- * The permissions that a workspace's document shows. Each permission has the grants that allow it. A permission without
- * grants is false.
+ * The effective permissions of a user or team, under the names that a workspace's document uses. Each permission lists
+ * the grants that allow it. A permission without grants is false.
  */
 export const effectivePermissionsResource = resource<EffectivePermissions, RequestContext>({
   type: "effective-permissions",

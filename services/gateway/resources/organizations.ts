@@ -106,7 +106,7 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
     },
   },
   relationships: {
-    // Takes precedence over the attribute of the same field.
+    // If a body contains both, this relationship takes precedence over the attribute that sets the same field.
     "default-agent-pool": { field: "defaultAgentPoolId", in: nullableLinkage("agent-pools") },
   },
 };
@@ -211,8 +211,8 @@ export const organizationResource = resource<Organization, RequestContext>({
 });
 
 /**
- * The organization as other resources include it, without its default project. go-tfe follows links between included
- * resources, so it would alternate between organization and project until its stack overflows.
+ * An organization in the form that other documents include, without its default project. go-tfe follows links between
+ * included resources, so it would alternate between organization and project until its stack overflows.
  */
 export const includedOrganizationResource = resource<Organization, RequestContext>({
   ...organizationResource,

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** Maps each `can-…` key to an action of packages/authorization. Null: this product never allows the action. */
+/** Maps each `can-…` key to an action of packages/authorization, or to null if this product never allows it. */
 export type PermissionTable = Readonly<Record<string, string | null>>;
 
 /**
- * Maximum number of cached permission objects. Few are needed, because grants result in few combinations of actions.
+ * Maximum number of cached permission objects. Few are needed, because only few combinations of allowed actions occur.
  */
 const MAX_KEPT = 1000;
 

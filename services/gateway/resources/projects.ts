@@ -113,8 +113,8 @@ export const projectResource = resource<Project, RequestContext>({
       linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
     }),
     "tag-bindings": related(({ id }) => `/api/v2/projects/${id}/tag-bindings`),
-    // A project inherits no bindings, so its effective bindings are its own. The provider reads a project's tags only
-    // through this include.
+    // A project inherits no bindings, so its effective bindings are its own. The Terraform provider reads a project's
+    // tags only through this include.
     "effective-tag-bindings": toMany({
       link: ({ id }) => `/api/v2/projects/${id}/effective-tag-bindings`,
       resource: () => effectiveTagBindingResource,

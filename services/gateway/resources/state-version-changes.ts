@@ -28,8 +28,8 @@ const split = <Item extends { change: string }, Shown>(
   );
 
 /**
- * The instances of managed resources and the outputs that differ: the addresses of instances and the names of outputs,
- * but no values.
+ * What differs between the two versions: the addresses of instances of managed resources and the names of outputs, but
+ * no values.
  */
 export const stateVersionChangesResource = resource<StateVersionChanges, RequestContext>({
   type: "state-version-changes",

@@ -37,7 +37,10 @@ const workspaceAttributes = (permissions: TeamAccess["permissions"]) =>
     Object.entries(permissions ?? {}).map(([name, value]) => [workspaceAttributeOf(name), value]),
   );
 
-/** Returns the permissions on a project whose names begin with the group's prefix, without that prefix. */
+/**
+ * Returns the project permissions of one group: those whose names begin with the group's prefix. The result omits the
+ * prefix.
+ */
 const groupOf = (group: string, permissions: TeamAccess["permissions"]) =>
   Object.fromEntries(
     Object.entries(permissions ?? {})
@@ -45,7 +48,7 @@ const groupOf = (group: string, permissions: TeamAccess["permissions"]) =>
       .map(([name, value]) => [name.slice(group.length + 1), value]),
   );
 
-/** The schema of the permissions on a project in one group. */
+/** The schema of one group of project permissions. */
 const groupShape = (group: string) =>
   z.object(
     withBothSpellings(

@@ -56,8 +56,8 @@ const loadUsers = async (ids: readonly string[], { client, caller }: RequestCont
   (await client(UserService).batchGetUsers({ ids: [...ids] }, caller)).users;
 
 /**
- * A user as other resources include it: without the e-mail address, which is not public. The username of a user whose
- * invitation is pending is empty.
+ * A user in the form that other documents include: without the e-mail address, which is not public. The username is
+ * empty while the user's invitation is pending.
  */
 export const userResource = resource<User, RequestContext>({
   ...common,
@@ -66,7 +66,10 @@ export const userResource = resource<User, RequestContext>({
   loadMany: loadUsers,
 });
 
-/** A user as memberships include it: with the e-mail address, which is null for callers who may not see it. */
+/**
+ * A user in the form that documents of memberships include: with the e-mail address, which is null for callers who may
+ * not see it.
+ */
 export const memberResource = resource<User, RequestContext>({
   ...common,
   variant: "member",
@@ -78,7 +81,7 @@ export const memberResource = resource<User, RequestContext>({
   loadMany: loadUsers,
 });
 
-/** Placeholder author of states that runs wrote: an account that has no token (ADR 33). */
+/** The placeholder that appears as the author of states that runs wrote: an account that has no token (ADR 33). */
 export const internalAccount = {
   id: "user-runsofstatehouse",
   username: "statehouse-runs",

@@ -11,8 +11,8 @@ const createBody = bodyOf(agentPoolNoun, ["name"]);
 const updateBody = bodyOf(agentPoolNoun);
 
 /**
- * The filters for the workspace or project that may use a pool. Each filter has two names: that of go-tfe, and that of
- * the public documentation.
+ * The filters that name the workspace or project that may use a pool. Each filter has two names: that of go-tfe, and
+ * that of the public documentation.
  */
 const allowedNames = {
   allowedWorkspaceName: text(

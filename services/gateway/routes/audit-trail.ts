@@ -11,7 +11,10 @@ import { type RequestContext, type Route, route } from "../http/route.ts";
 import { paginationOf } from "../jsonapi/pagination.ts";
 import { organizationIdOf } from "./organization-name.ts";
 
-/** Declares a time, in microseconds since 1970; 0 if the parameter is absent. Reading throws `badRequest`. */
+/**
+ * Declares a parameter that contains a time. It is read as microseconds since 1970; 0 if the parameter is absent.
+ * Reading throws `badRequest`.
+ */
 const time = (name: string, description: string) => ({
   parameters: [
     { name, description, schema: z.union([z.iso.datetime({ offset: true }), z.iso.date()]) },
@@ -106,8 +109,8 @@ function entryOf(record: AuditRecord): z.infer<typeof entry> {
 }
 
 /**
- * Returns the id of the organization that a user's request names. Returns an empty string for all other tokens, because
- * each belongs to one organization.
+ * Returns the id of the organization that a request with a user token names. For any other token returns an empty
+ * string, because the token belongs to one organization.
  */
 async function namedOrganization(context: RequestContext, name: string): Promise<string> {
   const ofUser = context.caller.principal.type === "user";

@@ -3,7 +3,7 @@ import { svg } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { avatarOf } from "../resources/avatars.ts";
 
-/** The form of ids of users, teams and runs, and of names of organizations. */
+/** Matches the ids of users, teams and runs, and the names of organizations. */
 const ID = /^[\w-]{1,100}$/;
 
 /** The images to which `avatar-url` refers. */

@@ -26,7 +26,7 @@ const body = documentBody(
   }),
 );
 
-/** The body that accepts an invitation. If it is omitted, the invitation must belong to the caller. */
+/** The body that accepts an invitation. If it contains no secret, the invitation must belong to the caller. */
 const acceptBody = z
   .object({
     data: optional(z.object({ attributes: optional(z.object({ secret: optional(z.string()) })) })),

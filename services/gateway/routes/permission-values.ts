@@ -5,7 +5,8 @@ import { z } from "zod";
 export const permissionValue = z.union([z.string(), z.boolean(), z.number(), z.null()]);
 
 /**
- * Adds the prefix that the access service uses to the names of the permissions. Nulls have no effect and are omitted.
+ * Adds `prefix`, which the access service expects, to the names of the permissions. Nulls have no effect and are
+ * omitted.
  */
 export const permissionsOf = (
   prefix: string,

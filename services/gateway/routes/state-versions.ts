@@ -20,19 +20,23 @@ const includes = [
   "run.configuration_version",
 ] as const;
 
-/** The interval in seconds at which the CLI sends snapshots during an apply, if the header contains it. */
+/**
+ * The interval in seconds at which the CLI sends snapshots during an apply. Responses name it in a header in some
+ * editions only.
+ */
 const SNAPSHOT_INTERVAL = "20";
 const headers = (edition: RequestContext["edition"]): Readonly<Record<string, string>> =>
   edition.has("header.snapshot-interval")
     ? { "X-Terraform-Snapshot-Interval": SNAPSHOT_INTERVAL }
     : {};
 
-/** Largest number of bytes of inline contents that the create call contains. */
+/** The create call contains inline contents of at most this many bytes. */
 const MAX_CALL_BYTES = 1024 * 1024;
 
 /**
- * Returns the inline contents if the create call contains them. State then stores them and finalizes the version in one
- * transaction; sections (f) and (u) of the bench show what that saves.
+ * Returns the inline contents if they are small enough for the create call; otherwise an empty object. The state
+ * service stores contents of the create call and finalizes the version in one transaction; sections (f) and (u) of the
+ * bench show what that saves.
  */
 function contentsOfCall(inlineState?: Uint8Array, inlineJsonState?: Uint8Array) {
   const size = (inlineState?.length ?? 0) + (inlineJsonState?.length ?? 0);
@@ -40,9 +44,9 @@ function contentsOfCall(inlineState?: Uint8Array, inlineJsonState?: Uint8Array) 
 }
 
 /**
- * Uploads inline state that is too large for the create call in the same way as other state, which needs no memory for
- * it in state. If the client repeats a request after a lost response, the version is already finalized and nothing is
- * uploaded. After an interrupted upload, the missing bytes are uploaded.
+ * Uploads inline state that is too large for the create call in the same way as other state, so that the state service
+ * needs no memory for it. If the client repeats a request after a lost response, the version is already finalized and
+ * nothing is uploaded. After an interrupted upload, the missing bytes are uploaded.
  */
 async function putInline(
   objects: ObjectUpload,
@@ -65,7 +69,7 @@ export const stateVersionRoutes: readonly Route[] = [
     body: createStateVersionBody,
     maxBodyBytes: Number.POSITIVE_INFINITY,
     pointers: {
-      // A problem of the field `run` concerns the whole linkage, for example a run of another workspace.
+      // An error in `run` points at the whole linkage, for example when the run belongs to another workspace.
       run: "/data/relationships/run",
       runId: "/data/relationships/run/data/id",
       inlineSize: "/data/attributes/state",

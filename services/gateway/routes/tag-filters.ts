@@ -2,7 +2,7 @@ import { badRequest } from "@statehouse/errors";
 import { z } from "zod";
 import { parameter } from "../http/query.ts";
 
-/** A condition on effective tag bindings. An empty key or value matches any. */
+/** A condition on effective tag bindings. An empty key matches any key, and an empty value any value. */
 export interface TagFilter {
   key: string;
   value: string;

@@ -38,8 +38,9 @@ interface Kind<Path extends string, ById extends string, Attributes> {
   idIn: (params: ParamsOf<ById>) => string;
   resource: CompiledResource<TeamAccess, RequestContext>;
   includes: readonly string[];
-  /** The attributes of a create request, which requires the access level, and of an update request. */
+  /** The attributes of a create request, which requires the access level. */
   createAttributes: z.ZodType<Attributes & { access: string }>;
+  /** The attributes of an update request. */
   updateAttributes: z.ZodType<Attributes & { access: string | undefined }>;
   permissionsIn: (attributes: Attributes) => JsonObject;
   pointers: Pointers;
@@ -213,7 +214,7 @@ export const teamWorkspaceRoutes = teamAccessRoutesOf({
   includes: ["team"],
   createAttributes: workspaceAttributes(z.string()),
   updateAttributes: workspaceAttributes(optional(z.string())),
-  // Unknown attributes keep their name; the access service refuses them.
+  // Unknown attributes keep their names, so that the access service refuses them.
   permissionsIn: ({ access: _, ...attributes }: Record<string, unknown>) =>
     permissionsOf(
       "",

@@ -72,7 +72,8 @@ export const teamTokenRoutes: readonly Route[] = [
     failures: [404, 422],
     credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
-      // Without a description it is the team's default token; an empty description makes an additional token.
+      // If the body contains no description, this creates the team's default token. An empty description creates an
+      // additional token.
       const { token, secret } = await client(TokenService).createTeamToken(
         { teamId: params.teamId, ...tokenFields(body) },
         caller,

@@ -37,7 +37,7 @@ const settingsOf = (attributes: Attributes) => {
   return {
     ...(name === undefined ? {} : { name }),
     ...(visibility === undefined ? {} : { visibility }),
-    // Null removes the description or the id.
+    // Null removes the description or the SSO team id.
     ...(description === undefined ? {} : { description: description ?? "" }),
     ...(ssoTeamId === undefined ? {} : { ssoTeamId: ssoTeamId ?? "" }),
     ...(allowMemberTokenManagement === undefined ? {} : { allowMemberTokenManagement }),

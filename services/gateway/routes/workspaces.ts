@@ -29,7 +29,7 @@ const includes = [
   "readme",
 ] as const;
 
-/** The sort orders of the workspaces service. */
+/** The sort orders that the workspaces service supports. */
 const sorts = ["name", "latest-change-at", "current-run.created-at"].flatMap((key) => [
   key,
   `-${key}`,

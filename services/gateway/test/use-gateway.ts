@@ -171,7 +171,7 @@ let ops: string;
 
 /**
  * Starts a gateway for a test file. The services behind it return minimal responses that suffice to test the gateway;
- * test/system uses the real services. `settings` are added to the gateway's.
+ * test/system uses the real services. `settings` are added to the gateway's default settings.
  */
 export function useGateway(settings: Record<string, string> = {}): void {
   beforeAll(async () => {

@@ -10,7 +10,7 @@ export interface AuthenticateOptions {
   /** Records in the audit trail that the gateway refused a caller's request to a route. */
   recordRefusal: (caller: Caller, route: string, code: string) => Promise<void>;
   proxies: Pick<Proxies, "clientOf">;
-  /** Time limit of an authentication, in ms. */
+  /** Time limit for authenticating a request, in ms. */
   requestTimeoutMs: number;
 }
 

@@ -7,10 +7,10 @@ import type { Middleware, RequestCtx } from "./state.ts";
 
 const compress = promisify(gzip);
 
-/** The size in bytes above which a body is compressed. Compression of a smaller body saves no network packet. */
+/** The size in bytes above which a body is compressed. Compressing a smaller body would not save a network packet. */
 const MIN_COMPRESSED_BYTES = 1024;
 
-/** The length above which a body is hashed in a turn of the event loop of its own. */
+/** The length above which a body is hashed in a separate turn of the event loop. */
 const LARGE_LENGTH = 256 * 1024;
 
 /**

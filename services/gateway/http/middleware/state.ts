@@ -14,7 +14,7 @@ export interface RequestState {
   /** Set by `body`: the parsed body. If there are `problems`, this is the valid part. */
   body: unknown;
   problems: readonly FieldError[];
-  /** Set by `body`: whether the body had not yet arrived when the request was authenticated. */
+  /** Set by `body`: whether the body arrived only after the request was authenticated. */
   bodyArrivedLater: boolean;
   /** Set by `respond` if the body contains a secret or a URL that grants access. */
   hasSecret?: boolean;
