@@ -1,7 +1,7 @@
 import type { Caller } from "@statehouse/authorization";
 import type { Actor } from "@statehouse/runtime";
 
-/** Returns the caller as the actor of work that the gateway did not forward. */
+/** Returns the actor to record for work of this caller that did not come through the gateway. */
 export function actorOf(caller: Caller, address?: string): Actor {
   if (caller.kind === "service") return { type: "service", id: caller.name };
   const { type, id, tokenId } = caller.principal;

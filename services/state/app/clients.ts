@@ -8,20 +8,23 @@ import type { OrganizationBilling } from "../store/organization-billing.ts";
 
 // Other services are never called while a transaction is open.
 
-/** The calls of the state service to the access service. */
+/** The calls that the state service makes to the access service. */
 export interface AccessClient {
   /** Returns the principal of a bearer token. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Principal>;
   /** Returns the principal of a token by its id. Throws `unauthenticated`. */
   authenticateTokenId(tokenId: string): Promise<Principal>;
   userExists(id: string): Promise<boolean>;
-  /** Until disposal, uses what is known about tokens without a call while a lease guarantees that nothing has changed. */
+  /**
+   * Holds a lease until disposal. While the lease guarantees that no token has changed, `authenticate` and
+   * `authenticateTokenId` return known results without a call.
+   */
   holdLease(logger: Logger): AsyncDisposable;
 }
 
-/** The calls of the state service to the workspaces service. */
+/** The calls that the state service makes to the workspaces service. */
 export interface WorkspacesClient {
-  /** Returns the workspace's lock and placement, and the workspace of the run. Throws `notFound`. */
+  /** Returns the workspace's lock and placement, and the workspace of the run `runId`. Throws `notFound`. */
   getLock(workspaceId: WorkspaceId, runId?: string): Promise<LockAnswer>;
   /** Returns the workspace's placement. Throws `notFound`. */
   getPlacement(workspaceId: WorkspaceId): Promise<Placement>;

@@ -3,14 +3,14 @@ import type { UploadClaims } from "../domain/upload-token.ts";
 import type { App } from "./app.ts";
 import type { UploadAttempt } from "./upload.ts";
 
-/** A content that a request contains. */
+/** The raw state or the JSON form of a version, contained in a request. */
 export interface InlineContent extends Pick<UploadClaims, "workspaceId" | "versionId" | "kind"> {
   bytes: Uint8Array;
-  /** Lower-case hex; undefined for JSON, whose digest no request announces. */
+  /** Lower-case hex; undefined for JSON, because no request announces the digest of JSON. */
   md5?: string | undefined;
 }
 
-/** Stores contents that a request contains. Uploads to an URL are streamed to the store instead. */
+/** Stores contents that a request contains. Uploads to a URL are streamed to the store instead. */
 export interface ContentStore {
   /** Stores the bytes under a key of their own. Throws `md5Mismatch` and `storeUnavailable`. */
   put(content: InlineContent, startedAt: Date): Promise<UploadAttempt>;
@@ -18,7 +18,7 @@ export interface ContentStore {
   discard(keys: readonly string[]): void;
 }
 
-/** An inline content whose bytes are stored and which no row refers to yet. */
+/** The stored bytes of an `InlineContent`, to which no row refers yet. */
 export interface StoredInline {
   kind: InlineContent["kind"];
   attempt: UploadAttempt;

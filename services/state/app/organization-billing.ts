@@ -1,6 +1,9 @@
 import type { App } from "./app.ts";
 
-/** Stores how the organizations are billed according to the workspaces service; removes the billing of deleted ones. */
+/**
+ * Stores how the organizations are billed, according to the workspaces service. Removes the billing of deleted
+ * organizations.
+ */
 export async function refreshOrganizationBilling(
   app: App,
   organizationIds: readonly string[],

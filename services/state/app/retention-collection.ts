@@ -20,11 +20,11 @@ import type {
 import type { App } from "./app.ts";
 import { deleteContents } from "./backing-data.ts";
 
-/** Number of candidates that are read at a time for all workspaces of a scan page. */
+/** Number of candidates that are read at a time, over all workspaces of a scan page. */
 const CANDIDATES = 4000;
 /** Number of versions in one transaction; small, so that locks are held briefly. */
 const BATCH = 200;
-/** Number of consecutive outdated responses of the workspaces service after which the page fails. */
+/** After this many consecutive outdated responses of the workspaces service, the page fails. */
 const ATTEMPTS = 5;
 
 /** A version whose contents were deleted. */

@@ -59,8 +59,8 @@ export function requireNoOrganizationToken(caller: Caller): void {
 }
 
 /**
- * Returns the creator of a version with its current grants. Throws `stateVersionNotFound` if it may no longer write the
- * workspace for a reason other than its grants: its token is revoked or expired, or its run has ended.
+ * Returns the creator of a version with its current grants. Throws `stateVersionNotFound` if the creator may no longer
+ * write the workspace for a reason other than its grants: its token is revoked or expired, or its run has ended.
  */
 export async function currentCreator(
   app: App,

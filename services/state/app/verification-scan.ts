@@ -50,7 +50,7 @@ async function lostAmong(
     if (found !== size) suspects.push({ key, size, found });
   });
   if (suspects.length === 0) return [];
-  // A blob that was deleted after its row was read is not lost.
+  // A blob that was deleted after its row was read is not a lost blob.
   const owned = new Set(await app.reads.blobs.listOwned(suspects.map(({ key }) => key)));
   return suspects.filter(({ key }) => owned.has(key));
 }

@@ -11,9 +11,9 @@ import type { App } from "./app.ts";
 import { dropWorkspace } from "./workspace-state.ts";
 
 /**
- * Stores a workspace's placement that the workspaces service sent. A placement applies only if its version is higher
- * than the stored one, or if the stored version equals `replaces`: a version that the workspaces service never
- * assigned.
+ * Stores a placement of a workspace that the workspaces service sent. A placement applies if its version is higher than
+ * the stored one. It also applies if the stored version equals `replaces`, a version that the workspaces service says
+ * it never assigned.
  */
 export const setPlacement = (
   app: App,

@@ -38,8 +38,8 @@ export const sealLock = async (
   });
 
 /**
- * Returns how many resources would continue to exist unmanaged after the workspace's deletion. A safe deletion calls
- * it. Ends the epoch of the deletion lock.
+ * Returns how many resources would continue to exist unmanaged after the workspace's deletion, and ends the epoch of
+ * the deletion lock. Called during a safe deletion.
  */
 export const getManagedResources = (
   app: App,
@@ -51,7 +51,7 @@ export const getManagedResources = (
     const { resourceCount, currentPosition } = workspaceState;
     const open = await tx.stateVersions.listBeforeSealing(workspaceId, currentPosition);
     if (open.some((version) => awaitsContent(version, app.now()))) {
-      // An upload is in progress: the epoch is not ended, and the deletion is refused.
+      // An upload is in progress, so the epoch is not ended and the caller refuses the deletion.
       return { resourceCount, processed: false };
     }
     await endEpoch(app, tx, workspaceState, { epoch, discardPending: false });
@@ -131,7 +131,9 @@ export interface ListWorkspaceStates {
   limit: number;
 }
 
-/** Returns the records of the given workspaces; without ids, those of the workspaces after the id `after`. */
+/**
+ * Returns the records of the given workspaces. Without ids, returns records of the workspaces whose ids follow `after`.
+ */
 export const listWorkspaceStates = (
   app: App,
   { workspaceIds, after, limit }: ListWorkspaceStates,

@@ -7,7 +7,7 @@ import { openBlobStore } from "../objects/open-store.ts";
 import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
 
-/** The settings that commands need to compare or move rows and bytes. */
+/** The settings that commands need to compare the database with the store, or to move bytes between stores. */
 export const contentSettings = configSchema.pick({
   DATABASE_URL: true,
   SWEEP_GRACE: true,

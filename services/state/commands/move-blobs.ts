@@ -7,8 +7,8 @@ import { blobs } from "../store/blob.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
 /**
- * Copies every content to which a version refers from BLOB_MOVING_FROM to BLOB_STORE, while the service runs with the
- * same settings. It can be interrupted and repeated at any time. Returns false if a content could not be moved.
+ * Copies all bytes to which versions refer from BLOB_MOVING_FROM to BLOB_STORE, while the service runs with the same
+ * settings. It can be interrupted and repeated at any time. Returns false if some bytes could not be moved.
  */
 export async function moveContents(print: (line: string) => void): Promise<boolean> {
   const config = readConfig(contentSettings);
@@ -44,7 +44,8 @@ export async function moveContents(print: (line: string) => void): Promise<boole
   };
   const command = { name: "move-blobs", database, service: "state" };
   return await recordCommand(command, async () => {
-    // Repeated until nothing is left to copy, because contents may be finalized in the old store while the command runs.
+    // Repeated until nothing is left to copy, because contents may be finalized in the old store while the command
+    // runs.
     let moved: Moved;
     do {
       moved = await pass();

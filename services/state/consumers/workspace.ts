@@ -10,8 +10,8 @@ import { refreshWorkspaces } from "../app/workspace-placement.ts";
 const idOf = ({ workspaceId }: { workspaceId: string }) => parseId("ws", workspaceId);
 
 /**
- * Applies changes even if the call that announces them was lost: the workspaces service can crash between its commit
- * and that call.
+ * Applies moves and deletions even if the call that announces them was lost: the workspaces service can crash between
+ * its commit and that call.
  */
 export const workspaceProjection = (app: App) =>
   projection({

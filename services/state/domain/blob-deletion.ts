@@ -21,8 +21,9 @@ export interface BlobRetention {
 }
 
 /**
- * Longest gap between two heartbeats that is not an interruption; longer than a restart of all replicas. A restore to a
- * point within this time is detected only by the database's identity.
+ * A longer gap between two heartbeats counts as an interruption. Must exceed the time that a restart of all replicas
+ * takes. If the database is restored to a point less than this long ago, the gap does not reveal it; only the changed
+ * database identity does.
  */
 const LONGEST_PAUSE_MS = 5 * 60_000;
 

@@ -19,14 +19,14 @@ export const statesNotComparable = (problem: string) => conflict("not_comparable
 export const organizationTokenWrites = () =>
   forbidden("organization_token", "An organization token may not write state.");
 
-/** A state version was created without a lock; wire-compatibility, section 4. */
+/** Thrown for the creation of a state version without a lock; wire-compatibility, section 4. */
 export const workspaceNotLocked = () =>
   precondition(
     "workspace_not_locked",
     "The workspace must be locked by you before its state can be written.",
   );
 
-/** A rollback without a lock. A conflict, because the specification defines no 412 for rollbacks. */
+/** Thrown for a rollback without a lock. It is a conflict, because the specification defines no 412 for rollbacks. */
 export const rollbackWithoutLock = () =>
   conflict(
     "workspace_not_locked",
@@ -64,7 +64,7 @@ export const lineageConflict = () =>
 export const runOfOtherWorkspace = () =>
   invalid([{ field: "run", detail: "Run belongs to another workspace" }]);
 
-/** The create request is a repeat, and its version has since been superseded or discarded. */
+/** Thrown if a create request is a repeat, and its version has since been superseded or discarded. */
 export const stateVersionSuperseded = () =>
   conflict(
     "state_version_superseded",
@@ -72,8 +72,8 @@ export const stateVersionSuperseded = () =>
   );
 
 /**
- * An unlock while a version awaits its content. Clients match the words `latest state version is still pending`; they
- * would treat a 409 as a lock of another holder.
+ * Thrown for an unlock while a version awaits its content. Clients match the words
+ * `latest state version is still pending`. They would treat a 409 as a lock of another holder.
  */
 export const stateVersionPending = () =>
   unavailable(
@@ -81,7 +81,7 @@ export const stateVersionPending = () =>
     "The latest state version is still pending; try again once its state is uploaded.",
   );
 
-/** Kind `unavailable`, because clients then retry until the outputs are extracted. */
+/** Has the kind `unavailable`, because clients then retry until the outputs are extracted. */
 export const outputsNotProcessed = () =>
   unavailable(
     "outputs_not_processed",
@@ -103,7 +103,7 @@ export const md5Mismatch = () =>
 export const uploadTooSlow = () =>
   unavailable("upload_too_slow", "The upload took too long; repeat it.");
 
-/** Refuses even a repeat of the same content: a response must not claim that a deleted state is stored. */
+/** Thrown even if the same content is uploaded again: a response must not claim that a deleted state is stored. */
 export const backingDataDeleted = () =>
   conflict("backing_data_deleted", "The state version's data was deleted; it accepts no content.");
 

@@ -8,8 +8,8 @@ const escaped = (text: string): string =>
     .join("");
 
 /**
- * Returns the text as a file name without an extension that every file system accepts. Other characters are escaped,
- * for example `/` as `%2F`.
+ * Converts a text to a file name that has no extension and that every file system accepts. Other characters are
+ * escaped, for example `/` as `%2F`.
  */
 export function safeFileName(text: string): string {
   if (RESERVED.test(text)) return escaped(text.slice(0, 1)) + text.slice(1);

@@ -67,7 +67,7 @@ export function requireUnsealed(workspaceState: WorkspaceState, epoch: bigint): 
 export interface EpochEnd {
   epoch: bigint;
   /**
-   * True for a force-unlock, which discards pending versions. Otherwise a pending version prevents the end of the
+   * True for a force-unlock, which discards pending versions. If false, a pending version prevents the end of the
    * epoch.
    */
   discardPending: boolean;

@@ -1,9 +1,9 @@
 import type { Extraction } from "./extraction.ts";
 import { type DigestKey, digestsOf, type StateDigests } from "./state-digest.ts";
 
-/** Largest number of resources for each version in a list. */
+/** Lists show at most this number of resources of each version. */
 export const MAX_LISTED_RESOURCES = 100;
-/** Lists omit modules and providers whose JSON is longer. */
+/** Lists omit a version's modules or providers if their JSON text is longer than this. */
 export const MAX_LISTED_TEXT = 65_536;
 
 /** An extraction whose large parts are already JSON text from the worker thread. No domain rule uses those parts. */
@@ -12,7 +12,7 @@ export type PackedExtraction = Omit<Extraction, Packed> &
     /** Null if the content is unreadable. */
     digests: StateDigests | null;
     resourceEntries: number;
-    /** What lists of versions show; null if they show the contents completely. */
+    /** What lists of versions show of these parts; null if the lists show them completely. */
     listed: Record<"resources" | "modules" | "providers", string> | null;
   };
 type Packed = "resources" | "modules" | "providers" | "instances";

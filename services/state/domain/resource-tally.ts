@@ -32,7 +32,10 @@ export class ResourceTally {
   #length = 0;
   #fault: StateFileError | undefined;
 
-  /** Adds the resources that `find` returns. A `StateFileError` is not thrown until the inventory is read. */
+  /**
+   * Adds the resources that `find` returns. If `find` throws a `StateFileError`, it is kept and thrown when the
+   * inventory is read.
+   */
   take(find: () => readonly FoundResource[]): void {
     try {
       for (const resource of find()) this.#add(resource);

@@ -23,7 +23,7 @@ export interface RetentionAnswer {
 export const retentionRules = ["policy", "free-tier"] as const;
 export type RetentionRule = (typeof retentionRules)[number];
 
-/** Which versions of a workspace may be deleted: those created before `before`. */
+/** Which versions of a workspace are due for deletion: those created before `before`. */
 export interface RetentionDue {
   workspaceId: WorkspaceId;
   organizationId: string;

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { ExtractedOutput, ResourceInstance } from "./extraction.ts";
 
-/** The key of digests, with an id that distinguishes its digests from those of other keys. */
+/** The key with which digests are computed. Its id distinguishes its digests from those of other keys. */
 export interface DigestKey {
   id: string;
   /** In base64. */
@@ -89,7 +89,7 @@ export interface Comparable {
   keyId: string | null;
 }
 
-/** Returns in words why the two versions cannot be compared; undefined if they can. */
+/** Returns in words why the versions cannot be compared; undefined if they can. */
 export function problemOfComparison(
   versions: readonly (Comparable & { id: string })[],
 ): string | undefined {
@@ -113,7 +113,7 @@ export type Incomparable =
   | "previous-unprocessed"
   /** The previous version was extracted by an earlier release, or its contents were deleted. */
   | "previous-not-digested"
-  /** The keys of the digests differ. */
+  /** The digests of the two versions were computed with different keys. */
   | "key-changed";
 
 /**

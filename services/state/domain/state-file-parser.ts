@@ -10,7 +10,9 @@ class ExactTokenizer extends Tokenizer {
   }
 }
 
-/** Files with deeper nesting are not states, and the time to parse them grows quadratically with the depth. */
+/**
+ * Files nested more deeply than this are not states. The time to parse them would grow quadratically with the depth.
+ */
 const MAX_DEPTH = 1000;
 
 const listNames: ReadonlyMap<string, ListName> = new Map([
@@ -37,7 +39,7 @@ export class StateFileParser {
   #depth = 0;
   /** Name of the top-level member that is being parsed. */
   #member = "";
-  /** What the next token is, if it belongs to a top-level member. */
+  /** Whether the next token is the name or the value of a top-level member; undefined if it is neither. */
   #expected: "member" | "value" | undefined;
   /** Set when the rest of the file is not needed. */
   #isDone = false;

@@ -31,8 +31,8 @@ export function repeatedRollback(
 }
 
 /**
- * Returns a serial that is higher than all serials of this lock epoch and than the serial of the newest version that is
- * not discarded.
+ * Returns a serial that is higher than every serial of this lock epoch, and also higher than the serial of the newest
+ * version that is not discarded.
  *
  * `known` must contain the newest version that is not discarded, and the version with the highest serial of this epoch.
  */

@@ -29,8 +29,8 @@ export class StateVersion {
   declare createdByType: string;
   declare createdById: string;
   /**
-   * The token that sent the create request, or the latest repeat of it. Null for a version that accepts no uploads, and
-   * for one that an earlier release created.
+   * The token with which the create request, or its latest repeat, was sent. Null for a version that accepts no
+   * uploads, and for one that an earlier release created.
    */
   declare createdTokenId: string | null;
   declare runId: string | null;
@@ -50,7 +50,9 @@ export class StateVersion {
   declare billableResourceCount: number | null;
   declare formatVersion: number | null;
   declare engineVersion: string | null;
-  /** When extraction is due; null if it is not. While a worker holds a lease, this is the end of the lease. */
+  /**
+   * When extraction is due; null if no extraction is due. While a worker holds a lease, this is the end of the lease.
+   */
   declare extractionDueAt: Date | null;
   declare extractionAttempts: number;
   /** Why the content could not be read; its resources are then unknown. */
@@ -185,7 +187,8 @@ export const withoutExtraction = (version: StateVersionView): StateVersionView =
 });
 
 /**
- * Returns whether the outputs of the version are known: they were sent with the create request or have been extracted.
+ * Returns whether the outputs of the version are known because they were sent with the create request or have been
+ * extracted.
  */
 export const outputsAreKnown = (
   version: Pick<StateVersion, "outputsGiven" | "resourcesProcessed">,

@@ -9,13 +9,14 @@ export interface WorkspaceResource {
   provider: string;
   type: string;
   nameIndex: string | null;
-  /** Creation times of the version in which the resource first appeared and of the version that last changed it. */
+  /** Creation time of the version in which the resource first appeared. */
   createdAt: Date;
+  /** Creation time of the version that last changed the resource. */
   updatedAt: Date;
   modifiedBy: StateVersionId;
 }
 
-/** The sort keys of the list, in the clients' spelling. */
+/** The sort keys of the list, as clients write them. */
 const resourceFields = [
   "name",
   "nameIndex",
@@ -31,7 +32,7 @@ export interface ResourceSort {
   descending: boolean;
 }
 
-/** Parses `name:asc` or `updatedAt:desc`; undefined for any other value, which sorts by address. */
+/** Parses `name:asc` or `updatedAt:desc`. Returns undefined for any other value; the list is then sorted by address. */
 export function parseResourceSort(text: string): ResourceSort | undefined {
   const [name, order = "asc"] = text.split(":");
   const field = resourceFields.find((known) => known === name);

@@ -42,7 +42,10 @@ export const rangeNotSatisfiable = (size: number) =>
     },
   );
 
-/** How long the rest of a refused request is read and discarded, in ms, so that the client can read the response. */
+/**
+ * How long the rest of a refused request is read and discarded, in ms. Without this time, the client could not read the
+ * response.
+ */
 const LINGER_MS = 2_000;
 
 /** Sends a response without content. */
@@ -81,8 +84,8 @@ export function answerFailure(
 }
 
 /**
- * Sends the body but keeps the connection open for a while. Closing it while the client still sends would reset it, and
- * the client would not read the response.
+ * Sends the body but keeps the connection open for a while. If the connection were closed while the client still sends,
+ * it would be reset, and the client would not read the response.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
   response.write(body);
@@ -119,6 +122,6 @@ function describe(error: unknown) {
   };
 }
 
-/** Returns what the log needs: clients see only the text of an `AppError`, operators need its cause. */
+/** Returns the error to log: operators need the cause of an `AppError`, while clients see only its text. */
 const causeOf = (error: unknown): unknown =>
   error instanceof AppError && error.cause !== undefined ? error.cause : error;

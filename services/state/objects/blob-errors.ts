@@ -1,6 +1,6 @@
 import { AppError, badRequest, unavailable } from "@statehouse/errors";
 
-/** The body was shorter or longer than announced. */
+/** The length of the body differs from the announced length. */
 export const contentTruncated = (expected: number, received: number) =>
   badRequest(
     "content_truncated",
@@ -25,6 +25,6 @@ export const blobMissing = (key: string, cause?: unknown) =>
     cause: new Error(`no bytes under key ${key}`, { cause }),
   });
 
-/** Returns whether only the key is missing, while the store itself works. */
+/** Returns whether the error means that only this key is missing, while the store itself works. */
 export const isBlobMissing = (error: unknown): boolean =>
   error instanceof AppError && error.reason === "blob_missing";

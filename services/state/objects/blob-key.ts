@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 
-/** What an upload attempt stores: one kind of content of one version. */
+/** What an upload attempt stores: the raw state or the JSON form of one version. */
 export interface BlobAttempt {
   workspaceId: WorkspaceId;
   versionId: StateVersionId;

@@ -74,7 +74,7 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
   const found = await look(move, blob);
   if (found === "gone") return "gone";
   if (typeof found === "object") {
-    // `put` fails if the bytes differ from those whose digests were just computed.
+    // `put` fails if it reads other bytes than those whose digests `look` computed.
     const stored = await patiently(signal, () => copy(move, found, key));
     if (stored.sha256 === blob.sha256) return "copied";
   }
@@ -83,7 +83,7 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
 }
 
 /**
- * Reads the content to copy. Returns a problem instead of throwing, so that one unreadable blob does not block the
+ * Reads the bytes to copy. Returns a problem instead of throwing, so that one unreadable blob does not block the
  * others.
  */
 async function look(

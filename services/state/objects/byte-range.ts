@@ -1,12 +1,12 @@
-/** A range of a content: the positions of its first and last byte, both inclusive, counted from 0. */
+/** A range of bytes: the positions of its first and last byte, both inclusive, counted from 0. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * Returns the range that a Range header requests from a content of `size` bytes, at least 1 (RFC 9110, section 14).
- * Undefined means the complete content: servers may ignore invalid ranges and multiple ranges.
+ * Returns the range that a Range header requests from `size` bytes, at least 1 (RFC 9110, section 14). Undefined means
+ * all bytes: servers may ignore invalid ranges and multiple ranges.
  */
 export function rangeOf(
   header: string | undefined,

@@ -12,7 +12,7 @@ import { digestsOf, patiently } from "./blob-reading.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
 import { isDeletedPermanently, isListEntry } from "./deleted-permanently.ts";
 
-/** The contradictions between rows and bytes, each with a sentence for operators. */
+/** The ways in which rows and bytes can contradict each other, with the texts that operators read. */
 export const contentProblems = {
   noContents: "the state version must have a state, but its row does not refer to one",
   noRow: "the blob of the state version has no row",
@@ -42,7 +42,7 @@ export interface FoundProblem {
   detail?: string;
 }
 
-/** The result of a failed comparison of one content. */
+/** The result of comparing one row with its bytes, if the comparison failed. */
 interface Finding extends Omit<FoundProblem, "problem"> {
   problem: ContentProblem | typeof DELETED_PERMANENTLY;
 }
@@ -54,7 +54,7 @@ type Looking = Promise<Look>;
 export interface ContentCheck extends BlobRetention {
   rows: ContentReads;
   store: BlobStore;
-  /** Whether every byte is read; otherwise only sizes are compared. */
+  /** Whether every byte is read. If false, only sizes are compared. */
   readContents: boolean;
   /** Delay before an apparent problem is checked again, in ms. */
   settlingMs: number;
@@ -167,7 +167,7 @@ async function look({ store, readContents, signal }: ContentCheck, key: string):
     return await patiently(signal, () => digestsOf(store, key, signal));
   } catch {
     signal.throwIfAborted();
-    // Throws if the store itself is unavailable; otherwise only these bytes are unreadable.
+    // Throws if the whole store is unavailable. Otherwise only these bytes are unreadable.
     await store.ready();
     const isThere = await store.sizeOf(key);
     return isThere === undefined ? missing(store, key) : "unreadable";

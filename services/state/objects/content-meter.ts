@@ -7,8 +7,8 @@ import type { ExpectedContent, StoredBlob } from "./blob-store.ts";
 import { own } from "./spent-memory.ts";
 
 /**
- * Buffer size: large enough for several reads on each side, so that client and store do not wait for each other at
- * every chunk.
+ * Buffer size. It is large enough for several chunks on each side, so that client and store do not wait for each other
+ * at every chunk.
  */
 const BUFFERED_BYTES = 512 * 1024;
 

@@ -5,7 +5,7 @@ import type { ContentStore } from "../app/content-store.ts";
 import { newBlobKey } from "./blob-key.ts";
 import type { BlobStore } from "./blob-store.ts";
 
-/** Time limit in ms for storing a content outside of a call with a deadline. */
+/** Time limit in ms for storing bytes outside of a call with a deadline. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** Stores contents that requests contain in the blob store. */

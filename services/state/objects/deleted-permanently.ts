@@ -24,7 +24,7 @@ export async function listAsDeleted(
 export const isDeletedPermanently = async (store: BlobStore, key: string): Promise<boolean> =>
   (await store.sizeOf(PREFIX + key)) !== undefined;
 
-/** Returns whether a key in the store is an entry of this list instead of the key of a content. */
+/** Returns whether a key in the store is an entry of this list, and not the key of a blob. */
 export const isListEntry = (key: string): boolean => key.startsWith(PREFIX);
 
 /** Copies the list when contents move to another store. */

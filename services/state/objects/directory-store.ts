@@ -221,7 +221,7 @@ async function removeEmpty(folder: string, end: string): Promise<void> {
   }
 }
 
-/** Waits for a write's callback or the target's end, whichever comes first. */
+/** Waits for a write's callback or for the target to close, whichever comes first. */
 function settled(
   target: Writable,
   work: (done: (error?: Error | null) => void) => void,

@@ -38,11 +38,13 @@ export interface DownloadRequest {
   authenticationLimit: AuthenticationLimit;
   /** Aborted if the client disconnects. */
   signal: AbortSignal;
-  /** Starts monitoring the connection: from this call on, it is closed when it is idle. */
+  /** Starts monitoring the connection, which is closed from then on when it is idle. */
   watch(): void;
 }
 
-/** Sends a content if the caller's bearer token permits reading it. The URL alone grants no access. */
+/**
+ * Sends the raw state or the JSON form if the caller's bearer token permits reading it. The URL alone grants no access.
+ */
 export async function sendContent({ app, store }: Objects, asked: DownloadRequest): Promise<void> {
   const { versionId, request, response, kind, signal, watch } = asked;
   // Discards the request's body; a download has none.
@@ -89,8 +91,8 @@ export async function sendContent({ app, store }: Objects, asked: DownloadReques
   try {
     await store.get(download.blobKey, open, signal, range);
   } catch (error) {
-    // The blob may have been deleted after the lookup. The second lookup then throws the error for a 404, so that the
-    // client does not get a failure of the store.
+    // The blob may have been deleted after the first lookup. A second lookup then throws the error for a 404, so that
+    // the client does not get a failure of the store.
     if (!response.headersSent && !signal.aborted) await look();
     throw error;
   }

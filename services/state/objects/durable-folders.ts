@@ -1,7 +1,7 @@
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 
-/** Largest number of folders that are remembered. All are forgotten when there are more. */
+/** Largest number of folders that are remembered. If there are more, all of them are forgotten. */
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -30,7 +30,8 @@ export class DurableFolders {
 
   /** Makes the entries of a folder and the folders on its path durable. Call it after the new entry was created. */
   async sync(folder: string): Promise<void> {
-    // A concurrent upload may have created a folder and not have synced it yet, so only remembered folders are skipped.
+    // A concurrent upload may have created a folder without having synced it yet, so only remembered folders are
+    // skipped.
     const unknown: string[] = [];
     for (const one of this.#pathTo(folder)) {
       if (this.#durable.has(one)) break;

@@ -89,7 +89,7 @@ interface Exchange {
   /** The address of the client; undefined if it is unknown. */
   address: string | undefined;
   authenticationLimit: AuthenticationLimit;
-  /** Starts monitoring the connection: from this call on, it is closed when it is idle. */
+  /** Starts monitoring the connection, which is closed from then on when it is idle. */
   watch(): void;
 }
 

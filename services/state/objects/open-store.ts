@@ -145,9 +145,7 @@ function complain(missing: readonly string[]): void {
   if (missing.length > 0) throw new ConfigError(missing.join("\n"));
 }
 
-/**
- * Reads certificate authorities. Reports at start the problems that a TLS handshake would report only at the first use.
- */
+/** Reads certificate authorities. Reports problems at start that a TLS handshake would report only at the first use. */
 function authoritiesIn(file: string): string {
   try {
     const authorities = readFileSync(file, "utf8");

@@ -4,11 +4,11 @@ import { metrics } from "@opentelemetry/api";
 import { authenticationFailures, counterFromZero, durationHistogram } from "@statehouse/runtime";
 
 const SCOPE = "statehouse/state";
-/** Transfers of large states on slow connections take minutes. */
+/** The upper bounds reach 15 minutes, because large states on slow connections take minutes. */
 const TRANSFER_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900];
 /** The HTTP methods that have separate series in the metrics. */
 const methods = ["GET", "HEAD", "PUT"] as const;
-/** Status in metrics of a request whose client disconnected before the end of the response. */
+/** The status that metrics show for a request whose client disconnected before the end of the response. */
 const CLIENT_CLOSED = 499;
 
 export interface RequestMetrics {

@@ -78,8 +78,8 @@ export function connectS3(settings: S3Settings): S3Connection {
       if (!encryption) return { url, headers: {} };
       const { host, pathname: path, protocol } = new URL(url);
       const { accessKey, secretKey, sessionToken } = await source();
-      // Signed again, because the minio client does not sign headers, and S3 refuses unsigned headers that request
-      // encryption.
+      // The URL is signed again with the encryption headers. The minio client cannot sign them, and S3 refuses them
+      // unless they are signed.
       const signed = { method: "PUT", protocol, path, headers: { host, ...encryption } };
       const now = new Date();
       return {

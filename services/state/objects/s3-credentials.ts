@@ -8,8 +8,8 @@ export type S3CredentialSource = () => Promise<{
 }>;
 
 /**
- * Returns the source of the credentials. With keys in the settings, it reads these again for every call. Without them,
- * it returns the credentials that the AWS SDK finds, which the SDK caches until shortly before they expire.
+ * Returns the source of the credentials. If the settings contain keys, the source reads the keys again for every call.
+ * Otherwise it returns the credentials that the AWS SDK finds, which the SDK caches until shortly before they expire.
  */
 export function credentialSource(
   settings: Readonly<{ accessKey?: string | undefined; secretKey?: string | undefined }>,

@@ -48,7 +48,7 @@ async function deleteVersions(client: Client, bucket: string, key: string): Prom
   }
 }
 
-/** Returns the keys whose deletion was refused. A missing key is treated as deleted. */
+/** Returns the errors of the deletions that S3 refused. A missing key is treated as deleted. */
 async function remove(
   client: Client,
   bucket: string,

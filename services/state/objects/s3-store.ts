@@ -30,7 +30,7 @@ export class S3Store implements BlobStore {
   readonly #bucket: string;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
-  /** Resolves when the bucket exists and it is known whether S3 verifies the md5; never rejects. */
+  /** Resolves when the bucket exists and it is known whether S3 verifies the md5. Never rejects. */
   readonly prepared: Promise<void>;
   /** Resolves once it is known whether the store can be used. */
   readonly #tried = Promise.withResolvers<void>();

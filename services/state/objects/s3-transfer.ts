@@ -115,8 +115,8 @@ export class S3Transfer implements AsyncDisposable {
   }
 
   /**
-   * Returns a sink that releases the buffer of each chunk after it is written. This is safe because a body of known
-   * length arrives as one chunk for each read.
+   * Returns a sink that passes chunks to `target` and releases the buffer of each after it is written. This is safe
+   * because a body of known length arrives as one chunk for each read.
    */
   #recycling(target: Writable): Writable {
     const sink = new Writable({
@@ -184,8 +184,8 @@ class FreeingSocket extends Socket {
 }
 
 /**
- * Makes plain connections read into reused buffers. TLS connections do not, because decryption costs more than the
- * reuse would save.
+ * Makes plain connections read into reused buffers. TLS connections do not use such buffers, because decryption costs
+ * more than they would save.
  */
 function connector(
   buffers: ReadBuffers,

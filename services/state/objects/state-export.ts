@@ -29,7 +29,7 @@ export interface StateExport {
   signal: AbortSignal;
 }
 
-/** Why a state was not exported, each as a sentence for the operator. */
+/** The reasons why a state was not exported, with the texts that operators read. */
 export const exportProblems = {
   missing: "the bytes are missing in the store",
   content: "the bytes in the store differ from the row: other size, md5 or sha256",
@@ -59,8 +59,8 @@ const UNKNOWN = "~unknown";
 const MANIFEST = "manifest.json";
 
 /**
- * Writes every current state as `organization/workspace.tfstate`, and then the manifest. A state is written completely
- * and with the digests of its row, or not at all. Throws if the store or the database does not respond.
+ * Writes every current state as `organization/workspace.tfstate`, and then the manifest. A state is written only if all
+ * its bytes can be read and match the digests of its row. Throws if the store or the database does not respond.
  */
 export async function exportStates(given: StateExport): Promise<ExportedStates> {
   const { states, namesOf, folder, signal, onProgress, now } = given;
@@ -114,7 +114,7 @@ const entryOf = (state: CurrentState, name: WorkspaceName | undefined, file: str
   workspace: name?.workspace ?? null,
   workspaceId: state.workspaceId,
   stateVersionId: state.versionId,
-  // The exact number, because JavaScript would round a large serial.
+  // Keeps the exact number, because JavaScript would round a large serial.
   serial: JSON.rawJSON(String(state.serial)),
   lineage: state.lineage,
   size: state.size,
@@ -138,7 +138,7 @@ async function writeState(
   } catch (error) {
     signal.throwIfAborted();
     if (isBlobMissing(error)) return "missing";
-    // Throws if the store itself is unavailable; otherwise only these bytes are unreadable.
+    // Throws if the whole store is unavailable. Otherwise only these bytes are unreadable.
     await store.ready();
     return "unreadable";
   } finally {

@@ -92,8 +92,8 @@ async function digestsOf(
 }
 
 /**
- * A placeholder for a content whose length differs from the stored one. The two contents must differ, so the bytes of
- * this one are not read.
+ * A placeholder for an uploaded content whose length differs from the stored one. The two must differ, so the uploaded
+ * bytes are not read.
  */
 const unknownContent = (size: number) => ({
   size,

@@ -13,7 +13,7 @@ import type { StateSummary } from "../domain/workspace-state.ts";
 import type { Context } from "./context.ts";
 import { workspaceId } from "./ids.ts";
 
-/** Only the workspaces service calls these methods; it has authorized its own caller. */
+/** Only the workspaces service calls these methods, after it has authorized its own caller. */
 export const workspaceStateService = (
   app: App,
 ): ServiceImpl<typeof WorkspaceStateService, Context> => ({

@@ -3,7 +3,7 @@ import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionStatus } from "../domain/state-version.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 
-/** What the database records about one content of a version. Digests are lower-case hex. */
+/** What the database records about the raw state or the JSON form of a version. Digests are lower-case hex. */
 export interface ContentRow {
   versionId: StateVersionId;
   workspaceId: WorkspaceId;
@@ -67,8 +67,8 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * Returns the contents of the next versions in the order of ids, the number of these versions, and the id of the last
-   * version.
+   * Returns the contents of the next versions in the order of their ids, the number of these versions, and the id of
+   * the last one.
    */
   async listAfter(
     after: string,
@@ -95,7 +95,7 @@ const reads = (database: Database) => ({
 
   /** Returns blobs whose stored reference count differs from the number of actual references. */
   listMiscounted: (): Promise<{ key: string; counted: number; found: number }[]> =>
-    // One statement, so that all values come from one snapshot.
+    // A single statement reads all values, so that they come from one snapshot.
     database.query(
       `select blob.key, blob."references" as counted, coalesce(used.count, 0)::int as found
        from blobs blob left join (

@@ -59,7 +59,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** The fields of a locked version on which its retention depends. */
+/** The fields of a locked version that decide whether it is retained. */
 export type CollectibleVersion = Pick<
   StateVersion,
   "id" | "workspaceId" | "position" | "status" | "createdAt" | "size" | "blobKey" | "jsonBlobKey"

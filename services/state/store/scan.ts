@@ -2,7 +2,7 @@ import type { Database } from "@statehouse/postgres";
 
 export type ScanName = "retention" | "verification";
 
-/** Totals since the start of the scan. */
+/** Totals of one scan since it started. */
 export interface ScanTally {
   seen: number;
   found: number;
@@ -23,8 +23,8 @@ export interface ScanClaim {
 }
 
 /**
- * Leases for scans of all workspaces or blobs. Any replica can claim the next page; another replica can claim it again
- * when the lease has expired.
+ * Leases for scans of all workspaces or all blobs. Any replica can claim the next page. When the lease has expired,
+ * another replica can claim the same page.
  */
 const leases = (database: Database) => ({
   /** Returns undefined if no page is due or another replica holds it. */
@@ -61,7 +61,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Ends the page; the next page begins after `after`. */
+  /** Ends the page. The next page begins after the id `after`. */
   async advance(
     { name, holder }: ScanClaim,
     { after, dueAt }: { after: string; dueAt: Date },

@@ -56,7 +56,7 @@ const countsOf = (entries: string) =>
   `select coalesce(json_object_agg(change, count), '{}')
    from (select change, count(*) from (${entries}) one group by change) counted`;
 
-/** SQL: the outputs that differ, by name. */
+/** SQL: the outputs that differ, ordered by name. */
 const differingOutputs = `
   select coalesce(json_agg(json_build_object('name', name, 'change', change,
     'sensitive', coalesce(new, old) -> 1) order by name), '[]')
@@ -73,7 +73,7 @@ export const differenceOfVersions = `
     'outputs', (${differingOutputs})
   ) as difference`;
 
-/** Largest number of addresses in one comparison. */
+/** Largest number of addresses that one comparison lists. */
 const MAX_ADDRESSES = 20_000;
 
 /**
@@ -101,8 +101,8 @@ export const changesOfVersions = `
 /** Reads of digests, outside any transaction. */
 const reads = (database: Database) => ({
   /**
-   * Returns the differences of a version from another one, and whether each of the two can be compared. If one cannot,
-   * the differences mean nothing.
+   * Returns the differences of a version from another one, and whether each of the two can be compared. If one of them
+   * cannot, the differences have no meaning.
    */
   async changes(
     id: StateVersionId,
@@ -212,7 +212,7 @@ function toDifference(row: DifferenceRow | undefined): StateDifference {
  * neither their length nor their number.
  */
 const MAX_NAMES_LENGTH = 64 * 1024;
-/** Length of an entry of these lists without the output's name, in characters. */
+/** Length of an entry of such a list without the output's name, in characters. */
 const ENTRY_LENGTH = 30;
 
 /** Returns the fields of an event that describe a comparison. */

@@ -16,8 +16,8 @@ type StoredVersionJson = Omit<StoredVersion, "size" | "jsonSize"> & {
 };
 
 /**
- * SQL: a version as one JSON column (ADR 19). The query must name its tables `version` and `workspace`. Resources,
- * modules and providers, which can be large, and the adjacent versions are omitted.
+ * SQL: a version as one JSON column (ADR 19). The query must name its tables `version` and `workspace`. Omits the
+ * adjacent versions, and also resources, modules and providers, which can be large.
  */
 const storedVersion = `json_build_object('id', version.id, 'workspaceId', version.workspace_id,
   'organizationId', coalesce(workspace.organization_id, ''),
@@ -33,7 +33,7 @@ const viewOf = ({ size, jsonSize, ...version }: StoredVersionJson): StoredVersio
   jsonSize: jsonSize === null ? null : BigInt(jsonSize),
 });
 
-/** Versions without the values that only their documents show, for reads of their contents and outputs. */
+/** Reads of versions without the values that only their documents show, for requests for their contents and outputs. */
 const reads = (database: Database) => ({
   async get(id: StateVersionId): Promise<StoredVersion> {
     // index: state_versions_pkey

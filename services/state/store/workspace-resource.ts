@@ -68,7 +68,7 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-/** Filter, order and page of a list of a workspace's resources. */
+/** Filter, order and page for listing a workspace's resources. */
 export interface ResourceQuery {
   /** A part of the address to search for; empty for all resources. */
   search: string;
@@ -104,8 +104,8 @@ const resourceOf = (row: ResourceRow): WorkspaceResource => ({
 });
 
 /**
- * SQL: the order by address. Same expression as in the index, which cuts addresses because they may be longer than an
- * index entry.
+ * SQL: the order by address. The expression must equal that of the index, which shortens addresses because they may be
+ * longer than an index entry.
  */
 const byAddress = (row: string) => `left(${row}.address, 500), ${row}.id`;
 

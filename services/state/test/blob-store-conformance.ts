@@ -172,7 +172,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     const { store: far, proxy } = tested.overProxy;
     const content = randomBytes(2 * MIB);
     const at = key();
-    // The request is recognized by its length, because under TLS the proxy can read nothing else.
+    // The request is recognized by its length, because the proxy cannot read the contents of TLS connections.
     const held = proxy.hold({ direction: "requests", when: ({ length }) => length > 10_000 });
     const expected = { size: content.length, md5: hex("md5", content) };
     const refused = far.put(at, Readable.from(pieces(content)), expected, never);
@@ -298,7 +298,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
 
   it("lists every key once and continues after any key", async () => {
     const mine = Array.from({ length: 5 }, key);
-    // Keys that are easily sorted wrongly, because a slash must sort like any other character.
+    // These keys are easily sorted wrongly, because a slash must sort like any other character.
     mine.push(...["ws-1/a/b", "ws-1/a-b", "ws-1/a0", "ws-1-0", "ws-10/a"]);
     for (const at of mine) await put(at, Buffer.from(at));
     const all = await keys();
@@ -317,11 +317,11 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     const size = 64 * MIB;
     const most = size / 4;
     const at = key();
-    // A first transfer allocates the memory that every transfer needs, before the measurement.
+    // A transfer before the measurement allocates the memory that every transfer needs.
     await put(key(), randomBytes(16 * MIB));
     const before = process.memoryUsage().external;
     let highest = before;
-    // Garbage is collected first, because the measurement would otherwise include unreferenced memory.
+    // Garbage is collected before each measurement, which would otherwise include unreferenced memory.
     let moved = 0;
     const measure = (bytes: number) => {
       const steps = Math.floor(moved / (16 * MIB));

@@ -8,14 +8,14 @@ export const ROOM = 1024 * 1024;
 
 export interface FullDiskReport {
   before: string;
-  /** Results of two contents that are too large: one was announced with its md5, the other without. */
+  /** Results of two uploads that are too large: one announces its md5, the other does not. */
   tooLarge: string[];
   keys: string[];
   stillThere: boolean;
   after: string;
 }
 
-/** Stores a small content, one that exceeds the free space, and a small one again. */
+/** Stores a few bytes, then more bytes than there is free space for, and then a few bytes again. */
 export async function useFullDisk(store: BlobStore): Promise<FullDiskReport> {
   const never = new AbortController().signal;
   const content = randomBytes(1000);

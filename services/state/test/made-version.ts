@@ -2,7 +2,9 @@ import { newStateVersion, type StateVersion } from "../domain/state-version.ts";
 
 const at = new Date("2026-01-01T00:00:00Z");
 
-/** Returns a finalized version of the workspace `ws-a` for tests of rules; `more` sets the fields under test. */
+/**
+ * Returns a finalized version of the workspace `ws-a`, for tests of rules; `more` sets the fields that the test needs.
+ */
 export function madeVersion(more: Partial<StateVersion> = {}): StateVersion {
   const { position = 1n } = more;
   const made = newStateVersion({

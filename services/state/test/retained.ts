@@ -20,7 +20,7 @@ export async function written(running: RunningState, count: number) {
   return { workspaceId: workspaceId as WorkspaceId, versions, ids: versions.map(({ id }) => id) };
 }
 
-/** Changes the creation time of the versions to `days` ago. */
+/** Sets the creation time of the versions to `days` days ago. */
 export const age = (running: RunningState, ids: readonly string[], days: number) =>
   running.database.query(
     "update state_versions set created_at = created_at - $2 * interval '1 day' where id = any($1)",
@@ -45,7 +45,10 @@ export async function collect(
   return { ids: collected.map(({ id }) => id), collected, kept };
 }
 
-/** Returns the statuses of the workspace's versions, oldest first, without the prefix that deleted ones share. */
+/**
+ * Returns the statuses of the workspace's versions, oldest first. Omits the prefix that all statuses of deleted
+ * versions have.
+ */
 export const statuses = async (running: RunningState, workspaceId: string) =>
   (
     await running.database.query<{ status: string }>(
@@ -54,7 +57,7 @@ export const statuses = async (running: RunningState, workspaceId: string) =>
     )
   ).map(({ status }) => status.replace("backing_data_", ""));
 
-/** Returns the keys among `keys` whose bytes must be deleted. */
+/** Returns the keys among `keys` whose bytes are due to be deleted. */
 export const deletions = async (running: RunningState, keys: readonly string[]) =>
   (
     await running.database.query<{ key: string }>(

@@ -50,7 +50,7 @@ export async function runObjects(state: RunningState, store: BlobStore) {
     base,
     port: server.port,
 
-    /** Creates a pending version for this content. */
+    /** Creates a pending version to which these bytes can be uploaded. */
     async pending(content: Buffer | string, workspaceId = state.lockedWorkspace()) {
       const { stateVersion, internalUploadPath, internalJsonUploadPath } =
         await state.versions.createStateVersion({

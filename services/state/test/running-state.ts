@@ -31,8 +31,8 @@ interface CreateOptions {
 }
 
 /**
- * Runs the use cases on a separate database behind their gRPC services. There are no workers, and the store contains
- * inline contents only, so tests decide when extraction and uploads happen.
+ * Runs the use cases on a separate database behind their gRPC services. There are no workers, and the store holds only
+ * contents from create requests, so tests decide when extraction and uploads happen.
  */
 export async function runState({ edition = "self-hosted" as EditionName } = {}) {
   await using starting = new AsyncDisposableStack();
@@ -108,7 +108,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     store,
     workspaceState: {
       ...workspaceState,
-      /** Calls DropWorkspace as the workspaces service does: after it has committed the deletion. */
+      /** Calls DropWorkspace in the same order as the workspaces service: after the deletion is committed. */
       dropWorkspace(request: Parameters<typeof workspaceState.dropWorkspace>[0]) {
         others.confirmDeletion(request.workspaceId ?? "");
         return workspaceState.dropWorkspace(request);

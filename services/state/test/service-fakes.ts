@@ -11,7 +11,7 @@ export const organizationId = "org-1";
 export const projectId = "prj-1";
 export const teamIds = { owners: "team-owners", readers: "team-readers" } as const;
 
-/** The principals that the stub of the access service knows. */
+/** Creates a user that the fake access service knows. */
 const user = <Name extends string>(name: Name) =>
   ({ type: "user", id: `user-${name}`, versions: "1", tokenId: `at-${name}` }) as const;
 export const owner = user("owner");

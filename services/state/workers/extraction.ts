@@ -109,7 +109,7 @@ function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
       if (!(await renewExtraction(app, claim)))
         lost.abort(new Error("another replica holds the claim"));
     } catch (error) {
-      // While the database is unavailable, other replicas cannot claim the extraction either.
+      // If the database is unavailable, other replicas cannot claim the extraction either.
       logger.debug({ err: error, stateVersionId: claim.versionId }, "extraction lease not renewed");
     }
   }, RENEWAL_MS);

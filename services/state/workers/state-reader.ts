@@ -23,11 +23,17 @@ export interface StateReaderLimits {
  * A thread that does not respond to a message for this time, in ms, is replaced. Parsing a chunk takes milliseconds.
  */
 const SILENCE_MS = 30_000;
-/** A new thread first loads its modules, which takes long on a very busy machine. */
+/**
+ * How long a new thread may take to respond for the first time, in ms. It loads its modules first, which takes long on
+ * a very busy machine.
+ */
 const START_MS = 120_000;
-/** The response to the end of a state has more time: 1 ms for every 1000 bytes. */
+/** The response to the end of a state may take longer: 1 ms more for every 1000 bytes. */
 const END_BYTES_PER_MS = 1000;
-/** Several times the size of the largest extraction. The thread keeps little of the states themselves in memory. */
+/**
+ * Heap limit of the thread: several times the size of the largest extraction. The thread keeps little of the states
+ * themselves in memory.
+ */
 const HEAP_MIB = 1024;
 
 /** Extracts states in a worker thread, one at a time, so that a large state never blocks the event loop. */
@@ -68,8 +74,8 @@ export class StateReader implements AsyncDisposable {
       if ("fault" in answer) throw new StateFileError(answer.fault);
       return answer.extraction;
     } catch (error) {
-      // A thread that has sent its result waits for the next state. Any other thread is still busy with this state, so
-      // it is ended. This is not awaited, because a thread that does not respond possibly does not end either.
+      // A thread that has sent its result waits for the next state, so it is kept. Any other thread is still busy with
+      // this state, so it is ended. The end is not awaited, because a thread that does not respond may never end.
       if (!conversation.isOver()) void this.#end(worker);
       throw error;
     } finally {

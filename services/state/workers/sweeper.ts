@@ -45,9 +45,9 @@ export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions)
  * Scans the whole store once and deletes ownerless keys. Returns how many keys it deleted. Any number of replicas may
  * run it concurrently. After a failed deletion it tries all other keys, and then throws the first failure.
  *
- * A key without a row is deleted when both periods have passed:
+ * A key without a row is deleted when both of these periods have passed:
  *
- * - The delay. It starts with the upload, or with a later restore of the database that may have lost the row.
+ * - The deletion delay. It starts with the upload, or with a later restore of the database that may have lost the row.
  * - The grace period. An upload commits within three quarters of it, so an older key cannot get a row any more.
  */
 export async function sweepOnce(

@@ -28,7 +28,7 @@ onEveryStore("the check of contents", (objects) => {
   const found = async (more: Partial<ContentCheck> = {}) =>
     (await check(more)).problems.map(({ problem, key }) => [problem, key]);
 
-  /** Creates a version with both contents; returns their keys. */
+  /** Creates a version with a raw state and a JSON form; returns the keys of both. */
   async function uploaded({ send, state, ...running }: RunningObjects, workspaceId?: string) {
     const version = await running.pending("state", workspaceId);
     expect((await send(version.raw, "PUT", { body: "state" })).status).toBe(200);

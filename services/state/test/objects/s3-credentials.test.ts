@@ -77,7 +77,7 @@ async function withoutKeys(): Promise<{ settings: S3Settings; keys: [string, str
   return { settings, keys: [accessKey, secretKey] };
 }
 
-/** Serves JSON or text by path. */
+/** Serves JSON or text that `answer` returns for each path. */
 async function serve(answer: (url: string) => unknown): Promise<string> {
   const server = createServer((request, response) => {
     const body = answer(request.url ?? "");

@@ -76,8 +76,8 @@ test(
       (scan) => scan["Relation Name"] === "state_versions",
     );
     expect(scans.map((scan) => scan["Index Name"])).toEqual(["state_versions_contents"]);
-    // The scan returns only due versions: the index excludes deleted versions, and recent ones are filtered by their
-    // creation time.
+    // The scan returns only due versions: the index does not contain deleted versions, and the condition on the
+    // creation time excludes recent ones.
     expect(scans[0]?.["Actual Rows"]).toBe(100);
   },
   PATIENCE_MS,

@@ -66,7 +66,7 @@ async function ownerless(): Promise<string> {
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5 * MINUTE) {
     elapsed += Math.min(left, 5 * MINUTE);
-    // Only the last heartbeat before a gap matters, so earlier ones are skipped.
+    // A heartbeat before this last interval would be overwritten, so it is skipped.
     if (left <= 5 * MINUTE) {
       await state.database.query("update database_heartbeats set beat_at = $1", [app.now()]);
     }
