@@ -8,8 +8,8 @@ import {
 } from "@statehouse/runtime";
 import { z } from "zod";
 
-// Each command imports its modules only when it runs: telemetry must start before modules that create instruments, and
-// a short command must not load all services.
+// Each command imports its modules only when it runs. Telemetry must start before the modules that create instruments
+// are loaded, and a short command must not load all services.
 
 export interface Command {
   /** The names of the arguments, for the usage text. */

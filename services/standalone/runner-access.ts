@@ -7,12 +7,11 @@ import { readIfThere } from "./data-directory.ts";
 /** The settings of one end of a connection. */
 type Settings = Record<string, string>;
 
-/** The settings of mutual TLS for both ends of RUNNER_PORT. */
+/** The mutual-TLS settings of both ends of RUNNER_PORT: the port and the runner. */
 export interface RunnerTls {
   port: Readonly<Record<string, string | undefined>>;
   /**
-   * Undefined if the operator provides the certificates, because the runner then has a certificate from the operator,
-   * too.
+   * Undefined if the operator provides the certificates, because the operator then also gives the runner a certificate.
    */
   runner: Settings | undefined;
 }
@@ -25,8 +24,8 @@ const RENEWAL_DAYS = 60;
 const runnerFolder = (dataDirectory: string) => path.join(dataDirectory, "runner");
 
 /**
- * Returns the operator's settings of mutual TLS if there are any. Otherwise creates an authority and a certificate for
- * each end in `DATA_DIR/runner`, unless they exist and are valid for long enough.
+ * Returns the operator's mutual-TLS settings if there are any. Otherwise returns settings that name an authority and a
+ * certificate for each end in `DATA_DIR/runner`; creates these unless they exist and are valid for long enough.
  */
 export async function openRunnerTls(
   dataDirectory: string,
@@ -48,7 +47,7 @@ export async function openRunnerTls(
   return files;
 }
 
-/** Writes the settings of a runner to `DATA_DIR/runner/settings.env`, and returns its path. */
+/** Writes a runner's settings to `DATA_DIR/runner/settings.env`, and returns the path of that file. */
 export async function writeRunnerSettings(
   dataDirectory: string,
   { address, key, tls }: { address: string; key: string; tls: Settings | undefined },
@@ -76,7 +75,7 @@ async function areValid(files: readonly Settings[]): Promise<boolean> {
 
 /** Both certificates are always created together, so the key of the authority is not stored. */
 async function createCertificates(folder: string): Promise<void> {
-  // Loaded on demand: only this and the command `keys` create certificates.
+  // Loaded on demand, because only this function and the command `keys` create certificates.
   const { issueCertificate, newAuthority } = await import("./certificates.ts");
   const now = new Date();
   const authority = await newAuthority(now);

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { StartError } from "@statehouse/runtime";
 
-/** Returns the URL of a service's database in the `npm start` that runs on this data folder. Throws `StartError`. */
+/**
+ * Returns the URL of a service's database in the running `npm start` that uses this data folder. Throws `StartError`.
+ */
 export function databaseOf(
   dataDirectory: string,
   service: "access" | "workspaces" | "state",

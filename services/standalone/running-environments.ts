@@ -8,9 +8,9 @@ import {
 import { databaseOf } from "./running-database.ts";
 
 /**
- * Returns the environment variables of each service for a command that runs beside a running `npm start` with this data
- * folder. They give access to its databases and keys, but not to the bus or the other services. `settings` are the
- * settings that the operator set. Throws `StartError` if no `npm start` uses the folder.
+ * Returns the environment variables of each service, for a command that runs beside an `npm start` with this data
+ * folder. They give access to the service's database and keys, but not to the bus or to other services. `settings` are
+ * the settings that the operator set. Throws `StartError` if no `npm start` uses the folder.
  */
 export async function runningEnvironments(
   folder: string,

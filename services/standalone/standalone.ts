@@ -36,7 +36,7 @@ export interface Standalone extends Stoppable, Welcome {
   url: string;
   /** The address of health, readiness and metrics. It can be reached from this machine only. */
   operationsUrl: string;
-  /** Whether NATS runs. Only then are events published to other programs. */
+  /** Whether NATS runs. Events are published to other programs only if it does. */
   publishesEvents: boolean;
   /** The file with the settings of a runner; undefined without RUNNER_PORT. */
   runnerFile: string | undefined;
@@ -111,7 +111,8 @@ export async function startStandalone(
       tls: found.runner,
     });
   }
-  // Registered a second time, so that it is closed before the services. Closing it again later has no effect.
+  // The listener is registered a second time, so that it is closed before the services. Closing it again later has no
+  // effect.
   starting.use(listener);
   listener.serve(composition.handler);
   operations.started({ ...composition.operations, stopping: stopping.signal });
@@ -138,8 +139,8 @@ export async function startStandalone(
 }
 
 /**
- * Creates the database of a service if it does not exist, and migrates it as the superuser. Returns its URL for a user
- * of its own, which may read and write the rows of this database only.
+ * Creates the database of a service if it does not exist, and migrates it as the superuser. Returns a URL that connects
+ * to it as a user of its own, who may only read and write rows, and only in this database.
  */
 async function openDatabase(
   postgres: Postgres,

@@ -75,7 +75,7 @@ const day = (time: Date | null): string => time?.toISOString().slice(0, 10) ?? "
 
 type Cells = readonly string[];
 
-/** Returns the lines of a table with aligned columns. A table without rows has one line. */
+/** Returns the lines of a table with aligned columns. If there are no rows, returns one line that says so. */
 function table(title: string, columns: Cells, rows: readonly Cells[]): string[] {
   if (rows.length === 0) return [`${title}: none`, ""];
   const all = [columns, ...rows];

@@ -233,7 +233,7 @@ async function exportRecords(
 const lineOf = (service: string, { recordedAt, ...record }: TrailRecord): string =>
   `${JSON.stringify({ time: textOfMicros(recordedAt), service, ...record })}\n`;
 
-/** Writes a line. If the buffer of the output is full, returns a promise that resolves when it is empty again. */
+/** Writes a line. If the output's buffer is full, returns a promise that resolves when it has space again. */
 const written = (line: string): Promise<void> | undefined =>
   process.stdout.write(line)
     ? undefined

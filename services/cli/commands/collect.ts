@@ -33,8 +33,8 @@ export async function runCollect(
 }
 
 /**
- * Serves the retention policies in this process, from the database of the workspaces service. The running process opens
- * no ports for its services, so this process cannot call them.
+ * Returns a channel to the retention policies, which this process reads from the database of the workspaces service. It
+ * cannot call that service, because the services of a running `npm start` open no ports.
  */
 async function retentionPolicies(
   environment: Record<string, string>,

@@ -54,7 +54,10 @@ export const services = ["access", "workspaces", "state", "gateway"] as const;
 /** Returns whether services accept `name` as the name of a runner. */
 export const isRunner = (name: string): boolean => /^runner(-[a-z0-9-]+)?$/.test(name);
 
-/** The names of subscribers. Durable names of services begin with the name of their service. */
+/**
+ * Returns whether `name` may be the name of a subscriber. It must not begin with the name of a service, because the
+ * names of the services' durable consumers do.
+ */
 export const isSubscriber = (name: string): boolean =>
   /^[a-z][a-z0-9-]*$/.test(name) && ![...services, "runner"].includes(name.split("-")[0] ?? "");
 

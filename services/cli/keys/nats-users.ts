@@ -20,7 +20,7 @@ const nkeysOf = (keys: Material["nats"][string] = []) =>
 
 /**
  * Returns the part of the NATS server's configuration that contains the accounts and nkeys of the services and the
- * subscribers. A subscriber has an account of its own, because permissions on subjects do not restrict a JetStream
+ * subscribers. Each subscriber has a separate account, because permissions on subjects do not restrict a JetStream
  * client enough. A client's request can name any subject for the response, and the server publishes the response on
  * that subject, even if it is the one that purges the stream.
  */
@@ -53,7 +53,7 @@ function publishedBy(service: string, subscribers: readonly Named[]): string[] {
   return [
     `statehouse.${service}.>`,
     "$JS.API.INFO",
-    // Only the access service publishes events for the mail sender. Every service may create the streams, and the
+    // Only the access service publishes events for the mail sender. But every service may create the streams and the
     // durable consumers that subscribers import.
     ...(service === "access" ? ["statehouse-mail.access.>"] : []),
     ...["STATEHOUSE", "STATEHOUSE_MAIL"].flatMap((stream) =>
@@ -73,7 +73,7 @@ function publishedBy(service: string, subscribers: readonly Named[]): string[] {
 }
 
 /**
- * The requests that a subscriber may send: for the position of its durable consumer, for the next events, and to
+ * The requests that a subscriber may send: to get the position of its durable consumer, to get the next events, and to
  * acknowledge events.
  */
 const requestsOf = (one: Named) => {
@@ -97,7 +97,8 @@ function importsOf(one: Named): object[] {
   return [
     ...[info, next].map((request) => ({
       ...from(`$JS.API.${request}`),
-      // $JS.API itself is the API of the subscriber's own account, which has no streams.
+      // The prefix contains the domain, because $JS.API alone is the API of the subscriber's own account, which has no
+      // streams.
       to: `$JS.${DOMAIN}.API.${request}`,
     })),
     from(`$JS.ACK.${durable}.>`),

@@ -14,8 +14,8 @@ export const CERTIFICATE_DAYS = 365;
 const KEY_BYTES = 32;
 
 /**
- * The last completed step of a rotation. The first entry of a list is in use; the others are only accepted. The new
- * entry is second after `added`, first after `switched`, and the only one after `done`.
+ * The last completed step of a rotation. The first entry in a list of keys is in use; the others are only accepted. The
+ * new key is second after `added`, first after `switched`, and the only one after `done`.
  */
 type Step = "done" | "added" | "switched";
 

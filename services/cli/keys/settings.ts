@@ -10,8 +10,8 @@ export type Values = Readonly<Record<string, string>>;
 
 const schemas: Readonly<Record<string, z.ZodObject>> = { access, workspaces, state, gateway };
 
-// Runners and subscribers are not services of this repository and have no configuration schema. Runners need only the
-// key that signs their calls and the TLS files of their connection, subscribers only their login at NATS.
+// Runners and subscribers are not services of this repository and have no configuration schema. A runner needs only the
+// key that signs its calls and the TLS files of its connection. A subscriber needs only its NATS login.
 const ofRunner = {
   ASSERTION_PRIVATE_KEY: true,
   GRPC_CA_FILE: true,
@@ -23,7 +23,7 @@ const ofSubscriber = { NATS_NKEY_SEED: true };
 const list = (keys: readonly { id: string; key: string }[]): string =>
   keys.map(({ id, key }) => `${id}:${key}`).join(",");
 
-/** Returns the values for one service, runner or subscriber. They contain no private key of any other. */
+/** Returns the values for one service, runner or subscriber, without the private keys of the others. */
 export function valuesOf(material: Material, name: string): Values {
   const { assertions, uploads, sealing, nats, subscribers, authority, certificates } = material;
   const publicKeys = Object.fromEntries(

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
-/** Starts a server that responds with the status that the path names. */
+/** Starts a server that responds to each path with the status in the path. */
 async function statusServer() {
   const server = createServer((request, response) => {
     response.writeHead(Number(request.url?.slice(1))).end();

@@ -69,7 +69,7 @@ test("the values are valid settings, and every secret is created or comes from a
   const material = await readMaterial(file);
   const elsewhere = new Set([
     ...["DATABASE_URL", "S3_ACCESS_KEY", "S3_SECRET_KEY"],
-    // Used instead of the nkeys if NATS has other credentials.
+    // These settings replace the nkeys if NATS uses other credentials.
     ...["NATS_PASSWORD", "NATS_TOKEN", "NATS_CREDENTIALS"],
   ]);
   for (const name of names) {

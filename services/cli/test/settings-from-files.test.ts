@@ -39,7 +39,8 @@ test("commands read the database's address and the keys from files", async () =>
     BLOB_STORE: "directory",
     BLOB_DIRECTORY: path.join(folder, "blobs"),
   };
-  // If the command ignored the file that contains the address, it would use the data folder that DATA_DIR names.
+  // If the command ignored the file that contains the database's address, it would use the data folder that DATA_DIR
+  // names.
   const elsewhere = { ...environment, DATA_DIR: path.join(folder, "none") };
   const out = path.join(folder, "out");
   for (const [args, printed] of [
