@@ -25,7 +25,7 @@ export interface Head {
 /** A head with the signature of its service. */
 export interface SignedHead extends Head {
   keyId: string;
-  /** Base64 of the Ed25519 signature. */
+  /** The Ed25519 signature in base64. */
   signature: string;
 }
 

@@ -86,7 +86,7 @@ export const rowOf = (record: AuditRecord, service: string) => {
 
 export type Row = ReturnType<typeof rowOf>;
 
-/** Inserts records. */
+/** SQL: inserts records from a JSON array of rows. */
 export const insertRecords: InsertAtCommit = (rows) => `
   insert into audit_records (id, organization, actor_type, actor_id, token_id, address,
     address_salt, address_digest, action, resource_type, resource_id, changed_attributes, outcome,

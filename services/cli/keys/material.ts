@@ -29,7 +29,7 @@ const materialSchema = z.object({
   uploads: ring,
   /** Keys that encrypt columns, by service. */
   sealing: z.record(z.string(), ring),
-  /** Nkeys of NATS, by service or subscriber. */
+  /** NATS nkeys, by service or subscriber. */
   nats: z.record(
     z.string(),
     z.array(z.object({ createdAt, publicKey: z.string(), seed: z.string() })).min(1),

@@ -21,7 +21,7 @@ export type ValuesOf<Q extends Queries> = {
   readonly [Name in keyof Q]: Q[Name] extends Query<infer Value> ? Value : never;
 };
 
-/** Reads all values of a query. */
+/** Reads the declared values from a query. */
 export const readQueries = (
   queries: Queries,
   query: URLSearchParams,
