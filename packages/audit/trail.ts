@@ -33,7 +33,7 @@ export interface TrailRecord {
 /** The maximum number of records on a page, which one statement reads. */
 export const MAX_PAGE = 1000;
 
-/** SQL expression for a timestamp in microseconds since 1970. */
+/** SQL expression that converts a timestamp to microseconds since 1970. */
 const micros = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint`;
 /** SQL expression that converts a parameter, in microseconds since 1970, to a timestamp. */
 const timestamp = (parameter: string) =>

@@ -16,11 +16,11 @@ interface ActionRule {
   workspaceLevels?: readonly ("read" | "plan" | "write" | "admin" | "custom")[];
   /** Organization-level permissions, each of which allows the action. Owners need none. */
   organization: readonly OrganizationAccess[];
-  /** Whether every member of the organization may do the action. */
+  /** Whether every member of the organization may perform the action. */
   member?: true;
   /** Types of principals that are refused regardless of their grants. */
   refusedTo?: readonly ["organization"];
-  /** Whether the organization's audit trails token may do the action. */
+  /** Whether the organization's audit trails token may perform the action. */
   auditTrailsToken?: true;
 }
 

@@ -60,8 +60,8 @@ export function refuseUserToken(grants: Grants, organizationId: string): void {
 }
 
 /**
- * Throws `notFound` if the caller may not read the target, `forbidden` if it may read it but not do the action, and
- * `unauthenticated` if the organization refuses user tokens and the caller used one.
+ * Throws `notFound` if the caller may not read the target, `forbidden` if it may read the target but not perform the
+ * action, and `unauthenticated` if the organization refuses user tokens and the caller used one.
  */
 export function authorize<A extends Action>(
   caller: Caller,

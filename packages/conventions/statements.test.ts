@@ -40,7 +40,7 @@ const exempt: Record<string, string[]> = {
     "contents.ts: listMissing",
     "contents.ts: listMiscounted",
     "current-state.ts: count",
-    // One table contains one row, the other one row for each recent interruption.
+    // One table contains a single row. The other contains one row for each recent interruption.
     "database-heartbeat.ts: addInterruption",
     "database-heartbeat.ts: find",
     "database-heartbeat.ts: getIdentity",

@@ -46,8 +46,8 @@ export class HttpProblem extends Error {
 }
 
 /**
- * Creates the error for an unknown address. Clients retry a response that is not JSON and a response with status 501,
- * so it is JSON and never 501.
+ * Creates the error for an unknown address. Clients retry a response that is not JSON, and a response with status 501,
+ * so the response is JSON and its status is never 501.
  */
 export const unknownAddress = () => new HttpProblem(404, "not_found", "not found", "Not found.");
 

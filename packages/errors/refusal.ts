@@ -13,8 +13,8 @@ export interface Refusal {
 const refusals = new WeakMap<AppError, Refusal>();
 
 /**
- * Records that `error` refuses a caller that lacks rights, and in which place; returns the error. Errors of the kind
- * `forbidden` need this only for the place, errors of other kinds to be recognized as refusals.
+ * Records that `error` refuses a caller because the caller lacks rights in this place; returns the error. An error of
+ * the kind `forbidden` is a refusal even without this record, but then its place is unknown.
  */
 export function asRefusal(
   error: AppError,

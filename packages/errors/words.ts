@@ -1,6 +1,6 @@
 /**
- * Maximum length of a field name in an error's detail. Every field name of the API is shorter, so that only map keys
- * that clients choose are cut.
+ * Maximum length of a field name in an error's detail. Every field name of the API is shorter, so only map keys that
+ * clients choose are cut.
  */
 const MAX_FIELD = 80;
 

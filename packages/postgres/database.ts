@@ -126,7 +126,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     async [Symbol.asyncDispose]() {
       poolMetrics[Symbol.dispose]();
       await orm.close(true);
-      // The ORM ends the pool only if it has used it.
+      // `orm.close` ends the pool only if the ORM has used the pool.
       if (!pool.ending) await pool.end();
     },
   };

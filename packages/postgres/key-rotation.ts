@@ -25,8 +25,8 @@ export async function sealingKeyIds(
 const BATCH = 500;
 
 /**
- * Re-encrypts values of older keys with the first key; returns the number of re-encrypted values. Can be repeated
- * safely.
+ * Re-encrypts with the first key all values that an older key encrypted. Returns the number of these values. Can be
+ * repeated safely.
  */
 export async function rotateColumnKeys(
   database: Database,

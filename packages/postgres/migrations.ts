@@ -40,9 +40,9 @@ const CONNECT_TIMEOUT_MS = 5000;
 const WAIT_PAUSE_MS = 500;
 
 /**
- * Applies missing migrations in order, each in its own transaction. A concurrent run waits for the first one. A
- * migration that does not get its table lock within seconds gives up its place in the lock queue and retries, so that
- * it does not block other transactions.
+ * Applies missing migrations in order, each in its own transaction. If another run is in progress, waits until it has
+ * ended. A migration that does not get its table lock within seconds gives up its place in the lock queue and retries,
+ * so that it does not block other transactions.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { contextName, migrations, grantTo } = options;

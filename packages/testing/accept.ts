@@ -12,7 +12,7 @@ import { countReport } from "./count-report.ts";
 
 const reports = mkdtempSync(path.join(tmpdir(), "statehouse-reports-"));
 
-/** Characters of a run's output that are printed again if no test explains why the run failed. */
+/** If no test explains why a run failed, this number of characters at the end of its output is printed again. */
 const TAIL_CHARACTERS = 6000;
 
 /**

@@ -5,7 +5,7 @@ import * as x509 from "@peculiar/x509";
 /** A certificate authority for one test. All values are PEM. */
 export interface Authority {
   readonly certificate: string;
-  /** Issues a server certificate for these names and addresses, with its key. */
+  /** Issues a server certificate for these names and addresses; returns it with its private key. */
   issue(...names: readonly string[]): Promise<{ certificate: string; privateKey: string }>;
 }
 
@@ -14,8 +14,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Creates an authority that only clients configured with its certificate trust. Takes a few milliseconds. Its
- * certificates are valid for `days`.
+ * Creates an authority, which takes a few milliseconds. Only clients that are configured with its certificate trust it.
+ * Its own certificate and those that it issues are valid for `days` days.
  */
 export async function newAuthority({ days = 30 } = {}): Promise<Authority> {
   const validity = () => ({

@@ -23,8 +23,9 @@ export interface Composition extends AsyncDisposable {
   handler: HttpHandler;
   /** The checks that the operations port serves. */
   operations: Pick<OpsOptions, "checks" | "required">;
-  /** Channels to the access and workspaces services, for methods that services may call. */
+  /** Channel to the access service, for methods that services may call. */
   access: Channel;
+  /** Channel to the workspaces service, for methods that services may call. */
   workspaces: Channel;
   /** Opens a gRPC port of the workspaces service, for the reports of runners. */
   listenForRunners(address: ListenAddress): Promise<{ port: number }>;

@@ -93,7 +93,10 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   return Object.assign(bench, { [Symbol.asyncDispose]: () => started.disposeAsync() });
 }
 
-/** Returns a contender for a stack: each connection repeats the requests for its own workspace as its own user. */
+/**
+ * Returns a `Contender` that measures a stack: each connection repeats the requests for its own workspace as its own
+ * user.
+ */
 export const contender = (
   fixture: BenchFixture,
   requestsFor: (workspaceId: string) => readonly PlannedRequest[],

@@ -18,8 +18,9 @@ export interface Measured {
   name: string;
   /** Operations per second: the median over the rounds. */
   perSecond: number;
-  /** Latencies of single requests, in ms. */
+  /** Median latency of a request, in ms. */
   p50: number;
+  /** 99th percentile of the latency of a request, in ms. */
   p99: number;
   /** Mean size of a response in bytes. */
   bytes: number;

@@ -4,7 +4,7 @@ import { profileByLayer } from "./profile.ts";
 import { print, printTable } from "./table.ts";
 
 const PROFILE_SECONDS = 3;
-/** Layers with a smaller share are combined into one. */
+/** Layers whose share of the CPU time is smaller than this are combined into one. */
 const SMALL = 0.015;
 
 /**

@@ -104,8 +104,8 @@ async function surviving(name: SectionName, section: () => Promise<Aim[]>): Prom
 }
 
 /**
- * Prints a warning if the machine is busy. Other processes would mainly slow down the contender that needs more CPU
- * time.
+ * Prints a warning if the machine is busy. Other processes would mainly slow down the implementation that needs more
+ * CPU time.
  */
 function sayIfBusy(): void {
   const [load = 0] = loadavg();

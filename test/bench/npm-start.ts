@@ -7,15 +7,16 @@ import { type Api, api } from "../stack/http.ts";
 /** A running `npm start` of a checkout. */
 export interface RunningStart extends AsyncDisposable {
   url: string;
-  /** A client of the first user, and the user's token. */
+  /** A client of the API with the token of the first user. */
   owner: Api;
+  /** The token of the first user. */
   token: string;
   organization: string;
   /** The data folder. */
   data: string;
 }
 
-/** The first start of a checkout can build dependencies. */
+/** Time limit of a start, in ms. It is long, because the first start of a checkout can build dependencies. */
 const START_MS = 600_000;
 const ORGANIZATION = "bench";
 
@@ -53,7 +54,7 @@ export async function startNpm(
   };
 }
 
-/** The address that `npm start` prints when everything runs. */
+/** Waits until `npm start` prints that it runs; returns the address that it prints. */
 async function addressOf(child: ChildProcess): Promise<string> {
   const { output } = followProcess(child);
   const found = () => /running at (http:\/\/\S+)/.exec(output())?.[1];

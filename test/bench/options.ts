@@ -28,7 +28,7 @@ export type SectionName = (typeof sectionNames)[number];
 
 export interface Options {
   only: readonly SectionName[];
-  /** Number of rounds for each contender; a round takes one second. */
+  /** Number of rounds for each compared implementation; a round takes one second. */
   seconds: number;
   /** Number of keep-alive connections. */
   clients: number;
@@ -36,11 +36,11 @@ export interface Options {
   largestMebibytes: number;
   /** Numbers of workspaces for which requests are compared, in ascending order. */
   sizes: readonly number[];
-  /** Number of state versions of each workspace in g. */
+  /** Number of state versions of each workspace in section g. */
   each: number;
-  /** Number of state versions that the collector has to scan. */
+  /** Number of state versions that retention has to scan in section l. */
   versions: number;
-  /** Another checkout, whose `npm start` q, r and u measure in addition to that of this checkout. */
+  /** Another checkout. Sections q, r and u measure its `npm start` in addition to that of this checkout. */
   checkout: string | undefined;
   /** Another server with the same HTTP API. If it is given, `npm start` is compared with it, and no section runs. */
   against: { url: string; token: string; organization: string | undefined } | undefined;

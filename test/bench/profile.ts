@@ -45,8 +45,8 @@ function timeByLayer(profile: Profiler.Profile): LayerTime[] {
 }
 
 /**
- * Assigns each node of the profile to a layer. Node's own code belongs to the file that called it, or otherwise to
- * Node's HTTP and sockets.
+ * Assigns each node of the profile to a layer. Node's own code belongs to the layer of the code that called it, or to
+ * Node's HTTP and sockets if no other code called it.
  */
 function layersOf(nodes: readonly Profiler.ProfileNode[]): Map<number, string> {
   const byId = new Map(nodes.map((node) => [node.id, node]));

@@ -19,13 +19,13 @@ export interface Seed {
     key?: string,
   ): Promise<void>;
   /**
-   * Runs `work` without triggers and checks of foreign keys, and without the indexes of `table` that are not
+   * Runs `work` without triggers, without foreign-key checks, and without the indexes of `table` that are not
    * constraints. Creating the indexes again takes less time than maintaining them.
    */
   inBulk(table: string, work: () => Promise<void>): Promise<void>;
 }
 
-/** Runs `work` on the database, and then ANALYZE. */
+/** Runs `work` on the database, and then runs ANALYZE. */
 export async function seed(url: string, work: (seed: Seed) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -12,10 +12,9 @@ export interface SizedFixture extends AsyncDisposable {
   stack: Stack;
   organization: string;
   organizationId: string;
-  /**
-   * `versions`: the number of state versions of each workspace in `workspaceIds`. `state`: a state with their lineage.
-   */
+  /** The number of state versions of each workspace in `workspaceIds`. */
   versions: number;
+  /** A state with the lineage of these state versions. */
   state: StateFile;
   /** Projects other than the default one; each has the same number of workspaces. */
   projectIds: readonly string[];

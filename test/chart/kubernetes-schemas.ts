@@ -42,7 +42,10 @@ async function moduleFolder(module: string, within: string): Promise<string> {
   return Dir;
 }
 
-/** Disallows other properties in every object schema that lists its properties, so that a misspelt one is an error. */
+/**
+ * Disallows additional properties in every object schema that lists its properties, so that a misspelt property is an
+ * error.
+ */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

@@ -58,8 +58,9 @@ const groups = z.object({
 });
 
 /**
- * Returns the rendered rules with shorter times, so that an alert for a fault of hours fires after a fault of seconds:
- * all ranges are 15 seconds, and a condition has to hold for two scrapes. Expressions and thresholds are not changed.
+ * Returns the rendered rules with shorter times, so that an alert that normally needs hours of a fault fires after
+ * seconds of it: all ranges are 15 seconds, and a condition has to hold for two scrapes. Expressions and thresholds are
+ * not changed.
  */
 function fasterRules(rendered: Rendered): z.output<typeof groups> {
   const rules = groups.parse(rendered.get("PrometheusRule", "statehouse").spec);

@@ -17,7 +17,10 @@ import type { RunningProgram } from "./program.ts";
 import { type Edge, haproxyConfiguration, nginxConfiguration, startProxy } from "./proxies.ts";
 
 const MEBIBYTE = 1024 ** 2;
-/** The time limits of the Gateway API are divided by this number, so that requests to the API may take 6 seconds. */
+/**
+ * The time limits of the Gateway API are divided by this number. A request to the API may therefore take at most 6
+ * seconds.
+ */
 const FASTER = 10;
 
 let stack: ProcessStack;

@@ -46,7 +46,9 @@ const service = z.object({
   ports: z.array(z.object({ name: z.string(), port: z.number(), targetPort: z.string() })),
 });
 
-/** Returns the address of the process that serves a port of a Service: that of the pods that the Service selects. */
+/**
+ * Returns the address of the process that serves a port of a Service, in place of the pods that the Service selects.
+ */
 function backendOf(
   rendered: Rendered,
   edge: Edge,

@@ -24,8 +24,8 @@ function sample(service: ServiceName, name: string): string | number | boolean {
   if (Array.isArray(values)) return values[0];
   const types = Array.isArray(type) ? type : [];
   if (types.includes("boolean")) return true;
-  // Each listener gets a separate port. The largest minimum of a setting is a number that Helm by default prints with
-  // an exponent.
+  // Each listener gets a separate port. Any other number is the minimum of its setting, but at least 5. The largest
+  // minimum is a number that Helm by default prints with an exponent.
   if (!types.includes("string"))
     return name.endsWith("PORT") ? 10_000 + name.length : Math.max(Number(minimum ?? 1), 5);
   return pattern ? "https://statehouse.example.com" : `value of ${name}`;

@@ -30,7 +30,7 @@ import { tableOf, workspaceEvents } from "./workspace-copy.ts";
 /** Time to download and compile the packages, once on a machine. */
 const BUILD_MS = 600_000;
 const filter = "statehouse.workspaces.workspace.>";
-/** The seed of the changes; a failure names it. */
+/** The seed of the random changes. The message of a failure contains it. */
 const seed = Number(process.env.STATEHOUSE_FAULTS_SEED ?? "20251122");
 
 /** A subscriber of one language: two replicas with one durable consumer, behind a proxy to NATS. */

@@ -114,7 +114,8 @@ needs(
     const held = (await newLockedWorkspace(fixture())).id;
     const removed = (await newWorkspace(fixture())).id;
     await published();
-    // Purges the events so far from the stream. Their objects can reach the subscribers only through the listing.
+    // Purges the events so far from the stream. The objects of these events can reach the subscribers only through the
+    // listing.
     await bus.manager.streams.purge(STREAM);
 
     const first = startAll();
@@ -142,7 +143,7 @@ needs(
       ]);
     }
 
-    // The position is stored, so that a restart needs no snapshot.
+    // Every subscriber has stored its position, so a restart needs no snapshot.
     const last = await bus.lastSequence();
     for (const driver of first) {
       await waitForDriver(driver, async () => {
@@ -169,7 +170,7 @@ needs(
     await equal(second);
     await stop(second);
 
-    // A deletion that the stopped subscribers never receive, because the stream is deleted after it.
+    // The stopped subscribers never receive this deletion, because the stream is deleted before they start again.
     await remove(next);
     await published();
     await bus.manager.streams.delete(STREAM);
@@ -180,8 +181,8 @@ needs(
       const before = second.find(({ language }) => language === driver.language)?.lines() ?? [];
       expect(snapshotsOf(driver.lines())[0], driver.language).toBe("begins");
       expect(tableOf(before)).toHaveProperty([next]);
-      // The rows that the previous process has stored are included; the end of the snapshot deletes those of deleted
-      // workspaces.
+      // The table contains the rows that the previous process has stored. At the end of the snapshot, the rows of
+      // deleted workspaces are removed from it.
       expect(tableOf([...before, ...driver.lines()])).toEqual(await truth());
     }
     await stop(third);

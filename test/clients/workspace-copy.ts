@@ -24,7 +24,7 @@ interface Row {
   holder: string;
   lockRevision: number;
   deletedRevision: number;
-  /** Whether an event has named the row since the snapshot began. */
+  /** Whether an event about this workspace has been handled since the snapshot began. */
   isNamed: boolean;
 }
 

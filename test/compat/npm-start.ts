@@ -18,7 +18,10 @@ export interface Started extends FollowedProcess {
 
 export type Start = (env: Record<string, string>, ...args: string[]) => Started;
 
-/** Runs `npm start`, or another command, without npm. After each test, stops the processes that still run. */
+/**
+ * Returns a function that runs the program of `npm start`, or of another command, without npm. After each test, stops
+ * the processes that still run.
+ */
 export function useNpmStart(command = "start"): Start {
   let children: ChildProcess[] = [];
   afterEach(async () => {

@@ -54,7 +54,7 @@ needs("minio")("while MinIO is stopped", () => {
       expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
       expect((await write(fixture(), inline, sent)).status).toBe(503);
       expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
-      // Every reader still finds that the state exists.
+      // The documents of the stored state can still be read, because they do not need the store.
       await expectStatus(200, owner.api.get(`/workspaces/${kept}/current-state-version`));
       await expectStatus(200, owner.api.get(`/state-versions/${written.body.data.id}`));
       // The version that waits for its bytes still exists, and an unlock is refused because of it.

@@ -28,7 +28,8 @@ describe("kill -9 of workspaces while it creates an organization", () => {
   ): Promise<string> {
     const { stack, proxies, rows } = fixture();
     const name = unusedName("org");
-    // Holds the event back, because it could complete the creation first.
+    // Holds back the creation event: otherwise the access service could complete the creation because of the event,
+    // without the call.
     proxies.workspacesToNats.freeze();
     const held = proxies.workspacesToAccess.hold(
       lost === "call to access"

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 
-/** Starts a PUT that announces all its bytes but sends only the first `sent` bytes. */
+/** Starts a PUT whose Content-Length counts all bytes, but which sends only the first `sent` bytes. */
 export function partialUpload(url: string, bytes: Buffer, sent: number): AsyncDisposable {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const upload = request(url, {

@@ -189,7 +189,7 @@ async function change({ owner }: Fixture, ids: string[], random: () => number): 
   }
 }
 
-/** The seed of the history; a failure names it. */
+/** The seed of the random history. The message of a failure contains it. */
 const seed = Number(process.env.STATEHOUSE_SNAPSHOT_SEED ?? "20251122");
 
 test(`three subscribers that start at random moments end equal to the database, although the stream was deleted (seed ${seed})`, async () => {

@@ -52,8 +52,8 @@ describe("kill -9 of workspaces between seal and release", () => {
     const { stack, proxies, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     expect((await write(fixture(), id, one())).status).toBe(201);
-    // The workspaces service requests the summary of the new state. Waits until it has the summary: the proxy must hold
-    // the response of the seal, not the response of this request.
+    // The workspaces service asks the state service for the summary of the new state. Waits until it has received the
+    // summary: otherwise the proxy could hold that response instead of the response to the seal.
     await waitFor(async () => (await summarizedResources(id)) > 0, { what: "the summary" });
     const act = () => owner.api.post(`/workspaces/${id}/actions/${action}`);
     const held = proxies.workspacesToState.hold({
@@ -109,7 +109,8 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     expect(written.status).toBe(201);
     expect((await unlock(fixture(), id)).status).toBe(200);
     await waitFor(async () => (await owner.api.get(`/workspaces/${id}`)).status === 200);
-    // Holds the event back, because it could reach the state service first.
+    // Holds back the deletion event: otherwise the state service could delete the state because of the event, before it
+    // receives DropWorkspace.
     proxies.workspacesToNats.freeze();
     const held = proxies.workspacesToState.hold({ direction: "requests", when: mentions(id) });
     const asked = attempted(owner.api.delete(`/workspaces/${id}`));

@@ -24,7 +24,8 @@ export async function createCallsFixture(stack: Stack, count: number): Promise<C
   const { reader: member } = await populate(stack);
   const owner = await newUser(stack, { administrator: true });
   const pools: Record<string, Set<string>> = {};
-  // Several organizations, so that calls still find one after other calls have deleted or renamed another.
+  // Creates several organizations, so that a call still finds one after other calls have deleted or renamed some of
+  // them.
   for (const organization of [unusedName("org"), unusedName("org"), unusedName("org")]) {
     await owner.api.post(
       "/organizations",

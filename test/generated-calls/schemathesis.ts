@@ -44,7 +44,7 @@ export interface Calls {
   readonly pools: Pools;
   /** Number of generated requests for each operation. */
   readonly examples: number;
-  /** Which requests: `coverage` derives them from the schemas, `fuzzing` generates them. */
+  /** The kinds of requests: `coverage` derives requests from the schemas, `fuzzing` generates random requests. */
   readonly phases: readonly ("examples" | "coverage" | "fuzzing")[];
   readonly seed: number;
 }
@@ -55,8 +55,9 @@ export interface Report {
   readonly calls: number;
   /** The number of responses by status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** `operations`: the operations that were called. `succeeded`: those that succeeded at least once. */
+  /** The operations that were called. */
   readonly operations: ReadonlySet<string>;
+  /** The operations that succeeded at least once. */
   readonly succeeded: ReadonlySet<string>;
 }
 

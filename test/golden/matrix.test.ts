@@ -72,7 +72,8 @@ async function inLanes<Item, Result>(
 /** Makes the calls of all rows with this `pass`, as each of the callers. */
 async function callAll(pass: Row["pass"]): Promise<void> {
   const lanes = pass === "alone" ? 1 : LANES;
-  // Group by group, so that the services can use cached grants while no call changes teams and grants.
+  // Calls the groups one after the other, so that the services can use cached grants during groups whose calls do not
+  // change teams and grants.
   for (const group of Object.values(rowGroups)) {
     const ofPass = group.filter((row) => row.pass === pass);
     await inLanes(lanes, preparedCallers, async (prepared) => {

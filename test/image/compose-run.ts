@@ -157,7 +157,10 @@ async function startPulled(
   });
 }
 
-/** Creates an administrator's token with the image, and applies a configuration. */
+/**
+ * Creates a token of the administrator with the image's command-line program, and applies a configuration with this
+ * token.
+ */
 async function apply(): Promise<void> {
   const { environment = {} } = services.access ?? {};
   await using command = await image.start({
@@ -201,8 +204,8 @@ async function createKeys(): Promise<void> {
 }
 
 /**
- * Returns the path on this machine of a volume's source in the Compose file. Key files are those that this run has
- * created.
+ * Converts the source of a volume, as the Compose file names it, to a path on this machine. The sources below ./keys/
+ * are the key files that `createKeys` has created.
  */
 function sourceOf(source: string): string {
   if (source.startsWith("./keys/")) return path.join(folder, source);

@@ -11,8 +11,9 @@ const withoutReferences = {
 };
 
 /**
- * Sends all objects of the examples, and of an installation with everything, to the API server, which validates and
- * admits them and stores nothing. Objects whose kind the cluster does not have are omitted; `unknown` lists these kinds.
+ * Sends all objects of the examples, and of an installation that uses every value, to the API server, which validates
+ * and admits them without storing them. Objects whose kind the cluster does not have are omitted; `unknown` lists these
+ * kinds.
  */
 export async function dryRun(cluster: Cluster): Promise<{ objects: number; unknown: string[] }> {
   const table = await cluster.kubectl("api-resources", "--no-headers");
@@ -31,8 +32,9 @@ export async function dryRun(cluster: Cluster): Promise<{ objects: number; unkno
         return [];
       }
       const metadata = { ...object.metadata, namespace: cluster.namespace };
-      // Omits the references of pods to other objects, because the API server looks up these objects. It does not
-      // create the pods of a workload, so their references can remain.
+      // Removes the references of a Pod to other objects, because the API server would look up these objects. A
+      // workload such as a Deployment keeps the references in its template, because a dry run does not create the pods
+      // of a workload.
       const pod = object.kind === "Pod" && { spec: { ...object.spec, ...withoutReferences } };
       return [{ ...object, metadata, ...pod }];
     });

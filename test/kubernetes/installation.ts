@@ -9,7 +9,7 @@ import type { Stores } from "./stores.ts";
 
 const main = path.resolve(import.meta.dirname, "../../services/cli/main.ts");
 
-/** Creates the namespace. Only pods that the profile "restricted" admits run in it. */
+/** Creates the namespace, which admits only pods that meet the profile "restricted". */
 export async function createNamespace({ namespace, kubectl }: Cluster): Promise<void> {
   await kubectl("create", "namespace", namespace);
   await kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted");

@@ -286,7 +286,7 @@ async function scale(cluster: Cluster, deploy: (gateway: object) => Promise<void
   );
 }
 
-/** Restarts PostgreSQL. While it is down, requests may only fail with 503. */
+/** Restarts PostgreSQL. While it is down, requests must not fail with any status other than 503. */
 async function restartPostgres(
   stores: OwnStores,
   cluster: Cluster,

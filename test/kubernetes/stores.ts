@@ -13,7 +13,7 @@ export interface Stores {
     url: string;
     user: string;
     password: string;
-    /** PEM of the authority that signed its certificate. */
+    /** The certificate, as PEM, of the authority that signed the certificate of NATS. */
     ca?: string | undefined;
   };
   s3: { endpoint: string; accessKey: string; secretKey: string };

@@ -158,7 +158,10 @@ function authored(command: Command, holder: Client | undefined): Authored {
 const address = ({ publicUrl }: Place, id: string, kind: Kind): string =>
   `${publicUrl}/v1/object/${id}${kind === "json" ? "/json" : ""}`;
 
-/** Downloads the raw state or the JSON form of a version; returns the status and the name of the bytes. */
+/**
+ * Downloads the raw state or the JSON form of a version. Returns the status and, after a success, the name that the
+ * model gives to the received bytes.
+ */
 export async function fetched(place: Place, id: string, kind: Kind): Promise<Received> {
   const { status, bytes } = await download(address(place, id, kind), place.clients[0].token);
   return { status, ...(status === 200 ? { bytes: nameOf(md5Of(bytes)) } : {}) };

@@ -8,7 +8,7 @@ export interface Received {
   bytes?: string | undefined;
 }
 
-/** A command that was sent, and its response; undefined if no response arrived. */
+/** A command that was sent, with its response, which is undefined if no response arrived. */
 export interface Sent {
   start: Moment;
   received: Received | undefined;

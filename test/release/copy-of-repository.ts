@@ -11,7 +11,7 @@ export function filesOfRepository(): string[] {
   return files.split("\n").filter((file) => file && existsSync(file));
 }
 
-/** Copies these files. */
+/** Copies the files of `filesOfRepository` to `folder`. */
 export function copyOfRepository(folder: string): string {
   for (const file of filesOfRepository()) cpSync(file, path.join(folder, file));
   return folder;

@@ -250,7 +250,7 @@ const awaitingExtraction = async ({ state }: Databases): Promise<string[]> =>
     )
   ).map(({ id }) => id);
 
-/** Makes the comparison of the services due after this time. */
+/** Makes the next comparison of the services due when `time` has passed from now. */
 const postponeComparison = ({ workspaces }: Databases, time: string) =>
   rowsOf(workspaces, "update state_comparison set due_at = now() + $1::interval", [time]);
 

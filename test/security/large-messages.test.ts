@@ -49,7 +49,7 @@ test("a request above the limit of its method is refused at its announcement", a
   const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
   const assertion = await (await createIdentity("state", privateJwk)).assertion("workspaces");
   const session = connect(`http://127.0.0.1:${port}`);
-  // The message announces 5 MiB and never ends.
+  // The header of the message declares a length of 5 MiB, but the message never ends.
   const announced = { flag: 0, length: 5 * MEBIBYTE, bytes: Buffer.alloc(1024) };
   expect(await statusOf(session, { assertion, ...announced })).toBe(RESOURCE_EXHAUSTED);
   const bomb = gzipSync(Buffer.alloc(120 * MEBIBYTE));

@@ -41,7 +41,8 @@ test("requests that arrive together begin in several turns of the event loop, in
   await waitFor(() => order.length === CONNECTIONS);
   isCounting = false;
   for (const socket of sockets) socket.destroy();
-  // A turn that the test counts can contain parts of two turns of the port, and therefore the requests of both.
+  // The test and the port count turns of the event loop at different points. A turn of the test can therefore overlap
+  // two turns of the port, and contain the requests of both.
   expect(Math.max(...begun.filter((number) => number !== undefined))).toBeLessThanOrEqual(2 * 32);
   expect(order).toEqual(sockets.map((_, index) => `/${index}`));
 });

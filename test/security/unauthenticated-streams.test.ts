@@ -19,7 +19,7 @@ test("a stream without an assertion is refused before its message is read", asyn
       "content-type": "application/grpc",
       te: "trailers",
     });
-    // The message announces 120 MiB and never ends.
+    // The header of the message declares a length of 120 MiB, but the message never ends.
     const prefix = Buffer.alloc(5);
     prefix.writeUInt32BE(120 * MEBIBYTE, 1);
     stream.write(prefix);

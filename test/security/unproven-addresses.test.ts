@@ -14,7 +14,10 @@ const unusedAddress = () => `${unusedName("somebody")}@example.com`;
 const setAddress = (user: ApiUser, email: string) =>
   user.api.patch("/account/update", document("users", { email }));
 
-/** Invites an address into an organization of `owner`; returns the membership's document and the secret of the mail. */
+/**
+ * Invites an email address to an organization of `owner`. Returns the ids of the membership and of the invited user,
+ * and the invitation mail.
+ */
 async function invite(owner: ApiUser, organization: string, email: string) {
   await using mails = mailSender(fixture().stack.nats);
   const path = `/organizations/${organization}/organization-memberships`;

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { request as requestWithTls } from "node:https";
 
-/** A request of which half of the body is sent; the server has begun to read it. */
+/** A half-sent request: the server is waiting for the second half of its body. */
 export interface HalfSent {
   /** Sends the rest of the body. */
   finish(): void;

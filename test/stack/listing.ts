@@ -32,7 +32,7 @@ export interface ListingAnswer {
   text: string;
 }
 
-/** Sends a request with this credential. */
+/** Sends a request with this nkey credential in its Authorization header. */
 export async function withCredential(
   url: string,
   target: string,

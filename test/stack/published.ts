@@ -25,7 +25,7 @@ export const declaredEvents: readonly string[] = files.flatMap(({ messages }) =>
   messages.map(eventType),
 );
 
-/** The events published since the start, in the order of the stream. */
+/** The events that have been published since the subscription started, in the order of the stream. */
 export interface Published extends AsyncDisposable {
   readonly events: readonly Event[];
   /**

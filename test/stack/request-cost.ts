@@ -18,15 +18,18 @@ export interface RequestCost extends DatabaseCost {
   /** Number of calls between services. */
   calls: number;
   /**
-   * The largest number of waits for the disk that follow each other: commits of changes, and syncs of files and folders.
+   * The length of the longest chain of consecutive disk waits. A disk wait is a commit of changes, or a sync of a file
+   * or folder.
    */
   waits: number;
-  /** Number of system calls that write to sockets: to PostgreSQL, and the response. */
+  /** Number of system calls that write to a socket, of a connection to PostgreSQL or to the client. */
   writes: number;
   services: Readonly<Record<string, DatabaseCost>>;
 }
 
-/** A statement that a request waits for. Statements of relays and loops, which have no deadline, are not noted. */
+/**
+ * A statement that a request waits for. Statements of relays and loops are not recorded, because they have no deadline.
+ */
 interface Sent {
   service: string;
   endsTransaction: boolean;
@@ -146,8 +149,8 @@ const inDatabase = (all: readonly Sent[]): DatabaseCost => ({
 });
 
 /**
- * Returns the largest number of statements that follow each other. Statements that overlap count once, because the
- * request waits for them together.
+ * Returns the length of the longest chain of consecutive statements or syncs. Those that overlap count as one, because
+ * the request waits for them together.
  */
 function longestSequence(all: readonly Pick<Sent, "from" | "until">[]): number {
   let length = 0;

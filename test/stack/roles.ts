@@ -134,7 +134,10 @@ export async function newRoleHolder(
   return { role, person, teamId: team.id, ...given };
 }
 
-/** Grants the team its role on another project or workspace, depending on the role. */
+/**
+ * Grants the team the role's access to the project or to the workspace, whichever the role concerns. Returns the ids of
+ * the grants.
+ */
 export async function giveRole(
   { owner }: Pick<RoleFixture, "owner">,
   { role, teamId }: Pick<RoleHolder, "role" | "teamId">,

@@ -50,8 +50,9 @@ export type DatabaseName = "access" | "workspaces" | "state";
 export interface Stack extends AsyncDisposable {
   /** Base address of the API, without /api/v2. */
   readonly url: string;
-  /** Channels to two of its services, for calls that normally another service makes. */
+  /** Channel to the access service, for calls that normally another service makes. */
   readonly access: Channel;
+  /** Channel to the workspaces service, for calls that normally another service makes. */
   readonly workspaces: Channel;
   /** Returns channels with the certificate of the service or runner `name`. */
   channelsOf(name: string): Channels;
@@ -92,7 +93,7 @@ export const startStack = (options: StackOptions = {}): Promise<Stack> =>
 export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack> =>
   start(options, asProcesses);
 
-/** The leases of all stacks, for runs of the same tests with leases. */
+/** If set, the lease duration of all stacks, in seconds: the same tests then run with leases. */
 const leaseSeconds = process.env.STATEHOUSE_TEST_LEASE_SECONDS;
 
 async function start<Running extends RunningServices>(

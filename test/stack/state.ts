@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { waitFor } from "@statehouse/testing";
 import { type Answer, type Api, document } from "./http.ts";
 
-/** A state file as the engine writes it, with the values that its create request announces. */
+/** A state file as the engine writes it, with the values that its create request contains. */
 export interface StateFile {
   serial: number;
   lineage: string;
@@ -23,7 +23,10 @@ interface StateContent {
 
 export const md5Of = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("hex");
 
-/** Returns a state in version 4 of the engine's format, as an engine writes it, version 1.11.0 by default. */
+/**
+ * Returns a state in version 4 of the engine's format. By default, the state names 1.11.0 as the version of the engine
+ * that wrote it.
+ */
 export function stateFile({
   serial = 1,
   lineage = randomUUID(),

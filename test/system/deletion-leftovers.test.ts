@@ -29,8 +29,8 @@ const byId = (a: Rows[string][number], b: Rows[string][number]) =>
   String(a.workspace_id) < String(b.workspace_id) ? -1 : 1;
 
 /**
- * Waits until outboxes, consumers, collectors and the sweeper have finished, so that the only rows that contain the
- * texts are `expected`.
+ * Waits until the outboxes, consumers, collectors and the sweeper have finished their work: the only rows that contain
+ * the texts are then `expected`, and no blob key contains them.
  */
 async function expectLeft(texts: readonly string[], expected: Rows): Promise<void> {
   let left: Awaited<ReturnType<typeof leftovers>> | undefined;

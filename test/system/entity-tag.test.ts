@@ -265,7 +265,7 @@ const changes: Readonly<Record<string, Change>> = {
       "/workspaces/:workspaceId/current-state-version",
       "/workspaces/:workspaceId/current-state-version-outputs",
       "/workspaces/:workspaceId/resources",
-      // Its document contains the id of the next version.
+      // The document of a version contains the id of the next version.
       "/state-versions/:stateVersionId",
     ],
   },

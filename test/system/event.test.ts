@@ -190,7 +190,7 @@ async function runThrough(): Promise<void> {
   await owner.api.patch(`/workspaces/${workspaceId}`, due);
 }
 
-/** Writes two states, of which the first is older than the retention policy allows. */
+/** Writes two states and sets a retention policy that deletes the first of them. */
 async function outliveThePolicy(): Promise<void> {
   const { stack, owner } = fixture();
   const { id } = await newWorkspace(fixture());

@@ -25,7 +25,8 @@ beforeAll(async () => {
     const { body } = await owner.api.get(`/workspaces/${ours.workspaceId}`);
     return body.data.relationships["current-run"].data?.id === ours.runId;
   });
-  // Locked by its owner, because the run that a state names is checked only if the caller holds the lock.
+  // The owner of the foreign workspace locks it, because the run that a state names is checked only if the caller holds
+  // the lock.
   await stranger.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
 });
 

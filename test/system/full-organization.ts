@@ -139,7 +139,10 @@ async function tag(
   );
 }
 
-/** Creates a team with every kind of access, its token and the organization's token, a member, and an invited user. */
+/**
+ * Creates a team with every kind of access and with tokens, and invites two users to it, of whom `member` accepts. Also
+ * creates the tokens of the organization.
+ */
 async function admit(place: Place & { api: Api }, member: ApiUser): Promise<void> {
   const { api, path, projectId, workspaceId } = place;
   const made = async (at: string, body: unknown, status = 201): Promise<string> =>

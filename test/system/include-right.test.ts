@@ -68,7 +68,7 @@ test.each(["owner", "reader", "guest", "auditor", "stranger"] as const)(
       const target = `${fixture().url}${pathWith(route, objects)}?include=${route.includes.join()}&${filters}`;
       const { body, status } = await api.get(target);
       expect([200, 404], `${route.path} ${parametersOf(route)}`).toContain(status);
-      // Not counted for memberships, because every caller may read its own membership.
+      // Resources that memberships include are not counted, because every caller may read its own membership.
       if (route.path !== "/api/v2/organization-memberships") found += body.included?.length ?? 0;
       for (const { type, id } of body.included ?? []) {
         if (!Object.hasOwn(addresses, type)) {

@@ -92,7 +92,8 @@ test("the examples of the OpenAPI document are requests and resources of this te
 
 /**
  * Returns the position of a call: reads come before changes, and actions come after them, except the action that locks.
- * Those that suspend or change the administrator who makes the calls come last: nothing is allowed after them.
+ * Calls that suspend or change the administrator who makes the calls come last, because no call is permitted after
+ * them.
  */
 function place({ method, path }: Route): number {
   if (method !== "GET" && path.includes("/admin/users/")) return methods.length + 1;

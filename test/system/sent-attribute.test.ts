@@ -18,8 +18,8 @@ type Attributes = Record<string, unknown>;
 interface Case {
   type: string;
   /**
-   * Bodies that together contain every attribute that the route accepts. Several, because some attributes exclude
-   * others.
+   * Bodies that together contain every attribute that the route accepts. One body is often not enough, because some
+   * attributes exclude others.
    */
   bodies: () => Attributes[];
   /**

@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => bus[Symbol.asyncDispose]());
 
-/** A locked workspace to which states are written. */
+/** Creates a locked workspace; returns functions that write states to it and roll it back. */
 async function history() {
   const { owner } = fixture();
   const { id } = await newWorkspace(fixture());

@@ -34,13 +34,14 @@ test("a list shows the document of each version, with at most 100 resources", as
   );
   expect(expected.map(({ attributes }) => attributes.resources.length)).toEqual([100, 100, 2]);
   expect(await list()).toEqual(expected);
-  // On pages of one version, and with a filter, the adjacent versions are not in the list.
+  // On pages of one version, the preceding and the following version are not in the list. With a filter, they can be
+  // missing as well.
   for (const [index, version] of expected.entries()) {
     expect(await list(`&page[size]=1&page[number]=${index + 1}`)).toEqual([version]);
   }
   expect(await list("&filter[status]=finalized")).toEqual(expected);
 
-  // An earlier release does not write what lists show.
+  // Simulates versions of an earlier release, which does not write the columns that lists show.
   await stack.rows(
     "state",
     `update state_versions set listed_resources = null, listed_modules = null,

@@ -19,8 +19,9 @@ export interface ProcessOptions {
   folder: string;
   /** The address of the pod. The process listens on this address, on the ports that the chart defines. */
   ip: string;
-  /** The files that replace /etc/hosts and /etc/resolv.conf of the pod. */
+  /** The file that replaces /etc/hosts of the pod. */
   hosts: string;
+  /** The file that replaces /etc/resolv.conf of the pod. */
   resolver: string;
 }
 

@@ -11,7 +11,7 @@ export interface Targets {
   objects: string;
 }
 
-/** Maximum number of connections that it opens for one request. */
+/** Maximum number of connections that the proxy opens for one request. */
 const CONNECTIONS = 20;
 
 /**

@@ -21,15 +21,16 @@ export interface Endpoints {
 
 /** The Services of one cluster. A change of the pods takes effect in them with a delay. */
 export interface Network extends AsyncDisposable {
-  /** Files that replace /etc/hosts and /etc/resolv.conf of every pod. */
+  /** The file that replaces /etc/hosts of every pod. */
   readonly hosts: string;
+  /** The file that replaces /etc/resolv.conf of every pod. */
   readonly resolver: string;
   newAddress(): string;
-  /** Opens these Services. */
+  /** Makes these Services available to the pods. */
   serve(services: readonly Endpoints[]): Promise<void>;
-  /** Announces the addresses of the ready pods of a component. */
+  /** Sets the addresses of the ready pods of a component. The Services use them after a delay. */
   announce(component: string, addresses: readonly string[]): void;
-  /** Whether every announcement is in effect. */
+  /** Whether the Services use the latest addresses of all components. */
   settled(): boolean;
   urlOf(service: string): string;
   /** The number of connections that a pod has refused because it did not listen yet, or no longer. */
@@ -51,8 +52,9 @@ export function createNetwork(folder: string): Network {
   writeFileSync(hosts, " ".repeat(HOSTS_BYTES));
   const services: Endpoints[] = [];
   const clusterAddresses = new Map<string, string>();
-  /** `proxied`: the pods to which kube-proxy connects. `named`: the pods whose addresses the DNS server returns. */
+  /** The pods to which kube-proxy connects, by component. */
   const proxied = new Map<string, readonly string[]>();
+  /** The pods whose addresses the DNS server returns, by component. */
   const named = new Map<string, readonly string[]>();
   const pending = new Set<NodeJS.Timeout>();
   const closing = new AsyncDisposableStack();

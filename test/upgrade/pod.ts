@@ -64,8 +64,8 @@ export function startPod({ spec, onChange, onProblem, ...options }: PodOptions):
     );
   };
   /**
-   * Repeats a probe while `process` is the running process. Passes true to `onResult` after each success, and false
-   * after each failure that completes or follows `failureThreshold` successive failures.
+   * Repeats a probe while `process` is the running process. Calls `onResult` with true after each success, and with
+   * false after a failure if at least `failureThreshold` attempts in succession have failed.
    */
   const repeat = async (
     process: typeof running,

@@ -151,7 +151,8 @@ async function round(
     amount: server.own.length * sequence.length * repetitions,
     timeout: TIMEOUT_SECONDS,
     bailout: 1,
-    // Autocannon ends at the first sample after the last response.
+    // Milliseconds between two samples. Autocannon ends at the first sample after the last response, so samples are
+    // frequent.
     sampleInt: 20,
     setupClient(client) {
       client.on("response", () => {

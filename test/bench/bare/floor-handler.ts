@@ -13,8 +13,8 @@ const insertRecord = `
   values ($1, 'org-0000000000000001', 'user', 'user-0000000000000001', 'at-0000000000000001', '127.0.0.1',
     'state-version.download', 'state-version', $2, '{}', 'succeeded', $1)`;
 
-// The minimal work of the requests: one prepared statement, an audit record if the product writes one, and one
-// serialization or one file. Nothing is authenticated.
+// Does the minimal work of each request: runs one prepared statement, inserts an audit record if the product writes
+// one, and sends one serialized body or one file. Authenticates nothing.
 process.once("message", ({ databaseUrl, bodies, recorded, file, bytes }: FloorQuestion) => {
   const pool = new Pool({ connectionString: databaseUrl, max: 20 });
   let records = 0;

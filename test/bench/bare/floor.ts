@@ -10,18 +10,22 @@ import { analyze, schema } from "./bare.ts";
 
 export interface FloorQuestion {
   databaseUrl: string;
-  /** Bodies of responses, keyed by name. Each response adds the row that it has read. */
+  /** Bodies of responses, keyed by name. The server adds the row that it has read to each response. */
   bodies: Readonly<Record<string, object>>;
   /** The names of the bodies that are sent after an audit record is inserted. Downloads always insert one. */
   recorded: readonly string[];
-  /** The file that every download sends, and its size. */
+  /** The file that every download sends. */
   file: string;
+  /** The size of the file in bytes. */
   bytes: number;
 }
 
-/** The floor of the reads: a minimal server that uses node:http and pg in a separate process. */
+/**
+ * A minimal server that uses node:http and pg in a separate process. Its cost is the floor, with which reads are
+ * compared.
+ */
 export interface Floor extends AsyncDisposable {
-  /** Returns the contender that sends the requests `name`: `download`, or a name in `bodies`. */
+  /** Returns a `Contender` that sends requests for `name` to the floor server: `download`, or a name in `bodies`. */
   contender(name: string): Contender;
 }
 

@@ -30,10 +30,9 @@ export interface LoadResult {
   latencies: Float64Array;
   /** Mean size of a response body in bytes. */
   bytes: number;
-  /**
-   * Number of responses with an unexpected status and of broken connections. `firstFailure` describes the first one.
-   */
+  /** Number of responses with an unexpected status plus number of broken connections. */
   failures: number;
+  /** Describes the first unexpected response or broken connection. */
   firstFailure?: string;
   /** CPU time of the generator itself, in µs. */
   cpuMicros: number;

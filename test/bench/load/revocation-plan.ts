@@ -1,7 +1,10 @@
-/** Revokes a grant and creates it again, repeatedly, while other callers read with it. */
+/**
+ * A measurement that repeatedly revokes a grant and creates it again, while other callers read an object that only this
+ * grant allows them to read.
+ */
 export interface RevocationPlan {
   origin: string;
-  /** The path that readers may read only with the grant. */
+  /** The path of the object, which readers may read only while they have the grant. */
   path: string;
   /** Request headers of each reader, which receives 200 with the grant and 404 without it. */
   readers: readonly Record<string, string>[];
@@ -21,7 +24,7 @@ export interface RevocationResult {
   seconds: number;
   /** Number of reads that did not overlap with a change of the grant, so that only one response was correct. */
   checked: number;
-  /** Number of those reads that returned a response other than the correct one. */
+  /** Number of `checked` reads that returned a response other than the correct one. */
   stale: number;
   problems: string[];
 }

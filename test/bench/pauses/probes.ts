@@ -29,7 +29,7 @@ async function send(
     headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
     ...(body !== undefined && { body: typeof body === "string" ? body : new Uint8Array(body) }),
   }).catch(() => undefined);
-  // A refused body can end the connection before the response is read.
+  // If the server refuses the body, it can close the connection before the response is read.
   await response?.arrayBuffer().catch(() => {});
 }
 

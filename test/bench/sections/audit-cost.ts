@@ -56,7 +56,8 @@ export async function auditCost(ground: Ground): Promise<Aim[]> {
   const requestsOf = ({ downloads }: Side) => downloads.map((address) => [get(address)]);
   await compare(ground, sides, "state download", 0, requestsOf);
   await printInsert(within);
-  // A download waits for the fsync of its audit record. The duration of the fsync depends only on the disk.
+  // A download waits for the fsync of its audit record. How long an fsync takes depends only on the disk, so the last
+  // comparison measures downloads without it.
   for (const { start } of sides) await commitWithoutFsync(start);
   aims.push(await compare(ground, sides, "state download, commits without fsync", 0.9, requestsOf));
   return aims;

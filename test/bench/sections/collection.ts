@@ -12,13 +12,14 @@ import { callerOf } from "../caller.ts";
 import { seed } from "../seed.ts";
 import { printTable } from "../table.ts";
 
-/** Number of versions in each workspace; one in ten is due. */
+/** Number of versions in each workspace. */
 const EACH = 1000;
+/** Number of versions in each workspace that are due for deletion. */
 const DUE_EACH = EACH / 10;
 /** Number of versions that one transaction deletes, in the collector and in the baseline. */
 const BATCH = 200;
 const OBJECTS = 3000;
-/** How long to wait for a scan and how often to check. */
+/** How long to wait for a scan of the collector, and the interval between two checks, in ms. */
 const PATIENCE = { timeout: 30 * 60_000, interval: 100 };
 
 /**
@@ -72,7 +73,10 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
   }
 }
 
-/** Creates workspaces of 1,000 versions. The oldest tenth is due; the next tenth is deleted by the baseline. */
+/**
+ * Creates workspaces with 1,000 versions each. The oldest tenth is due for deletion by the collector; the baseline
+ * deletes the next tenth.
+ */
 async function fill(
   stack: Stack,
   api: Api,
@@ -114,7 +118,10 @@ async function fill(
   });
 }
 
-/** Deletes the same number of rows with plain DELETEs in batches of the same size; returns the duration in seconds. */
+/**
+ * Deletes as many rows as the collector, with plain DELETEs in batches of the same size; returns the duration in
+ * seconds.
+ */
 async function deletePlainly(client: Client): Promise<number> {
   const { rows } = await client.query<{ id: string; blob_key: string }>(
     `select id, blob_key from state_versions where position > ${DUE_EACH} and position <= ${2 * DUE_EACH}
@@ -134,7 +141,7 @@ async function deletePlainly(client: Client): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Waits until a scan has deleted all due versions; returns the duration in seconds. */
+/** Waits until a scan of the collector has deleted all due versions; returns the duration of the scan in seconds. */
 const scanSeconds = (client: Client, due: number): Promise<number> =>
   waitFor(
     async () => {
@@ -149,8 +156,8 @@ const scanSeconds = (client: Client, due: number): Promise<number> =>
   );
 
 /**
- * Returns how long it takes to delete the same number of objects from the same MinIO, directly and through the table
- * `blob_deletions`.
+ * Deletes `OBJECTS` objects from MinIO directly, and as many through the table `blob_deletions`. Returns both durations
+ * in seconds.
  */
 async function removals(stack: Stack, client: Client): Promise<{ raw: number; ours: number }> {
   await waitFor(async () => {
@@ -178,7 +185,8 @@ async function removals(stack: Stack, client: Client): Promise<{ raw: number; ou
     "insert into blob_deletions (key, due_at) select key, now() from unnest($1::text[]) key",
     [keys],
   );
-  // The worker is not woken, because these rows are inserted directly; it finds them at its next poll.
+  // These rows are inserted directly, which does not notify the worker that deletes bytes. It finds them at its next
+  // poll.
   await waitFor(
     async () => {
       const { rows } = await client.query(

@@ -7,7 +7,10 @@ import { startNpm } from "../npm-start.ts";
 import { median } from "../statistics.ts";
 import { print } from "../table.ts";
 
-/** The least ratio to the release before the paths of reads and writes were shortened, f307d11. */
+/**
+ * For each comparison, the lowest permitted ratio of the rate of this checkout to the rate of commit f307d11, the last
+ * release before the read and write paths were shortened.
+ */
 const least: Readonly<Record<string, number>> = {
   "list of 20 workspaces": 2,
   "list of 20 with a search": 4,

@@ -17,6 +17,6 @@ for await (const message of messages) {
   const index = Number(message.headers?.get("ce-sequence")) - 1;
   received[index] = performance.timeOrigin + performance.now();
   Atomics.add(deliveries, index, 1);
-  // The last element contains the number of all events.
+  // The last element counts all deliveries.
   Atomics.add(deliveries, received.length, 1);
 }

@@ -29,8 +29,8 @@ const WAITING = 20_000;
 const WARM_UP_MS = 3000;
 const TICK_MS = 10;
 /**
- * Maximum number of concurrent transactions. Further ones would only wait for a connection, until they exceed their
- * time limit.
+ * Maximum number of concurrent transactions. More transactions would only wait for a connection, until they exceed
+ * their time limit.
  */
 const MAX_TRANSACTIONS = 200;
 /** A process that uses at least this share of a core limits the rate. */
@@ -50,9 +50,9 @@ interface Parts {
 
 /**
  * (s) Measures the relay. First, transactions record 1,000 events a second for `--seconds`, and a subscriber receives
- * them. Then the relay publishes events that already wait: once to a server that syncs each event to its disk before it
- * acknowledges it, as the local server does, and once to a server that does not. The difference is the cost of the disk
- * of NATS.
+ * them. Then the relay publishes events that already wait in the outbox: once to a NATS server that syncs each event to
+ * its disk before it acknowledges it, as the local server does, and once to a NATS server that syncs later. The
+ * difference between the two rates is the cost of the syncs.
  */
 export async function eventRelay(ground: Ground): Promise<Aim[]> {
   await using synced = await startParts(ground, { isSynced: true });
@@ -73,7 +73,7 @@ export async function eventRelay(ground: Ground): Promise<Aim[]> {
   return aims;
 }
 
-/** Starts a server of NATS and opens a database, both empty. */
+/** Starts an empty NATS server and opens an empty database. */
 async function startParts(
   { postgres }: Ground,
   { isSynced }: { isSynced: boolean },

@@ -57,9 +57,11 @@ export async function eventSubjects(): Promise<Aim[]> {
 
 interface Measured {
   perSecond: number;
-  /** Resident memory of the server in bytes: when it is empty, after the last acknowledgement, and after a restart. */
+  /** Resident memory of the empty server, in bytes. */
   before: number;
+  /** Resident memory of the server after the last acknowledgement, in bytes. */
   after: number;
+  /** Resident memory of the server after a restart, in bytes. */
   restarted: number;
   consumed: readonly Consumed[];
 }

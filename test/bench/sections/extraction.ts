@@ -15,13 +15,11 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const RESOURCES = 50_000;
 const ROUNDS = 8;
-/**
- * `LARGE_MB`: size of the state whose extraction is measured alone. `CPU_PER_10_MB`: highest permitted CPU time of 10
- * MB, in s.
- */
+/** Size of the state whose extraction is measured alone, in MB. */
 const LARGE_MB = 100;
+/** Highest permitted CPU time per 10 MB of extracted state, in s. */
 const CPU_PER_10_MB = 2;
-/** A resource has about this size in bytes. */
+/** Approximate size of a resource in bytes. */
 const RESOURCE_BYTES = 2000;
 /** Pause between two requests in ms. There is only one client, and it pauses because this is not a load test. */
 const PAUSE_MS = 5;

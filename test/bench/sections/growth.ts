@@ -10,13 +10,14 @@ import type { SizedFixture } from "../sized-fixture.ts";
 import { median } from "../statistics.ts";
 import { print, printTable } from "../table.ts";
 
-/** Number of executions of each write, and of rounds of creations. */
+/** How often each write is measured. */
 const TURNS = 15;
+/** How many rounds of workspace creations are measured. */
 const ROUNDS = 7;
 const ROUND_MS = 1000;
-/** Number of concurrent creations. */
+/** Number of clients that create workspaces concurrently. */
 const CREATORS = 8;
-/** Lowest permitted ratio of the rate of creations with counters to the rate without counters. */
+/** Lowest permitted ratio of the creation rate with counters to the creation rate without counters. */
 const COUNTED = 0.9;
 /** Tables and indexes below this size are not printed. */
 const SMALL_BYTES = 10 * 1024 ** 2;

@@ -8,7 +8,7 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const AIM_MS = 50;
 const ROUNDS = 3;
-/** Number of runs of each probe on the other checkout. A checkout without limits needs minutes for some probes. */
+/** How often each probe runs on the other checkout. A checkout without limits needs minutes for some probes. */
 const OTHER_ROUNDS = 1;
 const MIB = 1024 * 1024;
 
@@ -20,7 +20,7 @@ interface Result {
 
 /**
  * (q) Measures the longest pause of the event loop of `npm start`, and its memory, under hostile requests. If another
- * checkout is given, measures it in the same way.
+ * checkout is given, measures its `npm start` in the same way.
  */
 export async function pauses({ options }: Ground): Promise<Aim[]> {
   const here = path.resolve(import.meta.dirname, "../../..");

@@ -1,7 +1,10 @@
 import type { Measured } from "../contest.ts";
 import { printTable } from "../table.ts";
 
-/** Prints the results of `contest`. `ratio` is the heading of the column that compares with the first contender. */
+/**
+ * Prints the results of `contest`. `ratio` is the heading of the column that compares each implementation with the
+ * first one.
+ */
 export function printRates(
   title: string,
   measured: readonly Measured[],

@@ -69,7 +69,8 @@ const settings: StackOptions = { blobs: "directory", settings: { LOG_LEVEL: "war
  */
 export async function reads(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();
-  // Records metrics as `npm start` does; otherwise, metrics would cost nothing in the one process.
+  // Records metrics as `npm start` does; otherwise the results of the one process would not contain the cost of
+  // metrics.
   started.use(await startTelemetry({ service: "bench", env: {} }));
   const oneStack = started.use(await startStack(settings));
   const fourStack = started.use(await startProcesses(settings));

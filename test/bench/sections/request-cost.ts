@@ -48,7 +48,10 @@ async function writeCosts({ api, organization, workspaceIds }: Bench["one"]): Pr
   const current = await expectStatus(200, api.get(`/workspaces/${id}/current-state-version`));
   let { serial } = current.body.data.attributes;
   const { lineage } = current.body.data.attributes;
-  /** Counts lock, write and unlock. Each write waits for the disk of the store once, which is not in the count. */
+  /**
+   * Measures lock, write and unlock together. `writeCostOf` does not observe that the write waits for the disk of the
+   * store, so this wait is added.
+   */
   const stateWriteOf = async (write: (state: StateFile) => Promise<unknown>) => {
     const cost = await writeCostOf(async () => {
       await act("lock");

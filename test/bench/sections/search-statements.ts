@@ -8,8 +8,9 @@ import type { SizedFixture } from "../sized-fixture.ts";
 import { median } from "../statistics.ts";
 import { printTable } from "../table.ts";
 
-/** Number of executions before the measurement, and during it. */
+/** How often each search runs before the measurement. */
 const WARM_UP = 8;
+/** How often each search is measured. */
 const SAMPLES = 15;
 /**
  * Highest permitted duration of a page's statement in ms, for any number of workspaces. Users do not notice this delay.
@@ -75,7 +76,7 @@ async function statementTimes(
     logger: createLogger({ service: "bench", level: "silent" }),
   });
   let taken = nothing;
-  // New lists for each turn, so that no total is cached.
+  // Each execution uses new lists, because lists keep the totals of earlier searches.
   const newLists = () =>
     createWorkspaceLists({
       async query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]> {

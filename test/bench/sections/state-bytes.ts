@@ -24,8 +24,9 @@ const sizes = [
 type Direction = "upload" | "download";
 
 interface Transfers {
-  /** Duration of each round in ms, against MinIO directly and through the state service. */
+  /** Duration of each round against MinIO directly, in ms. */
   raw: Record<Direction, number[]>;
+  /** Duration of each round through the state service, in ms. */
   ours: Record<Direction, number[]>;
   /** Largest growth of the state process's memory over all rounds, in bytes; NaN if it cannot be measured. */
   growth: Record<Direction, number>;

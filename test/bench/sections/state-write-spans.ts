@@ -9,7 +9,7 @@ import { print, printTable } from "../table.ts";
 
 const WARM_UP = 20;
 const WRITES = 40;
-/** Spans with a shorter duration in ms are combined. */
+/** Spans shorter than this, in ms, are combined into one row. */
 const SMALL = 0.1;
 
 /** Prints how a small write by one client spends its time, according to the spans that the services record. */

@@ -32,8 +32,8 @@ const sizes = [
 ] as const;
 
 /**
- * (i) Several concurrent clients create, upload and read versions, compared with the same number of raw PUTs to the
- * same MinIO.
+ * (i) Measures how several concurrent clients create, upload and read versions, compared with the same number of raw
+ * PUTs to the same MinIO.
  */
 export async function stateWrites(ground: Ground): Promise<Aim[]> {
   await using stack = await startProcesses({ blobs: "minio", settings: { LOG_LEVEL: "warn" } });

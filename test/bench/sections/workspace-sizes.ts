@@ -68,8 +68,8 @@ const requests: readonly Request[] = [
 
 /**
  * (g) Shows and lists few and many workspaces, for an owner and for a user who may read three projects, and writes
- * states of these workspaces. Searches are repeated, so their totals are cached; the table of statements contains the
- * time of counting.
+ * states of these workspaces. Searches are repeated, so their totals are cached; the table of search statements shows
+ * how long counting takes.
  */
 export async function workspaceSizes(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();

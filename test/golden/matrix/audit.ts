@@ -4,7 +4,7 @@ import type { Row } from "./row.ts";
 
 const databases = ["access", "workspaces", "state"] as const;
 
-/** Reads whose responses contain values of a state. */
+/** GET routes whose responses contain values of a state. */
 const stateReads = new Set([
   "GET /api/v2/state-versions/:stateVersionId/outputs",
   "GET /api/v2/state-version-outputs/:stateVersionOutputId",

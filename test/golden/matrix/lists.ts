@@ -10,7 +10,7 @@ interface Item {
   relationships?: Record<string, { data?: { id: string } | null }>;
 }
 
-/** A route that returns a list, and which objects it returns to each caller. */
+/** A route that returns a list, with the rule that decides which objects it returns to each caller. */
 export interface List {
   /** The route, as a row names it. */
   route: string;

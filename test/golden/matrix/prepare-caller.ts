@@ -105,7 +105,9 @@ async function nameConsumers({ fixture, objects }: PreparedCaller): Promise<void
   await expectStatus(204, fixture.owner.api.post(path, consumers));
 }
 
-/** Writes two state versions: the older one has its bytes, the newer one has outputs. */
+/**
+ * Writes two state versions: the older one through its upload URL, the newer one inline and with its outputs as JSON.
+ */
 async function writeStates({ fixture: { owner }, objects }: PreparedCaller): Promise<void> {
   const path = `/workspaces/${objects.workspaceId}`;
   const state = stateFile({ outputs });

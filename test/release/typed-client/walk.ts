@@ -1,5 +1,5 @@
-// Walks the main path with a client whose types are generated from the OpenAPI document. ../typed-client.test.ts compiles
-// and runs it with the address of a Statehouse and a token.
+// Makes the calls of a typical use with a client whose types are generated from the OpenAPI document.
+// ../typed-client.test.ts compiles and runs it with the address of a Statehouse and a token.
 import createClient from "openapi-fetch";
 import type { paths } from "./schema.d.ts";
 
