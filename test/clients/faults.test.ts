@@ -27,7 +27,7 @@ import {
 } from "./drivers.ts";
 import { tableOf, workspaceEvents } from "./workspace-copy.ts";
 
-/** Time to download and compile the packages, once on a machine. */
+/** Time limit for downloading and compiling the packages, which is necessary once on each machine. */
 const BUILD_MS = 600_000;
 const filter = "statehouse.workspaces.workspace.>";
 /** The seed of the random changes. The message of a failure contains it. */

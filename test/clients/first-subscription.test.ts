@@ -22,7 +22,7 @@ import { buildDrivers, goEnvironment, goFolder, type Language, languages } from 
 const root = path.resolve(import.meta.dirname, "../..");
 const documentation = readFileSync(path.join(root, "docs/events.md"), "utf8");
 const login = { user: "statehouse", password: "of-the-bus" };
-/** Time to download and compile the packages, once on a machine. */
+/** Time limit for downloading and compiling the packages, which is necessary once on each machine. */
 const BUILD_MS = 600_000;
 
 /** Returns the first program of a language in docs/events.md. */

@@ -30,9 +30,7 @@ export interface Version {
   root: string | null;
   /** Whether its upload URLs are still valid. */
   open: boolean;
-  /**
-   * Whether the restoration period of its soft deletion has ended, so that it can be deleted permanently at any time.
-   */
+  /** Whether the restoration period of its soft deletion has ended. It can then be deleted permanently at any time. */
   due: boolean;
   /** Whether it is older than the retention policy allows. */
   old: boolean;

@@ -9,7 +9,7 @@ import { startStack } from "../stack/stack.ts";
 
 const run = promisify(execFile);
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-/** Time to install the generator from the registry and to generate and compile the client. */
+/** Time limit for installing the generator from the registry, and for generating and compiling the client. */
 const INSTALL_MS = 300_000;
 
 test(

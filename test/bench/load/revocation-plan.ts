@@ -22,7 +22,7 @@ export interface RevocationResult {
   /** Number of times that the grant was revoked or created. */
   changes: number;
   seconds: number;
-  /** Number of reads that did not overlap with a change of the grant, so that only one response was correct. */
+  /** Number of reads that did not overlap with a change of the grant. Only one response is correct for such a read. */
   checked: number;
   /** Number of `checked` reads that returned a response other than the correct one. */
   stale: number;

@@ -12,8 +12,9 @@ export interface MatrixFixture extends RoleFixture {
   administrator: ApiUser;
   ownersTeamId: string;
   ownerMembershipId: string;
-  /** Ids of objects in a project to which only owners and callers with organization-wide roles have access. */
+  /** A workspace in a project to which only owners and callers with organization-wide roles have access. */
   remoteWorkspaceId: string;
+  /** A secret team without members. */
   secretTeamId: string;
   ownerTokenId: string;
 }
