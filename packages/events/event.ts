@@ -19,7 +19,10 @@ export interface AuthContext {
 /** One change, in the form of CloudEvents 1.0. */
 export interface Event {
   id: string;
-  /** `statehouse.<service>.<noun>.<verb>.v1`. Its subject on the bus also contains the organization; see `subjectOf`. */
+  /**
+   * `statehouse.<service>.<noun>.<verb>.v1`. The event's subject on the bus also contains the organization; see
+   * `subjectOf`.
+   */
   type: string;
   /** The organization that the changed object belongs to; undefined for objects of the whole installation. */
   organizationId: string | undefined;
@@ -47,7 +50,7 @@ export function eventType(schema: DescMessage): string {
   return getOption(schema, typeOption);
 }
 
-/** The text that replaces the organization's id in events and audit records of the whole installation. */
+/** Used in place of an organization's id in events and audit records that concern the whole installation. */
 export const INSTALLATION = "_";
 
 /** Returns the subject of an event on the bus: its type and its organization. */
@@ -95,7 +98,7 @@ export function decode<Schema extends DescMessage>(
   return fromJsonString(schema, event.json, { ignoreUnknownFields: true });
 }
 
-/** Returns the identifier of the JSON Schema of an event type, which is the `$id` of the schema. */
+/** Returns the `$id` of the JSON Schema of an event type. */
 export const dataSchemaOf = (type: string): string => `urn:statehouse:event-schema:${type}`;
 
 /**
@@ -134,7 +137,7 @@ export function headersOf(event: Event): MsgHdrs {
   return result;
 }
 
-/** Percent-encodes the characters that the binding does not allow in a header. */
+/** Percent-encodes the characters that CloudEvents' binding for NATS does not allow in a header. */
 const encode = (value: string): string =>
   value.replace(/[^!#$&-~]/gu, (character) =>
     [...new TextEncoder().encode(character)]
@@ -161,10 +164,15 @@ function decodeHeader(value: string): string {
  */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\u{FFFD}");
 
-/** The end of the times that PostgreSQL can store, in epoch ms: the beginning of the year 10,000. */
+/**
+ * The end of the accepted times, in ms since 1970: the beginning of the year 10,000. Not every database can store later
+ * times.
+ */
 const MAX_TIME = Date.UTC(10_000, 0);
 
-/** Returns the time in a header if every database can store it; otherwise `fallback`. */
+/**
+ * Returns the time in a header; `fallback` if the header contains no time, or one that not every database can store.
+ */
 function timeFrom(text: string, fallback: Date): Date {
   const time = new Date(text);
   return time.getTime() >= 0 && time.getTime() < MAX_TIME ? time : fallback;

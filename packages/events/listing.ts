@@ -10,13 +10,13 @@ export interface ListedRow {
   key: string;
   /** The row contains every change whose event has this revision or a lower one. */
   revision: number;
-  /** False if the object of the row is not listed, although the row counts as a row of the page. Default: true. */
+  /** False if the row counts towards the size of the page, but its object is not listed. Default: true. */
   isListed?: boolean;
 }
 
 /** The part of a noun's store that lists the noun's objects as events with their current values. */
 export interface ListedNoun {
-  /** The types of the events, by their messages. */
+  /** The schemas of the events' messages, which declare the types of the events. */
   readonly schemas: readonly Published["schema"][];
   /**
    * Selects, in the order of `key`, at most $3 rows whose key is greater than $1 and, if $2 is not null, whose
@@ -24,8 +24,8 @@ export interface ListedNoun {
    */
   readonly select: string;
   /**
-   * Returns the events that describe the object. Several events must set different fields, because all have the same
-   * revision.
+   * Returns the events that describe the object. If there are several events, they must set different fields, because
+   * all have the same revision.
    */
   readonly events: (row: never) => readonly Published[];
 }
@@ -103,12 +103,12 @@ export function createListing(nouns: Readonly<Record<string, object>>, of: Listi
 const isReachable = ({ schemas }: ListedNoun, filters: readonly string[]): boolean =>
   schemas.some((schema) => filters.every((filter) => reaches(filter, eventType(schema))));
 
-/** The number of parts of a subject, of which the last is the organization. */
+/** The number of parts of a subject. The last part is the organization. */
 const SUBJECT_PARTS = 6;
 
 /**
- * Returns the only organization whose events match the filters, undefined if there can be several, and `none` if there
- * is none.
+ * Returns the organization that the filters name, undefined if they name none, and `none` if they name several: no
+ * event then matches all filters.
  */
 function organizationOf(filters: readonly string[]): string | "none" | undefined {
   const parts = filters.map((filter) => filter.split("."));

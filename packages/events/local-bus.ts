@@ -18,8 +18,8 @@ export interface LocalBus {
   /** Starts the delivery. Called after every service has subscribed. */
   open(): void;
   /**
-   * Refreshes the objects that the events name, once for each object and subscription. Waits until the bus is open;
-   * resolves early when `stop` is aborted.
+   * Refreshes each object that the events name, once for each subscription. Waits until the bus is open; resolves early
+   * when `stop` is aborted.
    */
   deliver(events: readonly Event[], stop: AbortSignal): Promise<void>;
 }

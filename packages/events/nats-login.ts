@@ -26,13 +26,14 @@ export interface NatsTls {
    * trusts.
    */
   caFile?: string | undefined;
-  /** The client's certificate and its key. */
+  /** The client's certificate. */
   certFile?: string | undefined;
+  /** The private key of the client's certificate. */
   keyFile?: string | undefined;
 }
 
 const current = (value: Renewable): string => (typeof value === "string" ? value : value());
-/** Encodes a value with one line break at its end, without which a credentials file is not recognized. */
+/** Encodes a value with one line break at its end. NATS does not recognize a credentials file without it. */
 const lines = (value: Renewable) => () => new TextEncoder().encode(`${current(value).trim()}\n`);
 const line = (value: Renewable) => () => new TextEncoder().encode(current(value).trim());
 

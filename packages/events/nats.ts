@@ -6,7 +6,7 @@ import { pauseUnless } from "./pause.ts";
 export interface NatsOptions {
   /** One address, or several separated by commas: `nats://127.0.0.1:4222`. */
   url: string;
-  /** How the client authenticates. Default: without a login, for a server that has no users. */
+  /** How the client authenticates. Default: no login, for a server without users. */
   login?: NatsLogin | undefined;
   /** Set, even to `{}`, if the connection must be encrypted. */
   tls?: NatsTls | undefined;

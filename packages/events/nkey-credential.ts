@@ -10,8 +10,8 @@ export interface SignedRequest {
 }
 
 /**
- * The maximum difference in seconds between the clocks of a subscriber and the service. A credential is valid for this
- * time.
+ * The maximum difference, in seconds, between the time at which a credential was signed and the clock of the service. A
+ * credential therefore expires this long after it was signed.
  */
 export const CLOCK_DIFFERENCE_SECONDS = 300;
 

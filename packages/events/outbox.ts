@@ -36,8 +36,8 @@ type OrmConfig = EntityManager["config"];
 const relays = new WeakMap<OrmConfig, Set<Wake>>();
 
 /**
- * Adds an event with the current actor to the outbox, with the commit of the transaction of `em`. Lock the changed row
- * in the same transaction; otherwise the ids of its events might not follow the order of its changes. Throws if the
+ * Adds an event to the outbox, with the current actor, when the transaction of `em` commits. Lock the changed row in
+ * the same transaction; otherwise the ids of the row's events might not follow the order of its changes. Throws if the
  * event is too large to publish.
  */
 export async function recordEvent<Schema extends DescMessage>(
@@ -48,7 +48,7 @@ export async function recordEvent<Schema extends DescMessage>(
   if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
     throw new Error(`${eventType(schema)} would have more than ${MAX_MESSAGE_BYTES} bytes`);
   }
-  // If there is no actor, the service does the work by itself. Its name is the name of the database's context.
+  // Work without an actor is the service's own. The database's context has the service's name.
   const auth = authContextOf(
     currentActor() ?? { type: "service", id: em.config.get("contextName") },
   );

@@ -3,7 +3,8 @@ import { isTransient } from "@statehouse/errors";
 import { decode, type Event, eventType } from "./event.ts";
 
 /**
- * Functions by event type that return the id of the object to refresh; undefined if the event names no known object.
+ * For each event type, the function that returns the id of the object to refresh, or undefined if the event names no
+ * known object.
  */
 type Hints<Id extends string> = Readonly<Record<string, (event: Event) => Id | undefined>>;
 

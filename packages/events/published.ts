@@ -26,7 +26,7 @@ type EventOfType<Event extends DomainEvent, Type extends Event["type"]> = Event 
     : never
   : never;
 
-/** For each event type of a service, the function that creates the event's message. */
+/** For each event type of a service, the function that creates the message of an event. */
 export type PublishedEvents<Event extends DomainEvent> = {
   [Type in Event["type"]]: (event: EventOfType<Event, Type>) => Published;
 };

@@ -232,8 +232,8 @@ export interface FailureOptions {
 export const DEFAULT_MAX_FAILURES = 8;
 
 /**
- * Returns an event for the mail sender without its content, which a stored dead letter must not contain, and any other
- * event unchanged.
+ * Returns an event unchanged, unless it is for the mail sender: then without its content, which a stored dead letter
+ * must not contain.
  */
 const withoutSecrets = (event: Event): Event =>
   streamOf(event.type) === MAIL_STREAM ? { ...event, json: "{}" } : event;

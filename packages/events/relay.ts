@@ -145,7 +145,9 @@ const deleted = {
   select: "select count(*) from changed",
 };
 
-/** Publishes a batch and returns the number of published events; throws if the first one failed. */
+/**
+ * Publishes a batch and returns the number of published events; throws if not even the first event could be published.
+ */
 async function publishBatch(
   { database, nats, source, stream = {} }: RelayOptions,
   signal: AbortSignal,
@@ -161,7 +163,7 @@ async function publishBatch(
     let failure: unknown;
     for (const window of windowsOf(rows)) {
       if (signal.aborted || Date.now() > until || failure !== undefined) break;
-      // All of them are sent before the first acknowledgement arrives. The connection keeps their order.
+      // All events of the window are sent before the first acknowledgement arrives. The connection keeps their order.
       const results = await Promise.allSettled(
         window.map((row) => publish(connection, source, row)),
       );
@@ -185,7 +187,7 @@ async function publishBatch(
   return outcome.count;
 }
 
-/** Divides events into groups that can be unacknowledged at the same time. */
+/** Divides events into windows. The events of one window are sent without waiting for their acknowledgements. */
 function* windowsOf(rows: readonly OutboxRow[]): Generator<OutboxRow[]> {
   let window: OutboxRow[] = [];
   let length = 0;

@@ -6,7 +6,7 @@ import { createListingClient, type ListingOptions, type StreamState } from "./li
 
 /** The position in a stream up to which a subscriber has received everything. */
 export interface Checkpoint {
-  /** The stream, by the time of its creation. */
+  /** The creation time of the stream, which identifies it. */
   created: string;
   /** Every event up to this sequence number was handled, or is contained in the snapshot. */
   position: number;
@@ -21,9 +21,9 @@ export interface CheckpointStore {
 export interface SnapshotOptions extends ListingOptions {
   checkpoint: CheckpointStore;
   /**
-   * Called before the first event of a snapshot. The function that it returns is called after the last event. It must
-   * delete all of the subscriber's objects that were neither in an event of this snapshot nor changed by an event since
-   * `begin`.
+   * Called before the first event of a snapshot. The function that it returns is called after the last event. That
+   * function must delete all of the subscriber's objects that were neither in an event of this snapshot nor changed by
+   * an event after `begin` was called.
    */
   begin(): Promise<() => Promise<void>>;
   /** How often the position of the stream is compared with the checkpoint, in ms. Default: 30 seconds. */

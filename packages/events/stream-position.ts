@@ -8,8 +8,9 @@ export interface StreamPosition {
   name: string;
   /** The creation time of the stream. It changes if the stream is deleted and created again. */
   created: string;
-  /** The sequence numbers of the oldest and the newest event. `first` is greater than `last` if the stream is empty. */
+  /** The sequence number of the oldest event; greater than `last` if the stream is empty. */
   first: number;
+  /** The sequence number of the newest event. */
   last: number;
 }
 

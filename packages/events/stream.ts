@@ -43,8 +43,9 @@ export interface StreamSettings {
   maxAgeDays?: number | undefined;
   /** Maximum size of the stream of events; the oldest events are deleted first. Default: unlimited. */
   maxBytes?: number | undefined;
-  /** The NATS cluster that stores the streams, and the tags that its servers must have to store them. */
+  /** The NATS cluster that stores the streams. */
   cluster?: string | undefined;
+  /** The tags that a server of this cluster must have to store a stream. */
   tags?: readonly string[] | undefined;
   /** The durable consumers of subscribers that have an account of their own and cannot create them. */
   subscribers?: readonly SubscriberConsumer[] | undefined;
@@ -134,9 +135,9 @@ async function ensureStream(
         ...stream,
         storage: StorageType.File,
         num_replicas: replicas ?? 1,
-        // A relay that crashed between publishing an event and deleting it publishes the event again after a restart.
-        // Within this time the stream discards such a duplicate. The time cannot be longer than the time for which the
-        // stream keeps events.
+        // A relay that crashed after publishing an event, and before deleting it from the outbox, publishes the event
+        // again after a restart. The stream discards such a duplicate within this time, which cannot be longer than the
+        // time for which the stream keeps events.
         duplicate_window: Math.min(3600 * SECOND, stream.max_age ?? DAY),
       });
     } catch (conflict) {

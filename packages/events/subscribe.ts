@@ -28,7 +28,10 @@ export {
   type SnapshotOptions,
 } from "./snapshot.ts";
 
-/** Processes one event in a separate transaction. It must apply the event only if the stored revision is lower. */
+/**
+ * Processes one event in a separate transaction. Must apply the event only if the stored revision is lower than the
+ * event's.
+ */
 export type EventHandler = (event: Event) => Promise<void>;
 
 /** Event handlers by event type. */

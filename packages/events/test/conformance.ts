@@ -45,9 +45,9 @@ interface Scenario {
   maxFailures?: number;
   /** The folder of dead letters. */
   deadLetters?: string;
-  /** The number of failures by event id. */
+  /** For each event id, how often the handler of the event fails. */
   fail?: Readonly<Record<string, number>>;
-  /** The ids of events whose failures are transient. */
+  /** The ids of events whose handlers fail with a transient error. */
   transient?: readonly string[];
   /** The id of the event whose handler never returns. */
   hangOn?: string;

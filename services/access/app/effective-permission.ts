@@ -10,16 +10,16 @@ import { principalNotFound, principalRequired } from "../domain/errors.ts";
 import type { TeamId, UserId, WorkspaceId } from "../domain/ids.ts";
 import type { App } from "./app.ts";
 
-/** An action that a principal may do, with the grants that allow it. */
+/** An action that a principal may perform, with the grants that allow it. */
 export interface EffectivePermission {
   action: Action;
   sources: readonly (PermissionSource & { teamName: string })[];
 }
 
 /**
- * Returns each action that the principal may do to the workspace, with the grants that allow it. Throws `notFound` if
- * the caller may not manage the workspace's teams, or if the principal has no access to the workspace's organization.
- * Throws `badRequest` if the request names no principal.
+ * Returns each action that the principal may perform on the workspace, with the grants that allow it. Throws `notFound`
+ * if the caller may not manage the workspace's teams, or if the principal has no access to the workspace's
+ * organization. Throws `badRequest` if the request names no principal.
  */
 export async function listWorkspacePermissions(
   app: App,

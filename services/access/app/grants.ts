@@ -16,7 +16,7 @@ export async function getGrants(app: App, principal: PrincipalId): Promise<Grant
 const findGrants = (app: App, { type, id }: PrincipalId): Promise<Grants | undefined> =>
   type === "run" ? findRunGrants(app, id) : app.reads.grants.find({ type, id });
 
-/** Asks whether a principal may do at least one of several actions to a target. */
+/** Asks whether a principal may perform at least one of several actions on a target. */
 export interface ActionCheck {
   /** Undefined if the caller runs a newer release and sent a type of principal that is unknown in this one. */
   principal: PrincipalId | undefined;
@@ -28,8 +28,8 @@ export interface ActionCheck {
 const READ_AT_ONCE = 8;
 
 /**
- * Returns, in the order of the checks, whether the principal may do at least one of the actions. Returns false for a
- * principal that does not exist.
+ * Returns, in the order of the checks, whether the principal may perform at least one of the actions. Returns false for
+ * a principal that does not exist.
  */
 export async function batchCheckActions(
   app: App,

@@ -126,8 +126,8 @@ export async function getOrganizationMembership(
 }
 
 /**
- * Returns a page of the memberships of an organization or of a team's members. Throws `notFound` if the caller does not
- * belong to the organization or does not see the team.
+ * Returns a page of an organization's memberships, or of the memberships of a team's members. Throws `notFound` if the
+ * caller does not belong to the organization or does not see the team.
  */
 export async function listOrganizationMemberships(
   app: App,

@@ -64,7 +64,7 @@ export const provisionOrganization = (
 
 /**
  * Deletes all data of an organization in this service, including its grants. A tombstone remains, so that a delayed
- * creation cannot create the organization again. A repeat changes nothing.
+ * creation cannot create the organization again. Repeating the call changes nothing.
  */
 export const dropOrganization = (app: App, organizationId: OrganizationId): Promise<void> =>
   app.transaction(async (tx) => {

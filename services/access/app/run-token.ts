@@ -103,7 +103,7 @@ export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise
     return token;
   });
 
-/** Revokes a run token. A repeat changes nothing. */
+/** Revokes a run token. Repeating the call changes nothing. */
 export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<void> =>
   app.transaction(async (tx) => {
     const found = await tx.runTokens.findForUpdate(id, runnerOf(caller));
@@ -114,7 +114,7 @@ export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promis
     await tx.record(runTokenDeleted(token, run, revision));
   });
 
-/** Deletes the tokens of those of the runs that have ended. The workspaces service is called to find them. */
+/** Asks the workspaces service which of these runs have ended, and deletes their tokens. */
 export async function endEndedRuns(app: App, runIds: readonly RunId[]): Promise<void> {
   const bound = await app.reads.runTokens.listBound(runIds);
   if (bound.length === 0) return;
@@ -122,8 +122,8 @@ export async function endEndedRuns(app: App, runIds: readonly RunId[]): Promise<
 }
 
 /**
- * Deletes the tokens of all runs in those of the workspaces that are deleted. The workspaces service is called to find
- * them.
+ * Asks the workspaces service which of these workspaces are deleted, and deletes the tokens of all runs in deleted
+ * workspaces.
  */
 export async function endRunsOfDeletedWorkspaces(
   app: App,

@@ -142,7 +142,7 @@ async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise
   }
 }
 
-/** Deletes the grants on those of the targets that are deleted. The workspaces service is called to find them. */
+/** Asks the workspaces service which of these targets are deleted, and deletes the grants on deleted targets. */
 export async function deleteTeamAccessOfDeleted(
   app: App,
   targets: readonly TeamAccessTarget[],

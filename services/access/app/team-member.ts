@@ -25,8 +25,8 @@ export interface NamedUsers {
 }
 
 /**
- * Adds members of the organization to a team. A repeat changes nothing. Throws `notFound` for an unknown team or a user
- * who is not a member of the organization, and `forbidden`.
+ * Adds members of the organization to a team. Repeating the call changes nothing. Throws `notFound` for an unknown team
+ * or a user who is not a member of the organization, and `forbidden`.
  */
 export const addTeamMembers = (
   app: App,
@@ -71,8 +71,8 @@ export const removeTeamMembers = (
   });
 
 /**
- * Adds a user to a team and makes the user a member of the organization. Only services call it. A repeat changes
- * nothing. Throws `notFound`.
+ * Adds a user to a team and makes the user a member of the organization. Only services call it. Repeating the call
+ * changes nothing. Throws `notFound`.
  */
 export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
@@ -98,8 +98,8 @@ export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Pr
   });
 
 /**
- * Removes a user from a team. Only services call it. A repeat changes nothing. Throws `notFound` or the conflict
- * `last_owner`.
+ * Removes a user from a team. Only services call it. Repeating the call changes nothing. Throws `notFound` or the
+ * conflict `last_owner`.
  */
 export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {

@@ -88,7 +88,7 @@ async function findMaxTtlMs(tx: Tx, owner: TokenOwner): Promise<bigint | undefin
   return policies.find(({ tokenType }) => tokenType === limitedType(owner))?.maxTtlMs;
 }
 
-/** Revokes a token. Does not authorize: the calling function has done so. */
+/** Revokes a token. Does not authorize the caller: the calling function has done so. */
 export async function removeToken(app: App, tx: Tx, token: Token): Promise<void> {
   await tx.tokens.remove(token);
   await tx.record(tokenDeleted(token, nextVersion(token.revision, app.now())));

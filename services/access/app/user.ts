@@ -126,7 +126,7 @@ export const updateCurrentUser = (
   });
 
 /**
- * Sets a user's confirmed address, and transfers the invitations that were sent to this address to the user. Throws
+ * Sets a user's confirmed address, and transfers to the user the invitations that were sent to this address. Throws
  * `notFound`, and `invalid` if the address is invalid or taken.
  */
 export const setUserEmail = (
@@ -177,7 +177,7 @@ export const setUserSuspended = (
     user.suspended = suspended;
   });
 
-/** Grants or withdraws a user's administrator rights. Throws the errors of `setUserSuspended`. */
+/** Grants or withdraws a user's administrator rights. Throws the same errors as `setUserSuspended`. */
 export const setUserAdministrator = (
   app: App,
   caller: Caller,

@@ -89,7 +89,8 @@ export async function changeUser(
     try {
       return await action(app, username, email);
     } finally {
-      // The command must not exit before the change counts everywhere, even if a previous one made it and was killed.
+      // The command must not exit before all processes use the change. The change may also be that of an earlier run of
+      // the command, which was killed.
       await app.authenticationLeases.awaitHolders();
     }
   };

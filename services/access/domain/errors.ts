@@ -7,10 +7,11 @@ import {
   unavailable,
 } from "@statehouse/errors";
 
-/** Messages for a username or e-mail address that another user has. */
+/** The message for a username that another user has. */
 export const USERNAME_TAKEN = "Username has already been taken";
+/** The message for an e-mail address that another user has. */
 export const EMAIL_TAKEN = "Email has already been taken";
-/** Message for a name that another team of the organization has. */
+/** The message for a name that another team of the organization has. */
 export const TEAM_NAME_TAKEN = "Name has already been taken";
 
 export const usernameTaken = () => invalid([{ field: "username", detail: USERNAME_TAKEN }]);

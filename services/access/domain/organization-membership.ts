@@ -8,7 +8,7 @@ type MembershipStatus = "active" | "invited";
 export class OrganizationMembership {
   declare readonly id: OrganizationMembershipId;
   declare readonly organizationId: OrganizationId;
-  /** Changes only if the invited user is a placeholder, and another user proves to own the invited address. */
+  /** Changes only if the invited user is a placeholder, and another user proves that they own the invited address. */
   declare userId: UserId;
   declare status: MembershipStatus;
   /**

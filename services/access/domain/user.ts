@@ -8,16 +8,19 @@ export class User {
   /** Unique, ignoring case. */
   declare username: string;
   /**
-   * Unique, ignoring case. An administrator has set it, or the user has proved to own it by accepting an invitation
-   * that was sent to it.
+   * Unique, ignoring case. Either an administrator has set it, or the user has proved that they own it by accepting an
+   * invitation that was sent to it.
    */
   declare email: string;
-  /** The address that the user entered but has not yet proved to own. No search, check or invitation uses it. */
+  /**
+   * The address that the user entered, but has not yet proved to be their own. No search, check or invitation uses it.
+   */
   declare unconfirmedEmail: string | null;
   declare administrator: boolean;
   declare suspended: boolean;
   /**
-   * Whether the user exists only because its address was invited. It then has no tokens, and its username is generated.
+   * Whether the user exists only because an address was invited. A placeholder has no tokens, and its username is
+   * generated.
    */
   declare placeholder: boolean;
   /** Grows with every change of the user's memberships, suspension and administrator flag. */
@@ -35,8 +38,8 @@ const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;
 const EMAIL_LENGTH = 254;
 
 /**
- * Returns whether `text` has the form of a username. A string with the form of a user id does not have it: requests
- * name members by username or id, so a user whose username is another user's id could be added instead of that user.
+ * Returns whether `text` has the form of a username. User ids are not accepted: requests name members by username or
+ * id, so a user whose username is another user's id could be added instead of that user.
  */
 export const isUsername = (text: string): boolean =>
   USERNAME.test(text) && !isUserId(text.toLowerCase());
@@ -93,7 +96,8 @@ export const isSameEmail = (one: string, other: string): boolean =>
   one.toLowerCase() === other.toLowerCase();
 
 /**
- * Stores an address that the user entered as unconfirmed. It becomes the user's address when the user proves to own it.
+ * Stores an address that the user entered as unconfirmed. It becomes the user's address when the user proves that they
+ * own it.
  */
 export function requestEmail(user: User, email: string): void {
   if (isSameEmail(user.email, email)) {
@@ -102,7 +106,7 @@ export function requestEmail(user: User, email: string): void {
   } else user.unconfirmedEmail = email;
 }
 
-/** Sets the address of a user who has proved to own it. */
+/** Sets the address of a user who has proved that they own it. */
 export function confirmEmail(user: User, email: string): void {
   user.email = email;
   user.unconfirmedEmail = null;

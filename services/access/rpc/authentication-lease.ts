@@ -19,9 +19,9 @@ export const authenticationLeaseService = (
 });
 
 /**
- * Delays the responses of a service's writing methods, including errors, until no process uses principals from before a
- * committed change. All responses are delayed, because a repeat can change nothing, fail, or reach a replica other than
- * the one that made the change.
+ * Delays each response of a service's writing methods, including errors, until no process still uses principals that it
+ * cached before the latest committed change. This applies even if the call itself changed nothing: it may repeat an
+ * earlier request that did, and may have failed or reached a different replica.
  */
 export const awaitingHolders = (
   app: App,

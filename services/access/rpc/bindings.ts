@@ -38,7 +38,7 @@ export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(EffectivePermissionService, effectivePermissionService(app)),
   implement(GrantsService, grantsService(app)),
   implement(PrincipalNameService, principalNameService(app)),
-  // Run tokens are not kept in memory, so their changes wait for no process.
+  // No process keeps run tokens in memory, so changes of run tokens need not wait for any process.
   implement(RunTokenService, runTokenService(app)),
   implement(SubscriberService, subscriberService(app)),
 ];

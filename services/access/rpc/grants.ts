@@ -28,7 +28,7 @@ export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Conte
   },
 });
 
-/** Omits unknown actions: the principal may do none of them. */
+/** Omits unknown actions, because the principal may not perform them. */
 function checkFromProto({
   principalType,
   principalId: id,

@@ -34,7 +34,7 @@ import { users } from "./user.ts";
  * - `entity` or `entities`: its ORM schemas.
  * - `rows`: its operations inside a transaction (`tx.<noun>`).
  * - `reads`: its queries outside any transaction, which change nothing (`app.reads.<noun>`).
- * - `leases`: statements outside any transaction that change rows of the processes (`createLeases`).
+ * - `leases`: its single statements outside any transaction that change rows (`createLeases`).
  * - `published`: the messages of its events.
  * - `listed`: its objects as events, for subscribers.
  * - `deletedWithOrganization`: the table whose rows are deleted with their organization.

@@ -59,7 +59,10 @@ const onTarget = `g.target_type = $1 and g.target_id = $2
   and ($3 or t.id = any($4) or ($5 and t.visibility = 'organization'))
   and ($6 = '' or g.team_id = $6)`;
 
-/** Selects a page of the grants of visible teams, or of team $6 only, on target $2 of type $1, oldest first. */
+/**
+ * Selects a page of the grants on target $2 of type $1, oldest first: those of all visible teams, or only those of team
+ * $6.
+ */
 export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
   ${withTotal({
     count: `select count(*)::int as total ${from} where ${onTarget}`,

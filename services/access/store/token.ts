@@ -123,7 +123,7 @@ export interface TeamTokenSearch {
   sort: TokenSort | undefined;
   /** A token must have one of these expiry statuses; an empty list matches all tokens. */
   expiryStatuses: readonly string[];
-  /** The time to which expiry statuses refer. */
+  /** The time for which the expiry statuses are determined. */
   at: Date;
   page: PageInput;
 }

@@ -21,9 +21,12 @@ export interface ReplicaOptions {
 export interface Replica extends AsyncDisposable {
   readonly channel: Channel;
   readonly app: App;
-  /** Continues nothing and responds to nothing from now on. What it has sent to the database still happens. */
+  /**
+   * From now on, the replica neither continues work nor responds. Statements that it has sent to the database are still
+   * executed.
+   */
   kill(): void;
-  /** Continues nothing until the returned function is called. */
+  /** Stops all work of the replica on leases until the returned function is called. */
   pause(): () => void;
 }
 

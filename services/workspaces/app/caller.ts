@@ -30,8 +30,8 @@ export function runnerOf(caller: Caller): string {
 }
 
 /**
- * Returns the projects and workspaces of one organization in which the caller may do `action`, in the form that SQL
- * conditions use.
+ * Returns the projects and workspaces of one organization in which the caller may perform `action`, in the form that
+ * SQL conditions use.
  */
 export function readScopeIn(caller: Caller, action: Action, organizationId: string): ReadScope {
   const found = scope(grantsOf(caller), action, organizationId);
@@ -44,8 +44,8 @@ export function readScopeIn(caller: Caller, action: Action, organizationId: stri
 }
 
 /**
- * Returns the projects and workspaces in which the caller may do `action`, in all its organizations and in the form
- * that SQL conditions use.
+ * Returns the projects and workspaces in which the caller may perform `action`, in all its organizations and in the
+ * form that SQL conditions use.
  */
 export function readScopeOf(caller: Caller, action: Action): ReadScope {
   const grants = grantsOf(caller);

@@ -6,7 +6,7 @@ import type { StateSummary } from "../domain/state-summary.ts";
 import type { ManagedResources } from "../domain/workspace-deletion.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 
-/** Asks whether a user, team or run may do at least one of several actions to a workspace. */
+/** Asks whether a user, team or run may perform at least one of several actions on a workspace. */
 export interface ActionCheck {
   principal: Holder;
   target: Required<Target>;
@@ -17,7 +17,7 @@ export interface ActionCheck {
 export interface AccessClient {
   /**
    * Creates an organization with the settings that restrict credentials, and its owners team with the creator as its
-   * member. A repeat changes nothing.
+   * member. Repeating the call changes nothing.
    */
   provisionOrganization(
     organization: CredentialSettings & {
@@ -33,13 +33,16 @@ export interface AccessClient {
   setOrganizationSettings(
     settings: CredentialSettings & { organizationId: OrganizationId; version: bigint },
   ): Promise<void>;
-  /** Deletes all data of an organization in the access service, including its grants. A repeat changes nothing. */
+  /**
+   * Deletes all data of an organization in the access service, including its grants. Repeating the call changes
+   * nothing.
+   */
   dropOrganization(id: OrganizationId): Promise<void>;
   /** Returns the name of a user or team, for error messages; undefined if the id is unknown. */
   nameOf(holder: Holder): Promise<string | undefined>;
   /**
-   * Returns, in the order of the checks, whether the principal may do at least one of the actions. Returns false for a
-   * principal that does not exist and for a run that has ended.
+   * Returns, in the order of the checks, whether the principal may perform at least one of the actions. Returns false
+   * for a principal that does not exist and for a run that has ended.
    */
   batchCheckActions(checks: readonly ActionCheck[]): Promise<boolean[]>;
 }
@@ -73,8 +76,8 @@ export interface StateClient {
    */
   raiseRetentionVersion(version: bigint): Promise<void>;
   /**
-   * Returns the state service's records of these workspaces, or the page of its records after an id. The page has the
-   * order of the state service.
+   * Returns the state service's records of these workspaces, or a page of its records that begins after an id. The page
+   * is in the order of the state service.
    */
   listWorkspaces(
     which: { workspaceIds: readonly string[] } | { after: string; limit: number },

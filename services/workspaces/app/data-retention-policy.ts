@@ -80,9 +80,9 @@ export const deleteDataRetentionPolicy = (
   });
 
 /**
- * Changes the retention, and returns after the state service has confirmed the new version: it then no longer deletes
- * anything because of an earlier one. Calls the state service even if nothing changed, so that a repeated request
- * completes a change that was interrupted before this call.
+ * Runs `change`, which changes policies or plans, and returns after the state service has confirmed the new version.
+ * From then on, the state service deletes nothing because of an earlier version. It is called even if nothing changed,
+ * so that a repeated request completes a change that was interrupted before this call.
  */
 export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {
   const [result, version] = await app.transaction(async (tx) => {

@@ -11,11 +11,9 @@ import { workspaceDeleted } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { syncDeletion } from "./workspace-deletion.ts";
 
-/**
- * The number of workspaces that one transaction deletes (`BATCH`), and of concurrent calls to the state service
- * (`PARALLEL`).
- */
+/** The number of workspaces that one transaction deletes. */
 const BATCH = 50;
+/** The number of concurrent calls to the state service. */
 const PARALLEL = 8;
 /**
  * The time before the call's deadline in which no further batch starts, in ms. Reconciliation then deletes the rest of
@@ -35,7 +33,7 @@ export const deleteOrganization = (app: App, caller: Caller, name: string): Prom
     authorize(caller, "organization:delete", { organizationId }),
   );
 
-/** Deletes an organization like `deleteOrganization`, but with `authorizeDeletion` as the authorization. */
+/** Deletes an organization like `deleteOrganization`, but calls `authorizeDeletion` to authorize the caller. */
 export async function deleteOrganizationIf(
   app: App,
   caller: Caller,

@@ -103,7 +103,7 @@ const change = (
 
 /**
  * Throws `invalid` with a problem for each of `ids` that cannot be a consumer. Checks only the ids for which `matters`
- * returns true: the ids that would change the set.
+ * returns true, which are those that would change the set.
  */
 async function requireEligible(
   tx: Tx,

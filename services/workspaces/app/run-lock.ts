@@ -18,7 +18,7 @@ interface RunLock {
 const holderOf = (runId: RunId) => ({ type: "run", id: runId }) as const;
 
 /**
- * Locks the workspace for a run. The run need not have been reported yet. A repeat by the run that holds the lock
+ * Locks the workspace for a run. The run need not have been reported yet. A second call for the run that holds the lock
  * changes nothing. Returns how long the phases of the run may take. Throws `notFound`, or the conflicts
  * `workspace_locked`, `run_ended` and `reported_by_other`.
  */

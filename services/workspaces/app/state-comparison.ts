@@ -56,8 +56,8 @@ const following = (
 
 /**
  * Compares a page of the state service's rows with the rows of this service. The rows of the state service are read
- * first. If a workspace has no row in this service, it was therefore not created in between: it never existed, or its
- * row was lost.
+ * first. A workspace without a row in this service was therefore not created between the two reads: it never existed,
+ * or its row was lost.
  */
 async function compareTheirs(
   app: App,
@@ -93,8 +93,8 @@ async function compareTheirs(
 
 /**
  * Compares a page of the rows of this service, to find workspaces that the state service has lost. The rows of this
- * service are read first. The state service had reported each of these workspaces before, so it must still have a
- * record of each.
+ * service are read first. They show which workspaces the state service has reported before, so it must still have
+ * records of these.
  */
 async function compareOurs(
   app: App,

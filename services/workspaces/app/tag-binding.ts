@@ -115,7 +115,7 @@ export async function checkOverrides(
   }
 }
 
-/** Replaces a workspace's bindings with `wanted`. Does not authorize: the calling function has done so. */
+/** Replaces a workspace's bindings with `wanted`. Does not authorize the caller: the calling function has done so. */
 export async function replaceWorkspaceTags(
   app: App,
   tx: Tx,

@@ -60,7 +60,7 @@ export const unlockWorkspace = (
     return release(app, caller, { workspaceId, epoch, summary, forced: false });
   });
 
-/** Releases the workspace's lock, which any caller can hold, and discards pending state versions. */
+/** Releases the workspace's lock, whichever principal holds it, and discards pending state versions. */
 export const forceUnlockWorkspace = async (
   app: App,
   caller: Caller,

@@ -136,7 +136,7 @@ export function noteActivity(workspace: AutoDestroy, now: Date): void {
 export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefined {
   const { autoDestroyAt: dueAt } = workspace;
   if (dueAt === null || dueAt > now) return undefined;
-  // After this the destroy run is due and no longer scheduled; a runner may start it.
+  // From now on, the destroy run is due and no longer scheduled; a runner may start it.
   workspace.autoDestroyAt = null;
   if (workspace.inheritsProjectAutoDestroy || hasOwnAutoDestroy(workspace)) return dueAt;
   workspace.inheritsProjectAutoDestroy = true;
@@ -144,7 +144,7 @@ export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefin
   return dueAt;
 }
 
-// Times outside these limits cannot be represented in the database or in events.
+// Times before 1970 are not accepted, and events cannot represent times after the year 9999.
 const EARLIEST = Date.UTC(1970);
 const LATEST = Date.UTC(10_000) - 1;
 

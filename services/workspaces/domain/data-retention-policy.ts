@@ -15,7 +15,7 @@ export class DataRetentionPolicy {
   declare organizationId: OrganizationId | null;
   declare workspaceId: WorkspaceId | null;
   declare kind: DataRetentionKind;
-  /** Set only if the kind is `delete-older`. Such a policy has at least one of the two numbers of days. */
+  /** Set only if the kind is `delete-older`. A policy of this kind sets this number of days, the next one or both. */
   declare deleteOlderThanNDays: number | null;
   /** Applies to state versions instead of `deleteOlderThanNDays`. */
   declare stateVersionsDeleteAfterNDays: number | null;

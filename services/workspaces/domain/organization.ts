@@ -142,8 +142,9 @@ export type OrganizationView = Omit<
   dataRetentionPolicy: DataRetentionPolicyView | null;
   /** The installation's policy, which applies if the organization has none. */
   siteDataRetentionPolicy: DataRetentionPolicyView | null;
-  /** Both counts are null for callers who may not read all projects or all workspaces, respectively. */
+  /** Null for callers who may not read all projects. */
   projectCount: number | null;
+  /** Null for callers who may not read all workspaces. */
   workspaceCount: number | null;
 };
 

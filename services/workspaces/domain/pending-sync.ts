@@ -1,7 +1,8 @@
 import type { Holder, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 
 /**
- * The time in ms that another service has to confirm a change to the request. After it, other replicas repeat the call.
+ * How long, in ms, the request that made a change waits for another service to confirm it. After this time, any replica
+ * repeats the call.
  */
 export const RETRY_AFTER_MS = 30_000;
 

@@ -9,15 +9,18 @@ export type MeasuredRun = Pick<
   "id" | "status" | "createdAt" | "policyCheckFailed" | "planMs" | "applyMs"
 >;
 
-/** Sums over a workspace's most recent errored or applied runs. */
+/** Counts and total durations of a workspace's most recent errored or applied runs. */
 export interface Performance {
   runs: number;
   runFailures: number;
   policyCheckFailures: number;
-  /** Number of runs whose plan phase has ended, and the sum of their durations in ms. */
+  /** Number of runs whose plan phase has ended. */
   planRuns: number;
+  /** Total duration of these plan phases, in ms. */
   planMs: number;
+  /** Number of runs whose apply phase has ended. */
   applyRuns: number;
+  /** Total duration of these apply phases, in ms. */
   applyMs: number;
 }
 

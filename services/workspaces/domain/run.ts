@@ -15,8 +15,9 @@ export interface Run {
   isDestroy: boolean;
   configurationVersionId: string | null;
   policyCheckFailed: boolean;
-  /** Durations of the run's phases, in ms; null until they have ended. */
+  /** Duration of the plan phase, in ms; null until the phase has ended. */
   planMs: number | null;
+  /** Duration of the apply phase, in ms; null until the phase has ended. */
   applyMs: number | null;
   /** The complete report, as JSON. */
   report: object;

@@ -47,8 +47,8 @@ export const discrepancies = {
 export type Discrepancy = keyof typeof discrepancies;
 
 /**
- * Revisions follow the clock. A revision that is ahead of the clock by more than this was never assigned by the state
- * service.
+ * Revisions are derived from the clock. A revision that is ahead of the clock by more than this was never assigned by
+ * the state service.
  */
 const CLOCK_SKEW_MS = 3_600_000;
 

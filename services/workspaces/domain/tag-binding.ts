@@ -27,7 +27,10 @@ export interface TagBindingInput {
   value: string;
 }
 
-/** Maximum number of bindings with a non-empty value (flat tags have none), and of bindings in one request. */
+/**
+ * Maximum number of bindings with a non-empty value; flat tags do not count. Also the maximum number of bindings in one
+ * request.
+ */
 const MAX_VALUED = 10;
 /** Maximum number of flat tags. Statehouse limits them because every document of the workspace contains them. */
 const MAX_FLAT = 250;

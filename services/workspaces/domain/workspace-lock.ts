@@ -70,7 +70,9 @@ export function epochToUnlock({ lock }: Pick<Lockable, "lock">, holder: Holder):
   return lock.epoch;
 }
 
-/** Returns the lock epoch that must be sealed when the workspace is force-unlocked, for any holder of the lock. */
+/**
+ * Returns the lock epoch that must be sealed when the workspace is force-unlocked, whichever principal holds the lock.
+ */
 export function epochToForceUnlock({ lock }: Pick<Lockable, "lock">): bigint {
   if (!lock) throw workspaceAlreadyUnlocked();
   return lock.epoch;

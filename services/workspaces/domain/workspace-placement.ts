@@ -6,8 +6,8 @@ import type { Project } from "./project.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * The organization and project of a workspace. The state service stores them too, because it authorizes with grants on
- * organizations and projects.
+ * The organization and project of a workspace. The state service stores them too, because its authorization uses grants
+ * on organizations and projects.
  */
 export interface Placement {
   workspaceId: WorkspaceId;

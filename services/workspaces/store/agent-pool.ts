@@ -82,11 +82,11 @@ export interface AgentPoolSearch {
   named: RelationScope;
   /** Part of the pool's name; empty matches all pools. */
   query: string;
-  /** The name of a workspace that must be allowed to use the pool; empty matches all pools. */
+  /** The name of a workspace. Matches pools that this workspace may use. Empty matches all pools. */
   allowedWorkspaceName: string;
   /**
-   * The name of a project whose workspaces must be allowed to use the pool, except workspaces that the pool excludes;
-   * empty matches all pools.
+   * The name of a project. Matches pools that the project's workspaces may use, even if a pool excludes some of them.
+   * Empty matches all pools.
    */
   allowedProjectName: string;
   sort: "name" | "created-at";
@@ -119,7 +119,7 @@ const conditions = (search: AgentPoolSearch, parameters: Parameters): string => 
   return all.join(" and ");
 };
 
-/** SQL condition: workspace `w` may use pool `a`. */
+/** SQL condition: whether workspace `w` may use pool `a`. */
 const usableBy = `case when a.organization_scoped
   then not exists (select from agent_pool_workspaces r
     where r.agent_pool_id = a.id and r.workspace_id = w.id and r.relation = 'excluded')

@@ -12,7 +12,7 @@ export interface Matches {
   firstName: string | undefined;
 }
 
-/** Identifies the set of names that the workspaces of an organization have at one time. */
+/** Identifies the names that an organization's workspaces have at a certain time. */
 export interface NamesVersion {
   organizationId: OrganizationId;
   stamp: string;
@@ -23,8 +23,8 @@ const MAX_KEPT = 1000;
 
 /**
  * Keeps the counts of searches by name in whole organizations. A kept count is exact, because it is used only while the
- * organization has the same stamp, which changes with every change of its workspaces' names. Section (g) of the bench
- * shows the time of counting, which grows with the number of matches.
+ * organization has the same stamp, which changes with every change of its workspaces' names. The time of counting grows
+ * with the number of matches (section (g) of the bench).
  */
 export function createCountedSearches() {
   const kept = new LRUCache<string, { stamp: string; matches: Matches }>({ max: MAX_KEPT });
@@ -34,14 +34,14 @@ export function createCountedSearches() {
       return found?.stamp === version.stamp ? found.matches : undefined;
     },
 
-    /** Keeps the matches. They must have been counted after the stamp was read. */
+    /** Keeps the matches of a search. They must have been counted after the stamp was read. */
     keep(search: WorkspaceSearch, version: NamesVersion, matches: Matches): void {
       kept.set(keyOf(search, version), { stamp: version.stamp, matches });
     },
   };
 }
 
-/** Returns whether only the names of workspaces decide which of them match. */
+/** Returns whether a workspace's name alone decides whether the workspace matches the search. */
 export const isByNameOnly = (search: WorkspaceSearch): boolean =>
   (search.name !== "" || search.wildcardName !== "") &&
   search.tags.length === 0 &&

@@ -4,8 +4,9 @@ import { type Database, type EntityManager, queryIn } from "@statehouse/postgres
 export interface GeneralSettings {
   /** The value of `global-remote-state` for new workspaces. */
   defaultRemoteStateAccess: boolean;
-  /** The longest times that a plan and an apply may take, for example `2h`. */
+  /** The longest time that a plan may take, for example `2h`. */
   planTimeout: string;
+  /** The longest time that an apply may take. */
   applyTimeout: string;
 }
 
@@ -25,7 +26,7 @@ const reads = (database: Database) => ({
 const rows = (em: EntityManager) => ({
   get: async () => onlyRow(await queryIn(em, select)),
 
-  /** Returns the settings and locks their row, so that no other transaction changes them meanwhile. */
+  /** Returns the settings and locks their row, so that no other transaction changes them until this one ends. */
   getForUpdate: async () => onlyRow(await queryIn(em, `${select} for update`)),
 
   async set({

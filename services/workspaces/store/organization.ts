@@ -110,8 +110,9 @@ export interface OrganizationSearch {
   ids: readonly string[];
   /** Part of the organization's name or of its e-mail address; empty matches all. */
   query: string;
-  /** Parts of the organization's name and of its e-mail address; an empty string matches all. */
+  /** Part of the organization's name; empty matches all. */
   name: string;
+  /** Part of the organization's e-mail address; empty matches all. */
   email: string;
   /** Undefined returns all matching organizations. */
   page: PageInput | undefined;
@@ -119,7 +120,7 @@ export interface OrganizationSearch {
 
 export type OrganizationsOfAll = Pick<OrganizationSearch, "query"> & { page: PageInput };
 
-/** The settings that the access service enforces. `version` is the revision of the organization's row. */
+/** The settings that the access service enforces, and the revision of the organization's row as `version`. */
 export interface VersionedCredentialSettings extends CredentialSettings {
   organizationId: OrganizationId;
   version: bigint;

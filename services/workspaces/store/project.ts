@@ -51,7 +51,7 @@ const entity = new EntitySchema({
 
 /** SQL for the execution mode that workspaces of project `p` in organization `o` inherit. */
 export const inheritedMode = "coalesce(p.default_execution_mode, o.default_execution_mode)";
-/** SQL for the agent pool that they inherit with it. */
+/** SQL for the agent pool that these workspaces inherit together with the mode. */
 export const inheritedPool = `case when p.default_execution_mode is null
   then o.default_agent_pool_id else p.default_agent_pool_id end`;
 

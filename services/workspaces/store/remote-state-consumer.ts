@@ -16,8 +16,8 @@ import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 
 /**
- * The workspace whose state is read. With global remote state, every workspace of the organization may read it. With
- * project remote state, only the workspaces of its project may read it.
+ * The workspace whose state is read. With global remote state, every workspace of the organization may read the state.
+ * With project remote state, only the workspaces of its project may read it.
  */
 export type Producer = Pick<
   WorkspaceView,

@@ -129,8 +129,8 @@ const reads = (database: Database) => ({
 
 /**
  * Reads and writes of the rows of flat tags, inside a transaction. A transaction that adds a tag to a workspace locks
- * the tag's row. A transaction that may remove a tag's last use locks the row too, before it checks for other uses.
- * Without these locks, the row of a tag that is in use could be deleted.
+ * the tag's row. A transaction that removes a tag from a workspace also locks the row, before it checks whether other
+ * workspaces have the tag. Without these locks, the row of a tag that is in use could be deleted.
  */
 export const tagRows = (em: EntityManager) => ({
   async ensure(organizationId: OrganizationId, names: readonly string[], now: Date): Promise<void> {

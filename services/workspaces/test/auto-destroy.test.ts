@@ -42,7 +42,8 @@ beforeEach(async () => {
 const app = () => ({ transaction, now: () => new Date(time) });
 
 /**
- * Inserts a workspace whose destroy run is due this number of hours after the start of the test, and returns its id.
+ * Inserts a workspace whose destroy run is due the given number of hours after the start of the test, and returns its
+ * id.
  */
 async function workspace(hours: number, duration: string | null = null) {
   const id = `ws-${++made}` as const;

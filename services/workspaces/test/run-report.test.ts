@@ -84,12 +84,13 @@ const reports: fc.Arbitrary<Report[]> = fc
       applyMs: fc.option(fc.nat(10_000)),
       policyCheckFailed: fc.boolean(),
       planOnly: fc.boolean(),
-      // Only a few different times, so that some runs have the same creation time and some reports change it.
+      // Only a few different times occur, so that some runs have the same creation time, and some reports change the
+      // creation time of their run.
       createdAt: fc.nat(30).map((second) => new Date(1_700_000_000_000 + second * 1000)),
     }),
     { minLength: 60, maxLength: 160 },
   )
-  // All reports of the same revision have the same values.
+  // All reports of the same revision of a run have the same values.
   .map((all) => [...new Map(all.map((one) => [`${one.number} ${one.revision}`, one])).values()])
   .chain((once) => fc.shuffledSubarray([...once, ...once], { minLength: once.length }));
 

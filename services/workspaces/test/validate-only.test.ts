@@ -15,7 +15,7 @@ afterAll(() => running[Symbol.asyncDispose]());
 const validateOnly = true;
 const invalidName = { kind: "invalid", fields: [{ field: "name" }] };
 
-/** Returns the result of `call` and expects that the table is unchanged. */
+/** Returns the result of `call`, and expects that `call` does not change the table. */
 async function changingNothing<Result>(table: string, call: () => Promise<Result>) {
   const rows = () => running.sql(`select * from ${table} order by id`);
   const before = await rows();

@@ -202,7 +202,7 @@ const readables: fc.Arbitrary<ReadScope> = fc
     ...some,
   }));
 
-// A list checks each workspace if there are few. If there are many, it either finds the matches first or reads all
+// A list with few workspaces checks each of them. A list with many either finds the matches first or reads all
 // workspaces in order.
 test.each([
   ["each workspace read separately", rows.length],

@@ -251,8 +251,8 @@ beforeAll(async () => {
     await tx.workspaces.commit(added);
   });
   // The empty string marks the end of the checked statements. The statements after it read all rows: two of them count
-  // all organizations and workspaces, and the search for the oldest lock has no index, which every lock would have to
-  // update.
+  // all organizations and workspaces, and the third searches for the oldest lock without an index, because every lock
+  // would have to update the index.
   statements.push("");
   await reads.workspaces.oldestLock();
   await reads.administeredWorkspaces.page({

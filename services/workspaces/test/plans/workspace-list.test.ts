@@ -108,7 +108,7 @@ function rowsSeen(node: PlanNode): number {
 }
 
 /**
- * Maximum number of rows that the statement for a page may read: the matches of the page, their bindings, and some
+ * Maximum number of rows that the statement for a page may read: the workspaces of the page, their bindings, and some
  * skipped rows.
  */
 const PAGE_SEES = 2500;
@@ -148,7 +148,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   ["few current runs", { currentRunStatuses: ["planning", "errored"] }, 10],
   ["not locked", { locked: false }, 99_990],
   ["one project", { projectId: "prj-4" }, 200],
-  // The matches are adjacent, at the end of the list's order.
+  // All matches are next to each other, at the end of the list.
   ["a part of many names", { name: "net" }, 25_000],
   [
     "many matches in reverse order",
