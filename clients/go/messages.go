@@ -763,7 +763,7 @@ func (StateVersionFinalized) EventType() string {
 	return "statehouse.state.state-version.finalized.v1"
 }
 
-// StateVersionDiscarded: A version was discarded, because its state was not uploaded in time.
+// StateVersionDiscarded: A pending version was discarded: its state was not uploaded in time, a newer version was created, or the workspace was force-unlocked.
 type StateVersionDiscarded struct {
 	StateVersionID string `json:"stateVersionId,omitempty"`
 	WorkspaceID    string `json:"workspaceId,omitempty"`

@@ -731,7 +731,7 @@ class StateVersionFinalized(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class StateVersionDiscarded(Message):
-    """A version was discarded, because its state was not uploaded in time."""
+    """A pending version was discarded: its state was not uploaded in time, a newer version was created, or the workspace was force-unlocked."""
 
     TYPE: ClassVar[str] = "statehouse.state.state-version.discarded.v1"
     state_version_id: str = ""
