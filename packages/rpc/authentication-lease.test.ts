@@ -78,7 +78,7 @@ async function underLease() {
       renew({ changed: true });
       await requested(requests.length + 1);
     },
-    /** Returns whether the token is authenticated by a call. */
+    /** Returns whether authenticating the token calls the access service. */
     async isCalled(found: Principal | undefined = principal(), token = "secret"): Promise<boolean> {
       const before = calls;
       await lease.byToken(token, async () => {
@@ -118,7 +118,7 @@ test.each([
   ["the wall clock", "wallTime"],
 ] as const)("nothing is used once %s says that the lease has ended", async (_, clock) => {
   await using process = await underLease();
-  // Counted from before the request was sent, however long its response takes.
+  // The lease counts from before the request was sent, however long the response takes.
   process.clocks.time += LEASE_MS - 10;
   process.clocks.wallTime += LEASE_MS - 10;
   await process.grant();

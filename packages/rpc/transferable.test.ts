@@ -45,7 +45,7 @@ const schemas: readonly DescMessage[] = [
   WorkspaceSchema,
 ];
 
-/** Returns values of a field: each possible value, alone, in a list or as a member of a nested message. */
+/** Returns the test values of a field: each possible value alone, or in a list or map if the field is one. */
 function valuesOf(field: DescField, depth = 0): readonly unknown[] {
   const { message, scalar } = field;
   const single = message ? messagesOf(message, depth + 1) : scalars(scalar);

@@ -8,9 +8,9 @@ export interface Proxies {
   /** Returns the address of the client: the last address on the request's path that is not a trusted proxy. */
   clientOf(request: IncomingMessage): string;
   /**
-   * Returns whether a proxy that is not configured sent the request, so that the address of its client is unknown: the
-   * request has X-Forwarded-For although no proxy is trusted. If some proxies are trusted, every other sender is
-   * treated as a client.
+   * Returns whether the address of the client is unknown because a proxy that is not configured sent the request. This
+   * is the case if the request has X-Forwarded-For although no proxy is trusted. If some proxies are trusted, every
+   * other sender is treated as a client.
    */
   hideClient(request: IncomingMessage): boolean;
 }
@@ -73,7 +73,7 @@ export function clientNetwork(address: string): string {
 
 const family = (address: string) => (isIPv6(address) ? "ipv6" : "ipv4");
 
-/** Returns the IPv4 address that a socket for IPv6 shows as `::ffff:…`. */
+/** Removes the prefix `::ffff:` with which an IPv6 socket shows an IPv4 address. */
 const withoutMapping = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, "");
 
 const peerOf = ({ socket }: IncomingMessage) => withoutMapping(socket.remoteAddress ?? "");

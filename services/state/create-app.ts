@@ -73,8 +73,8 @@ export function createApp({
 }
 
 /**
- * Versions of an earlier release have no token: their creators are authorized by their current grants alone. Suspended
- * and deleted principals have no grants.
+ * Versions that an earlier release created have no token. Their creators are therefore authorized by their current
+ * grants alone; suspended and deleted principals have none.
  */
 const createAuthenticateCreator =
   (access: AccessClient, callerOf: CallerFactory): App["authenticateCreator"] =>

@@ -38,7 +38,7 @@ export const oneOf = <Item>(
   },
 });
 
-/** A page of a list. */
+/** One page of a list, with the number of items in the whole list. */
 export interface Listed<Item> {
   items: readonly Item[];
   page: Page;
@@ -83,7 +83,7 @@ export const plainJson = <Schema extends z.ZodType>(
   render: (value) => JSON.stringify(value),
 });
 
-/** Renders a JSON text. */
+/** Renders JSON text that is already complete. */
 export const jsonText = (schema: z.ZodType): Rendering<string> => ({
   contentType: "application/json",
   content: { form: "json", schema },
@@ -112,7 +112,7 @@ export const asset = (contentType: string): Rendering<string> => ({
   render: (text) => text,
 });
 
-/** Renders an image that never changes. Its headers forbid browsers to load or run anything for it. */
+/** Renders an image that never changes. Its headers forbid browsers to load or run anything while they show it. */
 export const svg: Rendering<string> = {
   contentType: "image/svg+xml; charset=utf-8",
   content: { form: "text" },

@@ -8,7 +8,7 @@ export interface Identifier {
 
 export type Links = Readonly<Record<string, string>>;
 
-/** A relationship as documents show it. `data` is omitted if it is known only after loading. */
+/** A relationship in the form in which documents show it. `data` is omitted if it is known only after loading. */
 export interface RelationshipObject {
   data?: Identifier | readonly Identifier[] | null;
   links?: Links;
@@ -32,7 +32,7 @@ export interface Group<Context> {
   hasSecret(): boolean;
 }
 
-/** The result of loading one relationship of many parents. */
+/** The result of loading one relationship for many parents. */
 export interface Loaded<Item, Context> {
   groups: readonly Group<Context>[];
   /** The linkage of each parent; set if `show` cannot determine the linkage from the parent alone. */
@@ -50,7 +50,7 @@ export interface RelationshipDescription {
   readonly link: boolean;
   /** Whether documents can omit the relationship. */
   readonly optional?: true;
-  /** Whether `data` can be null although documents can omit the relationship. */
+  /** Whether `data` can be null, in a relationship that documents can omit. */
   readonly nullable?: true;
   /** The editions whose documents have the relationship; all if omitted. */
   readonly editions?: Readonly<Record<string, unknown>>;
@@ -100,7 +100,9 @@ export interface Resource<Item, Context> extends ResourceDescription {
   readonly loadMany?: (keys: readonly string[], context: Context) => Promise<readonly Item[]>;
 }
 
-/** A resource whose declaration was processed once, so that `toObject` does not repeat that work for each item. */
+/**
+ * A resource whose declaration was processed in advance, so that `toObject` does not repeat that work for each item.
+ */
 export interface CompiledResource<Item, Context> extends Resource<Item, Context> {
   toObject(item: Item, context: Context, linkages?: Linkages<Item>): ResourceObject;
 }

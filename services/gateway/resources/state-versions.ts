@@ -52,10 +52,7 @@ const omitsResources = (version: StateVersion): boolean =>
     ? version.resources.length < version.resourceEntries
     : version.omitsResources;
 
-/**
- * The metadata of one state. Clients download the state itself from the URLs in the document. A URL is null while it is
- * hidden.
- */
+/** The metadata of one state. Clients download the state itself from the URLs in the document. A hidden URL is null. */
 export const stateVersionResource = resource<ShownStateVersion, RequestContext>({
   type: "state-versions",
   id: ({ id }) => id,

@@ -112,8 +112,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
   relationships: {
     organization: toOne({
       linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
-      // The organization is loaded by its internal id, because another organization can have taken its name in the
-      // meantime.
+      // The organization is loaded by its internal id, because its name can belong to another organization by now.
       targets: [
         target(
           () => includedOrganizationResource,

@@ -34,7 +34,7 @@ export interface CreateStateVersion extends AnnouncementInput {
 
 export interface CreatedStateVersion {
   document: StateVersionDocument;
-  /** Whether the contents that the call contains are stored. */
+  /** Whether the call contained contents, which are now stored. */
   contentsStored: boolean;
   /** The path to which the gateway uploads inline bytes. Also set if the document hides its upload URLs. */
   uploadPath: string;
@@ -43,8 +43,8 @@ export interface CreatedStateVersion {
 
 /**
  * Creates a version under the caller's lock, or returns the version that an earlier call of the same request created.
- * The version is pending, or finalized if the call contains its state. Throws `notFound`, `forbidden`, `invalid`, 412 if
- * the workspace is not locked, and the conflicts of wire-compatibility, section 4.
+ * The version is pending, or finalized if the call contains its state. Throws `notFound`, `forbidden`, `invalid`, 412
+ * if the workspace is not locked, and the conflicts of wire-compatibility, section 4.
  */
 export async function createStateVersion(
   app: App,
@@ -122,8 +122,8 @@ export async function createStateVersion(
     return beforeSweeping(app, attempts, () => create(stored, used));
   });
 
-  // The version of a repeated request can already have its content, and its upload window can have ended. Its URLs then
-  // get a new expiry, because uploading the same bytes again must still return 200.
+  // If the request is a repeat, its version can already have its content, and its upload window can have ended. Its
+  // URLs then get a new expiry, because uploading the same bytes again must still return 200.
   const expiresAt =
     version.status === "pending"
       ? version.expiresAt
@@ -142,7 +142,7 @@ function inlineContents(
   md5: string,
 ): InlineContent[] {
   const contents: InlineContent[] = [];
-  // The JSON form is attached first, as clients upload it: the raw state finalizes the version.
+  // The JSON form is attached first, because the raw state finalizes the version. Clients upload in the same order.
   const json = inlineJsonState && { bytes: inlineJsonState, kind: "json" as const };
   const raw = inlineState && { bytes: inlineState, kind: "raw" as const, md5 };
   for (const content of [json, raw]) {
@@ -153,8 +153,8 @@ function inlineContents(
 
 /**
  * Throws unless the caller may write the workspace and holds its lock, according to the workspaces service. Called
- * before bytes are stored, so that a caller without these rights cannot fill the store. The transaction decides about
- * these rules again, and about those that depend on other versions.
+ * before bytes are stored, so that a caller without these rights cannot fill the store. The transaction checks the same
+ * rules again, and also the rules that depend on other versions.
  */
 async function requireStorable(
   app: App,
@@ -167,8 +167,8 @@ async function requireStorable(
 }
 
 /**
- * Returns whether the caller may read the workspace of the run, so that the error may reveal that the run belongs to
- * another workspace. Otherwise, and if that workspace is deleted, the run is treated like an unknown run.
+ * Returns whether the caller may read the workspace of the run. Only then may an error reveal that the run belongs to
+ * another workspace. If this returns false, or if that workspace is deleted, the run is treated like an unknown run.
  */
 async function mayReadRun(
   app: App,

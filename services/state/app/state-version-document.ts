@@ -22,7 +22,7 @@ export interface StateVersionDocument {
  */
 const FIRST_STABLE_JSON = [1, 3] as const;
 
-/** Returns whether the engine that wrote the state has a stable JSON form. True while the engine is unknown. */
+/** Returns whether the engine that wrote the state has a stable JSON form. True if the engine is not known yet. */
 export function hasStableJson({ engineVersion }: Pick<StateVersionView, "engineVersion">): boolean {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(engineVersion ?? "") ?? [];
   if (major === undefined) return true;

@@ -38,7 +38,7 @@ export type UploadOpening = { target: UploadTarget } & (
   | { outcome: "used"; stored: StoredContent }
 );
 
-/** An upload attempt; each stores its bytes under its own key. Digests are lower-case hex. */
+/** One attempt to upload bytes. Each attempt stores its bytes under its own key. Digests are lower-case hex. */
 export interface UploadAttempt extends Attempt {
   blobKey: string;
 }
@@ -47,8 +47,8 @@ export interface UploadAttempt extends Attempt {
 export type UploadOutcome = "stored" | "alreadyStored";
 
 /**
- * Returns whether the version accepts this content or already has it. Throws `notFound`, and the conflicts
- * `stateVersionDiscarded` and `backingDataDeleted`.
+ * Returns what a request to an upload URL finds: the version accepts this content, or already has it. Throws
+ * `notFound`, and the conflicts `stateVersionDiscarded` and `backingDataDeleted`.
  */
 export async function beginUpload(
   app: App,
@@ -64,8 +64,8 @@ export async function beginUpload(
 }
 
 /**
- * Throws `notFound` unless the version's creator may still write the workspace. Used for a repeated upload, which
- * stores nothing.
+ * Throws `notFound` if the version's creator may no longer write the workspace. Called when the same bytes are uploaded
+ * again, in which case nothing is stored.
  */
 export async function authorizeRepeat(app: App, target: UploadTarget): Promise<void> {
   requireWritable(await creatorAtEnd(app, target), await app.reads.stateVersions.get(target.id));
@@ -101,8 +101,8 @@ export const finishUpload = (
   );
 
 /**
- * Runs `work`, whose transaction refers to the keys of these attempts, with a time limit after which the sweeper may
- * delete them. Throws `uploadTooSlow`.
+ * Runs `work`, whose transaction refers to the keys of these attempts. The time limit of `work` ends before the sweeper
+ * may delete the keys. Throws `uploadTooSlow`.
  */
 export function beforeSweeping<T>(
   app: App,

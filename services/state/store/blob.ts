@@ -36,7 +36,7 @@ export async function shareBlobs(em: EntityManager, keys: readonly string[]): Pr
   await countReferences(em, keys, 1);
 }
 
-/** When to delete the bytes of released blobs, and whether an organization owner deleted them permanently. */
+/** When the bytes of released blobs must be deleted, and whether an organization owner deleted them permanently. */
 export interface BlobRelease {
   dueAt: Date;
   permanent: boolean;

@@ -19,8 +19,8 @@ import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import { isVisible } from "./workspace-state.ts";
 
 /**
- * The associated data with which an output's value is encrypted. It contains the table's original name, although the
- * table was renamed, because changing it would make stored values undecryptable.
+ * The associated data with which an output's value is encrypted. It contains the original name of the table, which has
+ * been renamed since: with the new name, stored values could not be decrypted.
  */
 const outputPlace = (rowId: string) => ({
   table: "state_version_output",
@@ -119,10 +119,9 @@ export async function deleteOutputs(
   ]);
 }
 
-/**
- * Largest number of outputs that are included for an object: first for a single object, then for each object of a list.
- */
+/** Largest number of outputs that the document of a single object includes. */
 const MAX_INCLUDED_OUTPUTS = 1000;
+/** Largest number of outputs that the document of a list includes for each object. */
 const MAX_LISTED_OUTPUTS = 100;
 
 const includedOutputs = ({ length }: readonly string[]): number =>

@@ -334,8 +334,8 @@ const reads = (database: Database) => {
     },
 
     /**
-     * Returns a page of the workspace's versions with this status, newest first, and the state of the workspace; all
-     * versions if `status` is undefined. Undefined if the workspace has no state.
+     * Returns a page of the workspace's versions, newest first, and the state of the workspace. If `status` is not
+     * undefined, the page contains only versions with this status. Returns undefined if the workspace has no state.
      */
     async list(
       workspaceId: WorkspaceId,

@@ -108,16 +108,16 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Ends the lock epochs up to `epoch` and commits, if no version could be affected: none is pending, and none is a
-   * finalized snapshot newer than the current version. Otherwise changes nothing and returns undefined. Most unlocks need
-   * nothing else, and take two round trips instead of four (section (f) of the bench).
+   * Ends the lock epochs up to `epoch` and commits, if no version could be affected: no version is pending, and no
+   * finalized snapshot is newer than the current version. Otherwise changes nothing and returns undefined. Most unlocks
+   * need nothing else, and take two round trips instead of four (section (f) of the bench).
    */
   async sealWithoutOpenVersions(
     workspaceId: WorkspaceId,
     epoch: bigint,
   ): Promise<StateSummary | undefined> {
-    // The lock comes first: a statement sees what was committed before it began, so that the next one sees every version
-    // that was created under the lock of another transaction.
+    // The row is locked in a separate statement, because a statement sees only what was committed before it began. The
+    // next statement therefore sees every version that another transaction created while it held the lock.
     await queryIn(
       em,
       // index: workspace_states_pkey
