@@ -1,16 +1,40 @@
 import { once } from "node:events";
+import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { openHttpPort } from "./listener.ts";
 
+const common = {
+  host: "127.0.0.1",
+  port: 0,
+  deadlines: { headersMs: 10_000, idleMs: 10_000 },
+  stopping: new AbortController().signal,
+  shutdownMs: 5000,
+};
+
+test("a client closes its idle connections before the port that is draining closes them", async () => {
+  await using port = await openHttpPort({
+    ...common,
+    drainMs: 2000,
+    handler: (_, response) => void response.end("answered"),
+  });
+  const agent = new Agent({ keepAlive: true, timeout: 60_000 });
+  const [response] = await once(get({ port: port.port, agent }), "response");
+  response.resume();
+  await once(response, "end");
+  await expect.poll(() => Object.keys(agent.freeSockets)).toHaveLength(1);
+  const { headers } = response;
+  expect(headers["keep-alive"]).toBe("timeout=2");
+  await expect.poll(() => Object.keys(agent.freeSockets), { timeout: 8000 }).toHaveLength(0);
+  const [again] = await once(get({ port: port.port, agent }), "response");
+  again.resume();
+  agent.destroy();
+});
+
 test("a request that has arrived when the port closes is answered, though nothing has read it", async () => {
   const port = await openHttpPort({
-    host: "127.0.0.1",
-    port: 0,
-    deadlines: { headersMs: 10_000, idleMs: 10_000 },
+    ...common,
     handler: (_, response) => void response.end("answered"),
-    stopping: new AbortController().signal,
-    shutdownMs: 5000,
   });
   const client = connect(port.port, "127.0.0.1");
   let received = "";

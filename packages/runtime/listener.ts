@@ -45,6 +45,12 @@ export interface HttpPortOptions {
   handler: HttpHandler;
   /** After it is aborted, each connection is closed with its next response. */
   stopping: AbortSignal;
+  /**
+   * How long the port stays open after `stopping` is aborted, in ms. Clients receive this time as that for which an idle
+   * connection stays open at least (RFC 2068, section 19.7.1.1, `Keep-Alive: timeout`). A client that complies does not
+   * send a request on a connection that the closing port is about to close.
+   */
+  drainMs?: number;
   /** How long requests in progress may continue after the port is closed, in ms. */
   shutdownMs: number;
   explain?: Explain;
@@ -64,7 +70,8 @@ export interface HttpPort extends AsyncDisposable {
  * bodies. Throws a `StartError` if the port cannot be opened.
  */
 export async function openHttpPort(options: HttpPortOptions): Promise<HttpPort> {
-  const { deadlines, handler, stopping, shutdownMs } = options;
+  const { deadlines, handler, stopping, drainMs, shutdownMs } = options;
+  const keepAliveMs = Math.min(drainMs || KEEP_ALIVE_MS, KEEP_ALIVE_MS);
   const unanswered = new Set<ServerResponse>();
   const inTurn = limitPerTurn(BEGUN_PER_TURN);
   const serve = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => {
@@ -84,7 +91,8 @@ export async function openHttpPort(options: HttpPortOptions): Promise<HttpPort> 
       // Set explicitly, because the default is 0 if `requestTimeout` is 0.
       headersTimeout: deadlines.headersMs,
       connectionsCheckingInterval: Math.min(deadlines.headersMs / 2, CHECK_MS),
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveTimeoutBuffer: KEEP_ALIVE_MS - keepAliveMs,
     },
     (request, response) => serve(request, response, false),
   );

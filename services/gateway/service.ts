@@ -71,11 +71,8 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   await using starting = new AsyncDisposableStack();
   const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   const shutdownMs = config.SHUTDOWN_TIMEOUT * 1000;
-  const stopping = createStopping({
-    service: SERVICE,
-    drainMs: config.DRAIN_SECONDS * 1000,
-    logger,
-  });
+  const drainMs = config.DRAIN_SECONDS * 1000;
+  const stopping = createStopping({ service: SERVICE, drainMs, logger });
   // Opened first and closed last, because the process must be live while it starts and stops.
   const ops = parts.embedded
     ? undefined
@@ -137,6 +134,7 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     openHttpPort({
       ...options,
       port: config.PORT,
+      drainMs,
       deadlines: deadlinesOf(config),
       handler(request, response, awaitsContinue) {
         if (awaitsContinue) response.writeContinue();

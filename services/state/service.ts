@@ -61,10 +61,12 @@ export const service = defineService({
     );
     const deadlines = { headersMs, idleMs };
     const port = config.OBJECT_PORT;
+    const drainMs = config.DRAIN_SECONDS * 1000;
     return {
       objects: {
         handler,
-        listen: (options: PortOptions) => openHttpPort({ ...options, port, deadlines, handler }),
+        listen: (options: PortOptions) =>
+          openHttpPort({ ...options, port, drainMs, deadlines, handler }),
       },
     };
   },

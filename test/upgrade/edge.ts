@@ -15,6 +15,12 @@ export interface Targets {
 const CONNECTIONS = 20;
 
 /**
+ * Time in ms after which the proxy closes an idle connection, unless the response has named a shorter one. The agent
+ * obeys `Keep-Alive: timeout` only if it has a timeout of its own.
+ */
+const IDLE_MS = 60_000;
+
+/**
  * Starts a proxy that keeps its connections open between requests, as an ingress does. It opens another connection for
  * a request only if the first one is refused and nothing was sent; it never repeats a request.
  */
@@ -22,7 +28,7 @@ export async function startEdge(
   targets: Targets,
   { host = "127.0.0.1", port = 0 }: { host?: string; port?: number } = {},
 ): Promise<AsyncDisposable & { url: string }> {
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
   const forward = (incoming: IncomingMessage, response: ServerResponse, connections = 1) => {
     const { method, url = "/", headers } = incoming;
     const target = url.startsWith("/v1/object/") ? targets.objects : targets.gateway;
