@@ -42,20 +42,22 @@ export interface AuthenticationLeaseOptions {
   monotonic?: () => number;
 }
 
-/** The interval at which a process looks for changes of other processes while holders wait, in ms. */
+/**
+ * The interval, in ms, at which a process polls the database for other processes' changes while any lease holder waits.
+ */
 const LOOK_MS = 20;
 /**
  * The pauses between two queries for leases that have not acknowledged a change, in ms. The long pauses occur only if a
  * holder does not respond.
  */
 const PAUSES_MS = [2, 4, 8, 8, 8, 16, 16, 16, 32, 50];
-/** The longest time without a response to a renewal, in ms. */
+/** The longest time, in ms, after which a renewal returns even if nothing has changed. */
 const LONGEST_WAIT_MS = 2000;
 
 /**
- * Returns the time in ms after which a lease that this process has seen without a renewal counts as ended. The rates of
- * clocks may differ by 5 %. A holder counts its lease from the time at which it sent the request, which is before this
- * process could see the lease.
+ * Returns how long, in ms, this process waits for the next renewal of a lease before the lease counts as ended. The
+ * rates of clocks may differ by 5 %. A holder counts its lease from the time at which it sent the request, which is
+ * before this process could see the lease.
  */
 export const endOf = (leaseMs: number): number => leaseMs * 1.05 + 500;
 
@@ -65,7 +67,10 @@ export function createAuthenticationLeases(
   store: AuthenticationLeaseStore,
   { maxLeaseMs, monotonic = () => performance.now() }: AuthenticationLeaseOptions,
 ): AuthenticationLeases {
-  /** The time at which this process first saw the current renewal of a lease, or a database that is not known. */
+  /**
+   * When this process first saw the current renewal of each lease, and when it first saw each database whose table of
+   * leases may still be incomplete.
+   */
   const firstSeen = new Map<string, { renewal: number; at: number }>();
   const changes = createSignal();
   const renewals = createSignal();
@@ -84,7 +89,7 @@ export function createAuthenticationLeases(
     return 0;
   };
 
-  /** Returns whether the lease has ended, and deletes an ended lease. Only the clock of this process is used. */
+  /** Returns whether the lease has ended; if so, deletes it. Uses only the clock of this process. */
   const hasEnded = async (database: string, lease: HeldLease): Promise<boolean> => {
     const key = `${database} ${lease.holder}`;
     if (seenFor(key, lease.renewal) < endOf(lease.leaseMs)) return false;
@@ -102,7 +107,7 @@ export function createAuthenticationLeases(
     return true;
   };
 
-  /** Looks for changes of other processes while holders wait here. */
+  /** Polls the database for changes made by other processes, as long as any lease holder in this process is waiting. */
   const lookForChanges = async (): Promise<void> => {
     if (looking) return;
     looking = true;
@@ -169,8 +174,8 @@ export function createAuthenticationLeases(
         );
         const complete = await isComplete(found.database, found.known);
         if (complete && ended.every((one) => one)) break;
-        // Holders that wait in this process need not wait for the next query. A holder whose request arrives later runs
-        // its own query.
+        // Wakes the holders whose renewals wait in this process, because they need not wait for its next poll. A
+        // renewal that arrives later runs its own query.
         if (attempt === 0) changes.notify();
         const left = remainingMs();
         if (left !== undefined && left <= 0) throw holdersSilent();

@@ -8,7 +8,7 @@ export interface HeldLease {
   leaseMs: number;
 }
 
-/** The changes that are not acknowledged by all holders, and the leases for which they wait. */
+/** The changes that not every holder has acknowledged, and the leases of the holders that have not. */
 export interface UnacknowledgedChanges {
   /** The snapshot in which the changes are visible. */
   snapshot: string;
@@ -21,7 +21,10 @@ export interface UnacknowledgedChanges {
   leases: readonly HeldLease[];
 }
 
-/** The position of a lease. It is read first, so that everything that the holder keeps is at least as new. */
+/**
+ * A position in the sequence of changes: the database server and a snapshot. A holder that sends a position
+ * acknowledges all changes that its snapshot contains.
+ */
 interface Position {
   position: string;
 }
@@ -98,13 +101,13 @@ const leases = (database: Database) => ({
     return row ?? { position, changed: true };
   },
 
-  /** Returns a text that differs after each change. */
+  /** Returns a text that is different after each change. */
   async changesMark(): Promise<string> {
     const [row] = await database.query<{ mark: string }>(changesMark);
     return row?.mark ?? "";
   },
 
-  /** Returns the leases that have not acknowledged the changes in `snapshot`; undefined is the current one. */
+  /** Returns the leases that have not acknowledged all changes in `snapshot`. Default: the current snapshot. */
   async unacknowledged(snapshot?: string): Promise<UnacknowledgedChanges> {
     const [row] = await database.query<UnacknowledgedChanges>(unacknowledged, [snapshot ?? null]);
     if (!row) throw new Error("the database returned no row");

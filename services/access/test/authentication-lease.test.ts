@@ -52,7 +52,8 @@ describe("changes", () => {
       team_members: "DELETE INSERT UPDATE",
       teams: "DELETE INSERT UPDATE",
       token_ttl_policies: "DELETE INSERT UPDATE",
-      // A new user or token is unknown everywhere, and what is unknown is not kept.
+      // Inserts are not noted: before an insert, the user or token is unknown to every process, and no process keeps
+      // unknown tokens.
       tokens: "DELETE UPDATE",
       users: "DELETE UPDATE",
     });
@@ -97,7 +98,7 @@ describe("changes", () => {
   });
 });
 
-/** Two replicas of the access service on one database, which have a clock of their own. */
+/** Creates two replicas of the access service on one database. Both use the same clock, which the test sets. */
 async function replicas() {
   await using starting = new AsyncDisposableStack();
   const database = starting.use(await freshDatabase({ contextName: "access", migrations }));
@@ -124,7 +125,7 @@ async function replicas() {
 
 type Replicas = Awaited<ReturnType<typeof replicas>>;
 
-/** Returns whether a change of this moment is still waiting after all that can happen has happened. */
+/** Returns whether a change that is already committed still waits for a holder after 300 ms. */
 const isWaiting = ({ second }: Replicas): Promise<boolean> =>
   runWithDeadline(Date.now() + 300, async () => {
     try {
@@ -180,7 +181,7 @@ describe("a change", () => {
     expect(await isWaiting(both)).toBe(true);
     both.clock.now += 1;
     expect(await isWaiting(both)).toBe(false);
-    // The holder keeps nothing of the ended lease.
+    // The renewal is refused, because the lease has ended.
     const request = { holder: "one", leaseMs: LEASE_MS };
     expect(await both.first.renew({ ...request, position })).toMatchObject({ leaseMs: 0 });
   });
@@ -212,7 +213,7 @@ describe("a change", () => {
       await granted.promise;
     });
     await changed.promise;
-    // A later transaction commits first: the order of the numbers is not that of the commits.
+    // A transaction that begins later commits first: transactions do not commit in the order of their numbers.
     await both.sql("insert into authentication_databases values ('later')");
     const { position } = await grantTo(both, "one");
     granted.resolve();

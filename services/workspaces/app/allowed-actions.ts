@@ -29,7 +29,10 @@ export type WorkspaceWithActions = WithAllowedActions<WorkspaceView> & {
 
 const projectActions = actions.filter((action) => action.startsWith("project:"));
 
-/** Adds the caller's allowed actions: those allowed in the whole organization or in at least one of its projects. */
+/**
+ * Adds the actions that the caller may perform in the whole organization, and those of `inSomeProject` that it may
+ * perform in at least one project.
+ */
 export const withOrganizationActions =
   (caller: Caller) =>
   (organization: OrganizationView): WithAllowedActions<OrganizationView> => ({
@@ -51,7 +54,10 @@ const readsAll = (caller: Caller, action: Action, { id }: OrganizationView): boo
 const readsAllOf = (caller: Caller, { id: projectId, organizationId }: ProjectView): boolean =>
   allowed(grantsOf(caller), "workspace:read", { organizationId, projectId, workspaceId: "" });
 
-/** Actions that are allowed in an organization if the caller may perform them in at least one of its projects. */
+/**
+ * An organization's document shows these actions as allowed if the caller may perform them in at least one of its
+ * projects.
+ */
 const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);
 const isSomewhere = (found: Scope): boolean => found.all || found.projectIds.length > 0;
 

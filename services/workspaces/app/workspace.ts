@@ -205,7 +205,7 @@ export async function updateWorkspace(
       });
       if (destination) await move(app, tx, caller, workspace, destination);
       const problems = new Problems();
-      // An update does not change the source of the workspace, which is set on creation.
+      // An update does not change the source of the workspace, which is set on creation only.
       const { sourceName: _, sourceUrl: __, ...settings } = wanted.settings;
       const { name } = settings;
       const renamed = name !== undefined && name !== workspace.name;
@@ -290,7 +290,8 @@ async function move(
   projectId: ProjectId,
 ): Promise<void> {
   const { organizationId } = workspace;
-  // The old project is authorized first: a caller that may not move the workspace must not learn which projects exist.
+  // Permission in the old project is checked first: a caller that may not move the workspace must not learn which
+  // projects exist.
   authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
   const project = await requireProject(tx, projectId, organizationId);
   authorize(caller, "project:move-workspace", { organizationId, projectId });

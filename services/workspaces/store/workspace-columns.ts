@@ -175,9 +175,9 @@ const workspaceView = (workspaces: string) => `
   join projects p on p.id = w.project_id`;
 
 /**
- * Selects the values of workspaces' documents, in one statement. `rest` is the condition and order; `listed` selects
- * further columns. All values of a document are one JSON column, because describing and parsing forty columns takes
- * this process twice as long (ADR 19).
+ * Selects the values of workspaces' documents, in one statement. `rest` is the SQL for the condition and order;
+ * `listed` selects further columns. All values of a document are one JSON column, because describing and parsing forty
+ * columns takes this process twice as long (ADR 19).
  */
 export const selectWorkspaces = (rest: string, listed = ""): string =>
   selectDocuments("workspaces", rest, listed);

@@ -146,8 +146,8 @@ function firstNameOf({ name, wildcardName, sort }: WorkspaceSearch): string {
 }
 
 /**
- * Returns the SQL for the scope of a list. It selects one row: the organization, its projects in the scope, and their
- * number of workspaces. It selects no row if the organization does not exist or the caller is not a member.
+ * Returns the SQL for the scope of a list. It selects one row: the organization, the projects in the scope, and the
+ * number of their workspaces. It selects no row if the organization does not exist or the caller is not a member.
  */
 function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Parameters): string {
   const whole = `o.id = any(${parameters.bind(readable.organizationIds)})`;

@@ -363,8 +363,8 @@ async function idOf(
 /** Single statements outside any transaction that change rows without loading them. */
 const leases = (database: Database) => ({
   /**
-   * Clears the deletion locks whose lease has ended. Any caller may do so, because the deletions of expired locks have
-   * failed.
+   * Clears the deletion locks whose lease has ended. Any replica may do so, because the deletions that took these locks
+   * have failed.
    */
   async endExpiredDeletionLocks(now: Date): Promise<void> {
     await database.query(
