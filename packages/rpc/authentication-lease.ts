@@ -9,17 +9,17 @@ import type { Channel } from "./channel.ts";
 import { createClient } from "./client.ts";
 
 /**
- * What a process that authenticates requests knows about tokens. While its lease holds, the access service answers a
- * change only after this process has dropped what it knew before (ADR 74).
+ * The principals of tokens that a process keeps in memory. While the process holds its lease, the access service
+ * confirms a change to its caller only after this process has dropped the principals that it knew before (ADR 74).
  */
 export interface AuthenticationLease {
-  /** Whether principals are kept. If so, calls must set `withExpiry`. */
+  /** Whether this process keeps principals. If so, calls must set `withExpiry`. */
   readonly enabled: boolean;
-  /** Returns the principal of a bearer token, which `call` requests unless it is known. */
+  /** Returns the principal of a bearer token: the kept one, or else the one that `call` requests. */
   byToken(token: string, call: PrincipalCall): Promise<Principal | undefined>;
-  /** Returns the principal of the token with this id, which `call` requests unless it is known. */
+  /** Returns the principal of the token with this id: the kept one, or else the one that `call` requests. */
   byTokenId(tokenId: string, call: PrincipalCall): Promise<Principal | undefined>;
-  /** Holds a lease until disposal, which returns it. Without this call nothing is kept. */
+  /** Holds a lease until disposal, which returns the lease. Without this call no principal is kept. */
   hold(logger: Logger): AsyncDisposable;
 }
 
@@ -39,13 +39,13 @@ const processClocks: Clocks = { monotonic: () => performance.now(), wall: () => 
 const MAX_KEPT = 10_000;
 /** How long a renewal may take beyond the time for which the access service holds it, in ms. */
 const RESPONSE_MS = 2000;
-/** The pause after a failure, in ms. */
+/** The pause between attempts to renew the lease after a failure, in ms. */
 const PAUSE_MS = 250;
 
 export interface AuthenticationLeaseOptions {
   access: Channel;
   identity: CallOptions;
-  /** If 0, nothing is kept. */
+  /** The duration of the lease that the process requests, in ms. If 0, no principal is kept. */
   leaseMs: number;
   clocks?: Clocks;
 }
@@ -62,7 +62,10 @@ export function createAuthenticationLease({
     description: "Authentications answered from memory (hit) and by the access service (miss)",
     series: [{ result: "hit" }, { result: "miss" }],
   });
-  /** Grows whenever everything is dropped. What was requested before must not be kept afterwards. */
+  /**
+   * Increases whenever all principals are dropped. A principal that was requested before that must not be kept
+   * afterwards.
+   */
   let generation = 0;
   let until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
   let used = new Set<string>();

@@ -2,7 +2,7 @@
 const LARGE_BYTES = 128 * 1024;
 /** Upper bound for the bytes of one field's tag, length and fixed-size value. */
 const FIELD_BYTES = 48;
-/** The maximum number of bytes of a UTF-16 code unit in UTF-8. */
+/** The maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const UNIT_BYTES = 3;
 const MAX_INT32 = 2 ** 31 - 1;
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -35,7 +35,7 @@ function restAfter(value: unknown, budget: number): number {
   }
 }
 
-/** Returns whether every type of numeric field has the value. */
+/** Returns whether every numeric field type can hold the value. */
 const isTransferableNumber = (value: number): boolean =>
   value >= 0 && value <= MAX_INT32 && Number.isInteger(value) && !Object.is(value, -0);
 

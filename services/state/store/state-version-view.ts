@@ -41,15 +41,16 @@ export interface StateVersionRow {
   providers_json: string;
 }
 
-/** Largest number of resources in the document of one version, and largest length of its modules and providers. */
+/** Largest number of resources in the document of one version. */
 const MAX_RESOURCES = 20_000;
+/** The document of one version omits its modules or providers if their JSON text is longer than this. */
 const MAX_TEXT = 1_048_576;
 
 /** SQL: the first `limit` resources. */
 const firstResources = (limit: number) =>
   `jsonb_path_query_array(version.resources, '$[0 to ${limit - 1}]')::text`;
 
-/** SQL: a JSON column as text; empty if it is longer. */
+/** SQL: a JSON column as text; an empty text if it is longer than `limit`. */
 const textUpTo = (limit: number, column: string) =>
   `case when length(version.${column}::text) <= ${limit} then version.${column}::text else '' end`;
 
@@ -57,7 +58,10 @@ const textUpTo = (limit: number, column: string) =>
 const resourceEntries = `coalesce(version.resource_entries,
     jsonb_array_length(version.resources)) as resource_entries`;
 
-/** SQL: the contents of a version in a list. Only versions that an earlier release extracted are read completely. */
+/**
+ * SQL: the resources, modules and providers of a version in a list. The complete columns are read only for versions
+ * that an earlier release extracted.
+ */
 const listedContents = `case
     when version.resource_entries <= ${MAX_LISTED_RESOURCES} then version.resources::text
     else coalesce(version.listed_resources, ${firstResources(MAX_LISTED_RESOURCES)})
@@ -152,7 +156,7 @@ export const listedViewOf = (
 export const bigintOf = (value: number | null): bigint | null =>
   value === null ? null : BigInt(value);
 
-/** Returns the view of a row that has at most `limit` resources. */
+/** Converts a row to its view, with at most `limit` resources. */
 export const viewOf = (row: StateVersionRow, limit = MAX_RESOURCES): StateVersionView => ({
   id: row.id,
   workspaceId: row.workspace_id,
