@@ -187,8 +187,8 @@ function requireOpen({ state }: OpenTransaction): void {
 }
 
 /**
- * Ends the transaction. The rows that are inserted with the commit and the last statement are one statement, which is
- * sent together with COMMIT. Returns the rows of the last statement.
+ * Ends the transaction. One statement inserts the rows that are inserted with the commit, and runs the last statement.
+ * It is sent together with COMMIT. Returns the rows of the last statement.
  */
 async function end(
   transaction: OpenTransaction,
@@ -230,7 +230,10 @@ async function endAfter(
   return rows;
 }
 
-/** Returns the last statement with the rows that are inserted with the commit; undefined if there is neither. */
+/**
+ * Returns one statement that runs the last statement and inserts the rows that are inserted with the commit; undefined
+ * if there is neither.
+ */
 function lastQuery(
   { inserts, options: { validateOnly, named } }: OpenTransaction,
   last: LastStatement | undefined,

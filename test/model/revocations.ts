@@ -35,20 +35,20 @@ const USERS = 16;
 const CHANGERS = 4;
 /** How long one history runs, in ms. */
 const HISTORY_MS = 3000;
-/** By how much a clock may be too fast or too slow. */
+/** Largest error of the rate of a clock, as a share: a clock can be too fast or too slow. */
 const DRIFT = 0.02;
 
 type Random = () => number;
 
-/** The state of a user as the answered changes left it, and the changes that have begun since. */
+/** A user and the changes to it. A change is confirmed when its response has arrived. */
 interface User {
   id: string;
   username: string;
   /** Whether the user is suspended after each change, in the order of the changes. */
   suspended: boolean[];
-  /** The number of answered changes. */
+  /** The number of confirmed changes. */
   answered: number;
-  /** The user's version after the last answered change. */
+  /** The user's version after the last confirmed change. */
   version: bigint;
   token: Token;
   changing: boolean;
@@ -90,7 +90,7 @@ class FaultyClock {
   readonly wall = (): number =>
     performance.timeOrigin + performance.now() * this.#rate + this.#wallOffset;
 
-  /** The machine was suspended for `ms`, or its clock was set by about as much. */
+  /** Makes the clock behave as if the machine was suspended for `ms`, or as if the clock was set by about as much. */
   disturb(random: Random, ms: number): void {
     if (this.#faulty === "monotonic") this.#monotonicBehind += ms;
     else this.#wallOffset += (random() - 0.5) * 20 * ms;
@@ -238,7 +238,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
   const violations: string[] = [];
   const inTime = <T>(work: () => Promise<T>) => runWithDeadline(Date.now() + 8000, work);
 
-  /** Repeats a request until it is answered; an error is an answer if the service gave it. */
+  /** Repeats a request until the service responds. An error that the service returns is a response as well. */
   const answered = async (request: () => Promise<unknown>): Promise<void> => {
     for (;;) {
       try {
@@ -261,7 +261,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     if (way < 0.1) {
       await changeUser([suspended ? "suspend" : "unsuspend", user.username], () => {});
     } else {
-      // A command that is killed after its commit.
+      // Simulates a command that is killed directly after its commit.
       if (way < 0.2) {
         await database.query(
           "update users set suspended = $2, version = version + 1 where id = $1",
@@ -317,7 +317,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     counts.requests++;
     if (!called) counts.hits++;
     if (found === "unknown") return;
-    // Every state between the last answered change and the last one that has begun may be seen.
+    // The request may see the user as it was after the last confirmed change, or after any later change.
     const possible = user.suspended.slice(first);
     const note = (what: string) => violations.push(`${user.username}: ${what}`);
     if (found === "refused") {
@@ -338,7 +338,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     }
   };
 
-  /** Uses the user's token in each process. A paused one answers later, and is not waited for. */
+  /** Uses the user's token in each process. Does not wait for paused processes, which respond later. */
   const probe = (user: User): Promise<unknown> =>
     Promise.race([Promise.all(holders.map((holder) => request(holder, user))), sleep(50)]);
 
@@ -347,14 +347,15 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
       const user = pick(random, people);
       await sleep(random() * 20);
       if (random() < 0.2) {
-        // One at a time, because the version in the database must be that of the answered change.
+        // Only one team is created at a time, because the version that is read from the database must be that of the
+        // confirmed creation.
         if (organization.changing) continue;
         organization.changing = true;
         await createTeam();
         organization.changing = false;
       } else if (!user.changing) {
         user.changing = true;
-        // What was read before the change is known to every process, and must not be used after it.
+        // Every process reads the user before the change. After the change, no process may use what it has read.
         await probe(user);
         if (random() < 0.2 && !user.suspended.at(-1)) await revoke(user);
         else await suspend(user);
@@ -383,7 +384,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
         await sleep(ms);
         holder.isCut = "no";
       } else if (kind < 0.8) {
-        // A process that does not run, or a machine that is suspended.
+        // Simulates a process that does not run, or a machine that is suspended.
         const paused = Promise.withResolvers<void>();
         holder.running = paused.promise;
         await sleep(ms);

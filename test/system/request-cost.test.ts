@@ -93,9 +93,10 @@ describe("the cost of a request", () => {
     return writeCostOf(() => write(stateFile({ lineage, serial: ++serial, resources: 12 })));
   };
 
-  // Each of the two requests runs a transaction of four statements in two round trips: it begins and reads the row; it
-  // changes the row, inserts event and record, reads the document, and commits. Unlocking also reads the holder, and
-  // seals the epoch in the state service with such a transaction.
+  // Locking and unlocking each run a transaction of four statements in two round trips. The first round trip begins the
+  // transaction and reads the row. The second changes the row, inserts the event and the audit record, reads the
+  // document, and commits. Unlocking also reads the holder, and seals the epoch in the state service with a transaction
+  // of the same kind.
   test("locking and unlocking has a fixed cost", async () => {
     const cost = await writeCostOf(async () => {
       await act("lock");
