@@ -1,7 +1,7 @@
 import type { EventFacts } from "@statehouse/events";
 import type { AuditRecord } from "./record.ts";
 
-/** The verb of the recorded action, by the verb of the event. */
+/** Maps the verb of an event to the verb of the action that is recorded. */
 const verbs: Readonly<Record<string, string>> = {
   activated: "activate",
   added: "add",

@@ -27,7 +27,7 @@ export function textOfMicros(micros: Micros): string {
 export const microsOf = (time: Timestamp | undefined): Micros =>
   time ? Number(time.seconds) * MICROS + Math.floor(time.nanos / 1000) : 0;
 
-/** Returns the value of a message's field for the time. */
+/** Converts a time to the value of a message field. */
 export const timestampOf = (micros: Micros) => ({
   seconds: BigInt(Math.floor(micros / MICROS)),
   nanos: (micros % MICROS) * 1000,

@@ -94,7 +94,7 @@ function goFieldsOf(message: DescMessage, commentOf: CommentOf): string[] {
   return lines;
 }
 
-/** Returns the messages as structs of Go. */
+/** Returns the messages as Go structs. */
 export function goMessages(commentOf: CommentOf): string {
   const lines = [
     "// Code generated from proto/ by npm run catalog:renew. DO NOT EDIT.",
@@ -129,7 +129,7 @@ function pythonField(field: DescField): string {
   return `${field.name}: ${python} = ${empty}`;
 }
 
-/** Returns the messages as data classes of Python. */
+/** Returns the messages as Python data classes. */
 export function pythonMessages(commentOf: CommentOf): string {
   const lines = [
     '"""The messages of all events."""',

@@ -8,7 +8,7 @@ import type { BlobStore } from "./blob-store.ts";
 /** Time limit in ms for storing bytes outside of a call with a deadline. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Stores contents that requests contain in the blob store. */
+/** Creates the `ContentStore` that writes to the blob store. */
 export const createContentStore = (
   store: Pick<BlobStore, "put" | "delete">,
   logger: Logger,

@@ -43,8 +43,8 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
       return await reader.read((state) => store.get(claim.blobKey, () => state, signal), signal);
     } catch (error) {
       if (inTime.aborted) throw new StateReadingError("extraction took too long");
-      // A database restored from a backup can refer to bytes that were deleted permanently after the backup. They never
-      // return, so the version would be claimed again without end.
+      // A database restored from a backup can refer to bytes that were deleted permanently after the backup. These
+      // bytes never return, so the version would be claimed again without end.
       if (isBlobMissing(error) && (await isDeletedPermanently(store, claim.blobKey))) {
         throw new StateFileError("the state was deleted permanently", { cause: error });
       }
