@@ -43,7 +43,7 @@ export interface App {
   /** Returns the creator of a version with its current grants. Throws `unauthenticated` or `notFound`. */
   authenticateCreator(creator: Creator): Promise<Caller>;
   uploadTokens: UploadTokens;
-  /** The current key for digests of states. Versions are compared by these digests. */
+  /** The current key of the digests with which versions are compared. */
   digestKey: () => DigestKey;
   /**
    * Make the workers of this process that extract versions, purge workspaces and delete blobs check for work at once.
