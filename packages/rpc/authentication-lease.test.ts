@@ -15,8 +15,9 @@ async function underLease() {
   const stack = new AsyncDisposableStack();
   const { privateJwk, publicJwk } = await generateAssertionKey();
   const identity = await createIdentity("gateway", privateJwk);
-  const requests: { position: string; usedTokenIds: string[] }[] = [];
+  const requests: { holder: string; position: string; usedTokenIds: string[] }[] = [];
   const returned: string[] = [];
+  let stopping = false;
   let answer = Promise.withResolvers<{ leaseMs: number; position: string; changed: boolean }>();
   const server = stack.use(
     createRpcServer({
@@ -26,13 +27,13 @@ async function underLease() {
       context: async () => ({}),
       bindings: [
         implement(AuthenticationLeaseService, {
-          renewLease: async ({ position, usedTokenIds }) => {
-            requests.push({ position, usedTokenIds });
+          renewLease: async ({ holder, position, usedTokenIds }) => {
+            requests.push({ holder, position, usedTokenIds });
             return answer.promise;
           },
           returnLease: async ({ holder }) => {
             returned.push(holder);
-            renew({ leaseMs: 0 });
+            if (stopping) renew({ leaseMs: 0 });
             return {};
           },
         }),
@@ -51,7 +52,7 @@ async function underLease() {
     leaseMs: LEASE_MS,
     clocks: { monotonic: () => clocks.time, wall: () => clocks.wallTime },
   });
-  const held = stack.use(lease.hold(logger));
+  const holding = stack.use(lease.hold(logger));
   const requested = (count: number) => vi.waitFor(() => expect(requests.length).toBe(count));
   await requested(1);
   let calls = 0;
@@ -61,13 +62,12 @@ async function underLease() {
     id: "user-1",
     versions: "u:1",
     tokenId: "at-1",
-    cacheableUntilMs: 9_000_000n,
+    cacheableForMs: 9_000_000n,
     ...more,
   });
   return {
     clocks,
     lease,
-    held,
     requests,
     returned,
     renew,
@@ -87,7 +87,22 @@ async function underLease() {
       });
       return calls > before;
     },
+    /** Returns whether the token `at-1` is authenticated by its id by a call. */
+    async isCalledById(): Promise<boolean> {
+      let isCalled = false;
+      await lease.byTokenId("at-1", async () => {
+        isCalled = true;
+        return principal();
+      });
+      return isCalled;
+    },
+    /** Ends the lease, as when the process stops. */
+    async stop() {
+      stopping = true;
+      await holding[Symbol.asyncDispose]();
+    },
     async [Symbol.asyncDispose]() {
+      stopping = true;
       renew({ leaseMs: 0 });
       await stack.disposeAsync();
     },
@@ -102,15 +117,7 @@ test("a principal is kept while the lease holds, by token and by id", async () =
   expect(await process.isCalled()).toBe(true);
   expect(await process.isCalled()).toBe(false);
   expect(await process.isCalled(process.principal(), "other")).toBe(true);
-  const byId = async () => {
-    let called = false;
-    await process.lease.byTokenId("at-1", async () => {
-      called = true;
-      return process.principal();
-    });
-    return called;
-  };
-  expect([await byId(), await byId()]).toEqual([true, false]);
+  expect([await process.isCalledById(), await process.isCalledById()]).toEqual([true, false]);
 });
 
 test.each([
@@ -128,7 +135,7 @@ test.each([
   expect(await process.isCalled()).toBe(true);
 });
 
-test("refusals, run tokens and expired tokens are not kept", async () => {
+test("refusals and run tokens are not kept", async () => {
   await using process = await underLease();
   await process.grant();
   const isKept = async (found: Principal | undefined, token: string) => {
@@ -136,10 +143,24 @@ test("refusals, run tokens and expired tokens are not kept", async () => {
     return !(await process.isCalled(found, token));
   };
   expect(await isKept(undefined, "unknown")).toBe(false);
-  expect(await isKept(process.principal({ type: "run", cacheableUntilMs: 0n }), "run")).toBe(false);
-  const expiring = process.principal({ cacheableUntilMs: 1_000_100n });
-  expect(await isKept(expiring, "expiring")).toBe(true);
-  process.clocks.wallTime += 100;
+  expect(await isKept(process.principal({ type: "run", cacheableForMs: 0n }), "run")).toBe(false);
+});
+
+test.each([
+  ["the monotonic clock", "time"],
+  ["the wall clock", "wallTime"],
+] as const)("a token is not kept once %s says that it has expired", async (_, clock) => {
+  await using process = await underLease();
+  await process.grant();
+  const expiring = process.principal({ cacheableForMs: 100n });
+  // Counted from before the request was sent, however long its response takes and whatever time the clocks show.
+  await process.lease.byToken("expiring", async () => {
+    process.clocks.time += 50;
+    process.clocks.wallTime += 50;
+    return expiring;
+  });
+  expect(await process.isCalled(expiring, "expiring")).toBe(false);
+  process.clocks[clock] += 45;
   expect(await process.isCalled(expiring, "expiring")).toBe(true);
 });
 
@@ -156,6 +177,35 @@ test("a change drops everything, and what was requested before it", async () => 
   slow.resolve(process.principal());
   await requested;
   expect(await process.isCalled(process.principal(), "slow")).toBe(true);
+});
+
+test("a change does not extend the lease, and the renewal that acknowledges it does", async () => {
+  await using process = await underLease();
+  await process.grant();
+  process.clocks.time += LEASE_MS / 2;
+  process.renew({ position: "2", changed: true });
+  await process.requested(3);
+  process.clocks.time += LEASE_MS / 2 - 10;
+  await process.isCalled();
+  expect(await process.isCalled()).toBe(false);
+  process.renew({ position: "3" });
+  await process.requested(4);
+  process.clocks.time += 10;
+  // Counted from the request that acknowledged the change.
+  expect(await process.isCalled()).toBe(false);
+  process.clocks.time += LEASE_MS / 2;
+  expect(await process.isCalled()).toBe(true);
+});
+
+test("each request for a new lease has an id of its own, and the previous lease is returned", async () => {
+  await using process = await underLease();
+  await process.grant();
+  process.renew({ leaseMs: 0, position: "" });
+  await process.requested(3);
+  const [first, renewal, second] = process.requests.map(({ holder }) => holder);
+  expect(renewal).toBe(first);
+  expect(second).not.toBe(first);
+  expect(process.returned).toEqual([first]);
 });
 
 test("a lease that the access service does not know drops everything and is requested again", async () => {
@@ -178,15 +228,20 @@ test("the tokens that were used are reported with the next renewal", async () =>
   await process.isCalled();
   process.renew({});
   await process.requested(3);
-  expect(process.requests.map(({ usedTokenIds }) => usedTokenIds)).toEqual([[], [], ["at-1"]]);
+  // The owner of a token has not sent it if it is known by its id.
+  await process.isCalledById();
+  await process.isCalledById();
+  process.renew({});
+  await process.requested(4);
+  expect(process.requests.map(({ usedTokenIds }) => usedTokenIds)).toEqual([[], [], ["at-1"], []]);
 });
 
 test("a process that stops returns its lease, and keeps nothing after that", async () => {
   await using process = await underLease();
   await process.grant();
   await process.isCalled();
-  await process.held[Symbol.asyncDispose]();
-  expect(process.returned.length).toBe(1);
+  await process.stop();
+  expect(process.returned).toEqual([process.requests[0]?.holder]);
   expect(await process.isCalled()).toBe(true);
   expect(await process.isCalled()).toBe(true);
 });

@@ -35,6 +35,24 @@ export interface Clocks {
 
 const processClocks: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
 
+/** A time by both clocks. It is over as soon as one of them says so. */
+type Times = Readonly<Record<keyof Clocks, number>>;
+
+const NEVER: Times = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+
+const after = ({ monotonic, wall }: Times, ms: number): Times => ({
+  monotonic: monotonic + ms,
+  wall: wall + ms,
+});
+
+/** A principal, and the time until which its token is valid. */
+interface Kept {
+  principal: Principal;
+  until: Times;
+}
+
+/** The share of a token's remaining time for which it is kept. The rates of two clocks may differ by 5 %. */
+const KEPT_SHARE = 0.95;
 /** The number of tokens that a process keeps. */
 const MAX_KEPT = 10_000;
 /** How long a renewal may take beyond the time for which the access service holds it, in ms. */
@@ -57,7 +75,7 @@ export function createAuthenticationLease({
   clocks = processClocks,
 }: AuthenticationLeaseOptions): AuthenticationLease {
   const client = createClient(AuthenticationLeaseService, access, identity);
-  const kept = new LRUCache<string, Principal>({ max: MAX_KEPT });
+  const kept = new LRUCache<string, Kept>({ max: MAX_KEPT });
   const lookups = counterFromZero("statehouse/rpc", "statehouse_authentication_lookups_total", {
     description: "Authentications answered from memory (hit) and by the access service (miss)",
     series: [{ result: "hit" }, { result: "miss" }],
@@ -67,10 +85,13 @@ export function createAuthenticationLease({
    * afterwards.
    */
   let generation = 0;
-  let until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  let until = NEVER;
   let used = new Set<string>();
 
-  const isHeld = (): boolean => clocks.monotonic() < until.monotonic && clocks.wall() < until.wall;
+  const now = (): Times => ({ monotonic: clocks.monotonic(), wall: clocks.wall() });
+
+  const isBefore = (end: Times): boolean =>
+    clocks.monotonic() < end.monotonic && clocks.wall() < end.wall;
 
   const drop = (): void => {
     generation++;
@@ -78,35 +99,52 @@ export function createAuthenticationLease({
   };
 
   const end = (): void => {
-    until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+    until = NEVER;
     drop();
   };
 
-  const find = async (key: string, call: PrincipalCall): Promise<Principal | undefined> => {
-    if (leaseMs === 0) return call();
-    const known = isHeld() ? kept.get(key) : undefined;
-    if (known && clocks.wall() < Number(known.cacheableUntilMs)) {
-      used.add(known.tokenId);
-      lookups.add(1, { result: "hit" });
-      return known;
-    }
-    lookups.add(1, { result: "miss" });
+  /** Returns the principal that is kept under `key`. */
+  const findKept = (key: string): Principal | undefined => {
+    const known = isBefore(until) ? kept.get(key) : undefined;
+    const isKnown = known !== undefined && isBefore(known.until);
+    lookups.add(1, { result: isKnown ? "hit" : "miss" });
+    return isKnown ? known.principal : undefined;
+  };
+
+  const request = async (key: string, call: PrincipalCall): Promise<Principal | undefined> => {
     const requestedIn = generation;
+    const sent = now();
     const principal = await call();
-    const isCurrent = requestedIn === generation && isHeld();
-    if (isCurrent && principal && principal.cacheableUntilMs > 0n) kept.set(key, principal);
+    const keptMs = Number(principal?.cacheableForMs ?? 0) * KEPT_SHARE;
+    const isCurrent = requestedIn === generation && isBefore(until);
+    if (principal && isCurrent && keptMs > 0) {
+      kept.set(key, { principal, until: after(sent, keptMs) });
+    }
     return principal;
   };
 
   const hold = (logger: Logger): AsyncDisposable => {
-    const holder = randomUUID();
+    let holder = "";
     let position = "";
     let stopped = false;
+
+    /**
+     * Chooses a new id for each request for a new lease. An earlier request that still reaches the access service could
+     * otherwise acknowledge changes for a lease that has been granted since.
+     */
+    const beginLease = async (): Promise<void> => {
+      if (holder !== "") await returnLease();
+      holder = randomUUID();
+    };
+
+    const returnLease = () =>
+      runWithDeadline(Date.now() + RESPONSE_MS, () => client.returnLease({ holder }));
 
     /** Renews the lease. The request acknowledges what the previous response reported. */
     const renew = async (): Promise<boolean> => {
       if (stopped) return false;
-      const sent = { monotonic: clocks.monotonic(), wall: clocks.wall() };
+      if (position === "") await beginLease();
+      const sent = now();
       const usedTokenIds = [...used];
       used = new Set();
       try {
@@ -120,11 +158,14 @@ export function createAuthenticationLease({
           end();
           return wasHeld;
         }
+        const isRenewal = position !== "";
         if (lease.changed) drop();
         position = lease.position;
+        // A renewal that reports a change does not extend the lease. The next one does, which acknowledges the change.
+        if (isRenewal && lease.changed) return true;
         // The lease is counted from before the request is sent, because the access service counts it from the request's
         // arrival.
-        until = { monotonic: sent.monotonic + lease.leaseMs, wall: sent.wall + lease.leaseMs };
+        until = after(sent, lease.leaseMs);
         return true;
       } catch (error) {
         for (const id of usedTokenIds) used.add(id);
@@ -143,11 +184,8 @@ export function createAuthenticationLease({
         stopped = true;
         // This process stops using the kept principals before the access service stops waiting for it.
         end();
-        const returned = runWithDeadline(Date.now() + RESPONSE_MS, () =>
-          client.returnLease({ holder }),
-        );
         // A lease that cannot be returned ends by itself.
-        await returned.catch(() => {});
+        await returnLease().catch(() => {});
         await loop[Symbol.asyncDispose]();
       },
     };
@@ -155,8 +193,19 @@ export function createAuthenticationLease({
 
   return {
     enabled: leaseMs > 0,
-    byToken: (token, call) => find(`token ${hashOf(token)}`, call),
-    byTokenId: (tokenId, call) => find(`id ${tokenId}`, call),
+    async byToken(token, call) {
+      if (leaseMs === 0) return call();
+      const key = `token ${hashOf(token)}`;
+      const known = findKept(key);
+      if (known) used.add(known.tokenId);
+      return known ?? request(key, call);
+    },
+    // The time of the token's last use does not change, because its owner has not sent the token.
+    async byTokenId(tokenId, call) {
+      if (leaseMs === 0) return call();
+      const key = `id ${tokenId}`;
+      return findKept(key) ?? request(key, call);
+    },
     hold(logger) {
       const gauge = metrics
         .getMeter("statehouse/rpc")
@@ -164,7 +213,7 @@ export function createAuthenticationLease({
           description: "1 while this process holds a lease to keep what it knows about tokens",
         });
       const observe: Parameters<typeof gauge.addCallback>[0] = (result) =>
-        result.observe(isHeld() ? 1 : 0);
+        result.observe(isBefore(until) ? 1 : 0);
       gauge.addCallback(observe);
       const held = leaseMs === 0 ? undefined : hold(logger);
       return {

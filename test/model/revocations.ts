@@ -26,7 +26,7 @@ import type { Found, Range } from "./range.ts";
 
 // Several replicas of the access service and several processes that authenticate under leases, while users are
 // suspended, tokens are revoked and teams are created, and while replicas are killed, processes are paused and cut off,
-// and clocks drift, stop and jump. No request that began after the response to a change may see what was before it.
+// requests arrive late, leases are lost, and clocks drift, stop and jump. No request that began after the response to a change may see what was before it.
 
 const LEASE_MS = 600;
 const REPLICAS = 3;
@@ -64,7 +64,7 @@ interface Token {
 interface Holder {
   lease: AuthenticationLease;
   clock: FaultyClock;
-  isCut: "no" | "before" | "after";
+  isCut: "no" | "before" | "after" | "late";
   running: Promise<unknown>;
 }
 
@@ -108,9 +108,10 @@ interface Counts {
 export async function searchRevocations({ seed, forMs }: Range): Promise<Found> {
   await using database = await freshDatabase({ contextName: "access", migrations });
   const until = Date.now() + forMs;
-  const previousUrl = process.env.DATABASE_URL;
   // For the command, which runs in this process.
-  process.env.DATABASE_URL = database.url;
+  const settings = { DATABASE_URL: database.url, AUTHENTICATION_LEASE_SECONDS: "1" };
+  const previous = Object.keys(settings).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, settings);
   let histories = 0;
   const counts: Counts = { requests: 0, hits: 0, changes: 0, faults: 0 };
   try {
@@ -121,8 +122,10 @@ export async function searchRevocations({ seed, forMs }: Range): Promise<Found> 
       // On a busy machine a history can end before a lease was used.
     } while (Date.now() < until || (histories < 10 && (counts.hits === 0 || counts.changes === 0)));
   } finally {
-    if (previousUrl === undefined) delete process.env.DATABASE_URL;
-    else process.env.DATABASE_URL = previousUrl;
+    for (const [name, value] of previous) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
   }
   const { requests, hits, changes, faults } = counts;
   console.info(
@@ -211,6 +214,12 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
             const lost = () => unavailable("lost", "The service access does not answer.");
             await sleep(random() * 5);
             await holder.running;
+            if (holder.isCut === "late") {
+              // The connection is lost, and the request arrives after those that follow it.
+              const delayMs = random() * 2 * LEASE_MS;
+              setTimeout(() => anyReplica.call(...given).catch(() => {}), delayMs);
+              throw lost();
+            }
             if (holder.isCut === "before") {
               await sleep(50);
               throw lost();
@@ -380,7 +389,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
         victim?.kill();
       } else if (kind < 0.5) {
         // The network between a process and the access service.
-        holder.isCut = pick(random, ["before", "after"] as const);
+        holder.isCut = pick(random, ["before", "after", "late"] as const);
         await sleep(ms);
         holder.isCut = "no";
       } else if (kind < 0.8) {
@@ -390,7 +399,8 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
         await sleep(ms);
         if (random() < 0.5) holder.clock.disturb(random, ms);
         paused.resolve();
-      } else if (kind < 0.9) holder.clock.disturb(random, ms);
+      } else if (kind < 0.87) holder.clock.disturb(random, ms);
+      else if (kind < 0.92) await loseLeases(database);
       else {
         const resume = pick(random, replicas).pause();
         await sleep(ms);
@@ -411,6 +421,13 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     );
   }
 }
+
+/** Replaces the table of leases by an empty one, as a failover to a copy of the database that has not received them. */
+const loseLeases = (database: FreshDatabase): Promise<unknown> =>
+  database.query(`
+    create table new_leases (like authentication_leases including all);
+    drop table authentication_leases;
+    alter table new_leases rename to authentication_leases`);
 
 /** Returns the principal, `refused`, or `unknown` if the services did not answer. */
 async function observe(

@@ -8,7 +8,10 @@ import type { AuthenticationLeaseStore, HeldLease } from "../store/authenticatio
  * holders of leases (ADR 74).
  */
 export interface AuthenticationLeases {
-  /** Grants or renews a lease. Returns when something has changed since the position, or after a third of the lease. */
+  /**
+   * Grants or renews a lease. Returns when something has changed since the position, or after a third of the lease. If
+   * something has changed, a renewal does not extend the lease.
+   */
   renew(request: LeaseRequest): Promise<Lease>;
   giveBack(holder: string): Promise<void>;
   /**
@@ -145,16 +148,19 @@ export function createAuthenticationLeases(
       const leaseMs = Math.min(wanted, maxLeaseMs);
       if (leaseMs === 0) return NONE;
       if (position === "") {
-        return { leaseMs, position: await store.grant(holder, leaseMs), changed: true };
+        const granted = await store.grant(holder, leaseMs);
+        return granted === undefined ? NONE : { leaseMs, position: granted, changed: true };
       }
       // The promise is created before the query, so that no change between the two is missed.
       const signal = changes.next();
-      if (!(await store.renew(holder, position))) return NONE;
+      const renewed = await store.renew(holder, position);
+      if (!renewed) return NONE;
       renewals.notify();
-      const first = await store.look(position);
-      if (first.changed) return { leaseMs, ...first };
-      await nextChange(signal, Math.min(leaseMs / 3, LONGEST_WAIT_MS));
-      return { leaseMs, ...(await store.look(position)) };
+      // Changes wait as long as the row says. The replica that granted the lease can have another maximum than this one.
+      const lease = { ...renewed, leaseMs: Math.min(leaseMs, renewed.leaseMs) };
+      if (lease.changed) return lease;
+      await nextChange(signal, Math.min(lease.leaseMs / 3, LONGEST_WAIT_MS));
+      return { ...lease, ...(await store.look(position)) };
     },
 
     async giveBack(holder) {

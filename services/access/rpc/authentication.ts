@@ -15,18 +15,18 @@ export const authenticationService = (
   app: App,
 ): ServiceImpl<typeof AuthenticationService, Context> => ({
   authenticate: async ({ token, withExpiry }, { caller }) => ({
-    principal: principalToProto(await signIn(app, caller, { token, withExpiry })),
+    principal: principalToProto(app, await signIn(app, caller, { token, withExpiry })),
   }),
   authenticateTokenId: async (request) => {
     const found = await authenticateTokenId(app, tokenId(request.tokenId), request.withExpiry);
-    return { principal: principalToProto(found) };
+    return { principal: principalToProto(app, found) };
   },
   batchAuthenticate: async ({ tokens, clientAddresses, withExpiry }) => {
     const presented = tokens.map((token, index) => ({ token, address: clientAddresses[index] }));
     const all = await batchSignIn(app, presented, withExpiry);
     return {
       found: all.flatMap((found, position) =>
-        found ? [{ position, principal: principalToProto(found) }] : [],
+        found ? [{ position, principal: principalToProto(app, found) }] : [],
       ),
     };
   },
@@ -36,7 +36,10 @@ export const authenticationService = (
   },
 });
 
-const principalToProto = ({ cacheableUntil, ...principal }: AuthenticatedPrincipal) => ({
+const principalToProto = (app: App, { cacheableUntil, ...principal }: AuthenticatedPrincipal) => ({
   ...principal,
-  cacheableUntilMs: BigInt(cacheableUntil?.getTime() ?? 0),
+  // A duration, because the clock of the process that keeps the principal may show another time.
+  cacheableForMs: cacheableUntil
+    ? BigInt(Math.max(0, cacheableUntil.getTime() - app.now().getTime()))
+    : 0n,
 });

@@ -29,6 +29,11 @@ interface Position {
   position: string;
 }
 
+/** The current position, and whether something has changed since the position of a lease. */
+interface Progress extends Position {
+  changed: boolean;
+}
+
 // Rows of leases can be missing from a database that was restored, from a dump (other oids), by recovery (another
 // timeline) or from a copy of its disk (a new start of the server).
 const server = `concat_ws('-',
@@ -38,29 +43,34 @@ const server = `concat_ws('-',
     'authentication_leases'::regclass::oid,
     left(pg_walfile_name(pg_current_wal_lsn()), 8))`;
 
-// A holder reads nothing under a new lease before this statement has committed, so nothing that it keeps is older.
+// A holder reads nothing under a new lease before this statement has committed, so nothing that it keeps is older. A
+// repeat of the request grants nothing, because the holder may already keep what it read under the lease.
 // index: authentication_leases_pkey
 const grant = `
-  insert into authentication_leases as l (holder, lease_ms, acknowledged)
+  insert into authentication_leases (holder, lease_ms, acknowledged)
   values ($1, $2, pg_current_snapshot())
-  on conflict (holder) do update set renewal = l.renewal + 1,
-    lease_ms = greatest(l.lease_ms, excluded.lease_ms), acknowledged = excluded.acknowledged
+  on conflict (holder) do nothing
   returning ${server} || '/' || acknowledged::text as position`;
-
-// index: authentication_leases_pkey
-const renew = `
-  update authentication_leases set renewal = renewal + 1,
-    acknowledged = split_part($2, '/', 2)::pg_snapshot
-  where holder = $1 and split_part($2, '/', 1) = ${server}
-  returning holder`;
 
 // A row is visible only when its transaction has committed, whatever the order of the numbers of transactions.
 // index: none, the table contains only changes that a lease has not acknowledged
-const look = `
-  select ${server} || '/' || pg_current_snapshot()::text as position, exists (
+const changedSince = (position: string) => `exists (
     select from authentication_changes
-    where not pg_visible_in_snapshot(xid, split_part($1, '/', 2)::pg_snapshot)
-  ) as changed`;
+    where not pg_visible_in_snapshot(xid, split_part(${position}, '/', 2)::pg_snapshot)
+  )`;
+
+const current = `${server} || '/' || pg_current_snapshot()::text`;
+
+// index: authentication_leases_pkey
+const renew = `
+  update authentication_leases set
+    renewal = renewal + case when ${changedSince("$2")} then 0 else 1 end,
+    acknowledged = split_part($2, '/', 2)::pg_snapshot
+  where holder = $1 and split_part($2, '/', 1) = ${server}
+  returning lease_ms as "leaseMs", ${current} as position, ${changedSince("$2")} as changed`;
+
+// index: none, as above
+const look = `select ${current} as position, ${changedSince("$1")} as changed`;
 
 // index: none, as above
 const changesMark = `
@@ -84,20 +94,26 @@ const unacknowledged = `
 
 /** Leases, and the changes that their holders acknowledge. Each statement runs outside any transaction. */
 const leases = (database: Database) => ({
-  /** Grants a lease to a holder that keeps nothing. Returns its position. */
-  async grant(holder: string, leaseMs: number): Promise<string> {
+  /** Grants a lease to a new holder. Returns its position; undefined if the holder is not new. */
+  async grant(holder: string, leaseMs: number): Promise<string | undefined> {
     const [row] = await database.query<Position>(grant, [holder, leaseMs]);
-    return row?.position ?? "";
+    return row?.position;
   },
 
-  /** Extends a lease and acknowledges all changes before the position. Returns false if it has ended. */
-  async renew(holder: string, position: string): Promise<boolean> {
-    return (await database.query(renew, [holder, position])).length > 0;
+  /**
+   * Acknowledges all changes before the position, and extends the lease unless something has changed since. Returns
+   * undefined if the lease has ended.
+   */
+  async renew(
+    holder: string,
+    position: string,
+  ): Promise<(Progress & { leaseMs: number }) | undefined> {
+    const [row] = await database.query<Progress & { leaseMs: number }>(renew, [holder, position]);
+    return row;
   },
 
-  /** Returns the current position, and whether something has changed since `position`. */
-  async look(position: string): Promise<Position & { changed: boolean }> {
-    const [row] = await database.query<Position & { changed: boolean }>(look, [position]);
+  async look(position: string): Promise<Progress> {
+    const [row] = await database.query<Progress>(look, [position]);
     return row ?? { position, changed: true };
   },
 

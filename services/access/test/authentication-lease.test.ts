@@ -189,11 +189,40 @@ describe("a change", () => {
   test("waits anew for a lease that was renewed meanwhile", async () => {
     await using both = await replicas();
     const { position } = await grantTo(both, "one");
+    await both.second.removeEnded();
+    both.clock.now += endOf(LEASE_MS);
+    expect(await both.store.renew("one", position)).toMatchObject({ changed: false });
+    await both.change();
+    expect(await isWaiting(both)).toBe(true);
+  });
+
+  test("does not wait longer for a holder that renews its lease and receives no responses", async () => {
+    await using both = await replicas();
+    const { position } = await grantTo(both, "one");
     await both.change();
     expect(await isWaiting(both)).toBe(true);
     both.clock.now += endOf(LEASE_MS);
-    expect(await both.store.renew("one", position)).toBe(true);
+    expect(await both.store.renew("one", position)).toMatchObject({ changed: true });
+    expect(await isWaiting(both)).toBe(false);
+  });
+
+  test("is not acknowledged by a delayed request for a lease", async () => {
+    await using both = await replicas();
+    await grantTo(both, "one");
+    await both.change();
+    // The request was sent before the change, and reaches the service again after it.
+    expect(await grantTo(both, "one")).toMatchObject({ leaseMs: 0 });
     expect(await isWaiting(both)).toBe(true);
+  });
+
+  test("waits for a lease as long as its holder may use it, whatever replica renews it", async () => {
+    await using both = await replicas();
+    const maxLeaseMs = 30;
+    const monotonic = () => both.clock.now;
+    const other = createAuthenticationLeases(both.store, { maxLeaseMs, monotonic });
+    const { position } = await other.renew({ holder: "one", position: "", leaseMs: LEASE_MS });
+    const renewed = both.first.renew({ holder: "one", position, leaseMs: LEASE_MS });
+    expect(await renewed).toMatchObject({ leaseMs: maxLeaseMs, changed: false });
   });
 
   test("of a transaction that began before the lease and committed after it is reported", async () => {
@@ -247,17 +276,22 @@ describe("a restored database", () => {
     await using both = await replicas();
     const { position } = await grantTo(both, "one");
     const elsewhere = `other/${position.split("/")[1]}`;
-    expect(await both.store.renew("one", elsewhere)).toBe(false);
+    expect(await both.store.renew("one", elsewhere)).toBeUndefined();
   });
 });
 
 describe("what may be kept", () => {
-  const cacheableUntil = async (secret: string): Promise<number> => {
-    const { principal } = await access.authentication.authenticate({
-      token: secret,
-      withExpiry: true,
-    });
-    return Number(principal?.cacheableUntilMs);
+  const cacheableFor = async (secret: string, withExpiry = true): Promise<number> => {
+    const { principal } = await access.authentication.authenticate({ token: secret, withExpiry });
+    return Number(principal?.cacheableForMs);
+  };
+
+  /** Expects that the principal may be kept until `end`, whatever the time of the request was. */
+  const expectEnd = async (secret: string, end: number): Promise<void> => {
+    const before = Date.now();
+    const ms = await cacheableFor(secret);
+    expect(ms).toBeLessThanOrEqual(end - before);
+    expect(ms).toBeGreaterThanOrEqual(end - Date.now());
   };
 
   test("is limited by the expiry of the token, and by the next lifetime policy that takes effect", async () => {
@@ -266,10 +300,11 @@ describe("what may be kept", () => {
       "select expired_at, created_at from tokens where user_id = $1",
       [id],
     );
-    expect(await cacheableUntil(secret)).toBe(token?.expired_at.getTime());
+    const expiredAt = token?.expired_at.getTime() ?? 0;
+    await expectEnd(secret, expiredAt);
     const organizationId = "org-lifetimes";
     await access.organizations.provisionOrganization({ organizationId, creatorUserId: id });
-    expect(await cacheableUntil(secret)).toBe(token?.expired_at.getTime());
+    await expectEnd(secret, expiredAt);
     await access.sql("update organizations set max_ttl_enabled = true where id = $1", [
       organizationId,
     ]);
@@ -280,16 +315,15 @@ describe("what may be kept", () => {
         [organizationId, ms],
       );
     await limit(3_600_000);
-    expect(await cacheableUntil(secret)).toBe((token?.created_at.getTime() ?? 0) + 3_600_000);
+    await expectEnd(secret, (token?.created_at.getTime() ?? 0) + 3_600_000);
     // A policy that has taken effect already marks the versions, and limits nothing more.
     await limit(1);
-    expect(await cacheableUntil(secret)).toBe(token?.expired_at.getTime());
+    await expectEnd(secret, expiredAt);
   });
 
   test("is nothing unless it was asked for, and nothing about runs", async () => {
     const { secret } = await access.person();
-    const { principal } = await access.authentication.authenticate({ token: secret });
-    expect(principal?.cacheableUntilMs).toBe(0n);
+    expect(await cacheableFor(secret, false)).toBe(0);
     const run = runSecretOf(randomBytes(SECRET_BYTES));
     await access.sql(
       "insert into runs values ('run-leases', 'ws-leases', 'org-leases', 'runner', now() + interval '1 hour')",
@@ -298,7 +332,7 @@ describe("what may be kept", () => {
       "insert into run_tokens values ('at-leases', 'run-leases', $1, 1, now() + interval '1 hour')",
       [hashOf(run)],
     );
-    expect(await cacheableUntil(run)).toBe(0);
+    expect(await cacheableFor(run)).toBe(0);
   });
 });
 
