@@ -23,6 +23,7 @@ export const sectionNames = [
   "s",
   "t",
   "u",
+  "v",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
@@ -67,6 +68,7 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces
   s how late events are at 1,000 a second, and what limits the relay; ten minutes with --seconds 600
   t show, current state version, outputs and download of 8 KiB, above the floor of node:http and pg
   u requests of npm start beside those of an earlier release; needs --checkout
+  v show with and without authentication leases, and how long a revocation waits for ten holders
   --seconds  measured seconds for each contender of a to e, m and o, and of s and t   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
              a million workspaces with ten versions each need 15 GB in g: --sizes 100,10000,1000000
