@@ -35,6 +35,8 @@ const USERS = 16;
 const CHANGERS = 4;
 /** How long one history runs, in ms. */
 const HISTORY_MS = 3000;
+/** The longest time for each request before a history, in ms. */
+const PREPARATION_MS = 60_000;
 /** Largest error of the rate of a clock, as a share: a clock can be too fast or too slow. */
 const DRIFT = 0.02;
 
@@ -182,7 +184,9 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     const state = { suspended: [false], answered: 0, version: 0n, changing: false };
     return { id, username, token, ...state };
   };
-  const administrator = await newUser("administrator");
+  // Longer than by default, because the machine can be busy and leases of the previous history may still hold.
+  const prepare = <T>(work: () => Promise<T>) => runWithDeadline(Date.now() + PREPARATION_MS, work);
+  const administrator = await prepare(() => newUser("administrator"));
   await database.query("update users set administrator = true where id = $1", [administrator.id]);
   const asAdministrator = identities.gateway.on({
     type: "user",
@@ -190,14 +194,16 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     versions: "u:0",
   });
   const organization = { id: `org-revocations${seed}`, version: 0n, changing: false };
-  const { ownersTeamId: teamId } = await organizations.provisionOrganization({
-    organizationId: organization.id,
-    creatorUserId: administrator.id,
-  });
+  const { ownersTeamId: teamId } = await prepare(() =>
+    organizations.provisionOrganization({
+      organizationId: organization.id,
+      creatorUserId: administrator.id,
+    }),
+  );
   const people: User[] = [];
   for (let count = 0; count < USERS; count++) {
-    const user = await newUser(`user-${count}`);
-    await teams.addTeamMember({ teamId, userId: user.id });
+    const user = await prepare(() => newUser(`user-${count}`));
+    await prepare(() => teams.addTeamMember({ teamId, userId: user.id }));
     people.push(user);
   }
 
