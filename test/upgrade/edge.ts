@@ -15,10 +15,10 @@ export interface Targets {
 const CONNECTIONS = 20;
 
 /**
- * Time in ms after which the proxy closes an idle connection, unless the response has named a shorter one. The agent
- * obeys `Keep-Alive: timeout` only if it has a timeout of its own.
+ * Time in ms after which the proxy closes an idle connection. It is shorter than DRAIN_SECONDS, as docs/operations.md
+ * requires: a stopping replica never closes a connection that the proxy is about to use.
  */
-const IDLE_MS = 60_000;
+const IDLE_MS = 4000;
 
 /**
  * Starts a proxy that keeps its connections open between requests, as an ingress does. It opens another connection for
