@@ -1,11 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { forEachConcurrently } from "@statehouse/runtime";
 
 const TIMEOUT_MS = 10_000;
 const AT_A_TIME = 10;
+/** Maximum number of requests to an address that does not respond. */
+const ATTEMPTS = 6;
+const REPEAT_MS = 1000;
 
 /**
  * Requests each address and prints its status, or why there is no response. Returns whether all addresses responded
- * with a success status.
+ * with a success status. A request without a response is repeated, because a new pod has no network until its node has
+ * applied the network policies.
  */
 export async function checkAddresses(
   addresses: readonly string[],
@@ -14,7 +19,7 @@ export async function checkAddresses(
   let healthy = true;
   await forEachConcurrently(AT_A_TIME, addresses, async (address) => {
     try {
-      const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const response = await respond(address);
       if (!response.ok) healthy = false;
       print(`${response.status} ${address}`);
     } catch (error) {
@@ -24,4 +29,14 @@ export async function checkAddresses(
     }
   });
   return healthy;
+}
+
+async function respond(address: string, attempts = ATTEMPTS): Promise<Response> {
+  try {
+    return await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  } catch (error) {
+    if (attempts <= 1) throw error;
+    await sleep(REPEAT_MS);
+    return respond(address, attempts - 1);
+  }
 }

@@ -1,19 +1,26 @@
 import { createServer } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
 /** Starts a server that responds to each path with the status in the path. */
-async function statusServer() {
+async function statusServer(atPort = 0) {
   const server = createServer((request, response) => {
     response.writeHead(Number(request.url?.slice(1))).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(atPort, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" && address ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
+}
+
+/** Returns the address of a server that has stopped. */
+async function closedAddress(): Promise<string> {
+  await using server = await statusServer();
+  return server.url;
 }
 
 test("addresses that all respond with success are healthy", async () => {
@@ -25,11 +32,16 @@ test("addresses that all respond with success are healthy", async () => {
   });
 });
 
+test("an address that begins to respond is healthy", async () => {
+  const url = await closedAddress();
+  const checked = statehouse(["healthcheck", `${url}/200`], {});
+  await sleep(2000);
+  await using _server = await statusServer(Number(new URL(url).port));
+  expect(await checked).toEqual({ code: 0, stdout: `200 ${url}/200\n`, stderr: "" });
+});
+
 test("one address that fails or does not respond is enough to fail, and each is listed", async () => {
-  const { url } = await statusServer().then(async (server) => {
-    await server[Symbol.asyncDispose]();
-    return server;
-  });
+  const url = await closedAddress();
   await using server = await statusServer();
   const addresses = [`${server.url}/503`, `${server.url}/200`, `${url}/200`];
   const { code, stdout } = await statehouse(["healthcheck", ...addresses], {});
