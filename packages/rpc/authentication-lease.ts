@@ -35,7 +35,7 @@ export interface Clocks {
 
 const processClocks: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
 
-/** A time by both clocks. It is over as soon as one of them says so. */
+/** A time on both clocks. It has passed as soon as one of the clocks has reached it. */
 type Times = Readonly<Record<keyof Clocks, number>>;
 
 const NEVER: Times = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
@@ -45,15 +45,18 @@ const after = ({ monotonic, wall }: Times, ms: number): Times => ({
   wall: wall + ms,
 });
 
-/** A principal, and the time until which its token is valid. */
+/** A principal, and the time until which it is kept. */
 interface Kept {
   principal: Principal;
   until: Times;
 }
 
-/** The share of a token's remaining time for which it is kept. The rates of two clocks may differ by 5 %. */
+/**
+ * The share of a token's remaining validity for which its principal is kept. It is less than 1, because the rates of
+ * two clocks may differ by 5 %.
+ */
 const KEPT_SHARE = 0.95;
-/** The number of tokens that a process keeps. */
+/** The largest number of principals that a process keeps. */
 const MAX_KEPT = 10_000;
 /** How long a renewal may take beyond the time for which the access service holds it, in ms. */
 const RESPONSE_MS = 2000;
@@ -140,7 +143,7 @@ export function createAuthenticationLease({
     const returnLease = () =>
       runWithDeadline(Date.now() + RESPONSE_MS, () => client.returnLease({ holder }));
 
-    /** Renews the lease. The request acknowledges what the previous response reported. */
+    /** Renews the lease. The request acknowledges the change that the previous response reported, if there was one. */
     const renew = async (): Promise<boolean> => {
       if (stopped) return false;
       if (position === "") await beginLease();
@@ -163,8 +166,8 @@ export function createAuthenticationLease({
         position = lease.position;
         // A renewal that reports a change does not extend the lease. The next one does, which acknowledges the change.
         if (isRenewal && lease.changed) return true;
-        // The lease is counted from before the request is sent, because the access service counts it from the request's
-        // arrival.
+        // The lease is counted from before the request was sent, because the access service counts it from the
+        // request's arrival.
         until = after(sent, lease.leaseMs);
         return true;
       } catch (error) {
@@ -184,7 +187,7 @@ export function createAuthenticationLease({
         stopped = true;
         // This process stops using the kept principals before the access service stops waiting for it.
         end();
-        // A lease that cannot be returned ends by itself.
+        // If the lease cannot be returned, it expires.
         await returnLease().catch(() => {});
         await loop[Symbol.asyncDispose]();
       },
@@ -200,7 +203,7 @@ export function createAuthenticationLease({
       if (known) used.add(known.tokenId);
       return known ?? request(key, call);
     },
-    // The time of the token's last use does not change, because its owner has not sent the token.
+    // The time of the token's last use is not renewed, because its owner has not sent the token.
     async byTokenId(tokenId, call) {
       if (leaseMs === 0) return call();
       const key = `id ${tokenId}`;
