@@ -156,7 +156,7 @@ export function createAuthenticationLeases(
       const renewed = await store.renew(holder, position);
       if (!renewed) return NONE;
       renewals.notify();
-      // Changes wait as long as the row says. The replica that granted the lease can have another maximum than this one.
+      // Changes wait for the duration in the row. The replica that granted the lease can have a different maximum.
       const lease = { ...renewed, leaseMs: Math.min(leaseMs, renewed.leaseMs) };
       if (lease.changed) return lease;
       await nextChange(signal, Math.min(lease.leaseMs / 3, LONGEST_WAIT_MS));

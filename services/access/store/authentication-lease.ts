@@ -3,7 +3,7 @@ import type { Database } from "@statehouse/postgres";
 /** A lease whose holder has not acknowledged all changes. */
 export interface HeldLease {
   holder: string;
-  /** Grows with each renewal. */
+  /** Grows with each renewal that extends the lease. */
   renewal: number;
   leaseMs: number;
 }
@@ -34,8 +34,9 @@ interface Progress extends Position {
   changed: boolean;
 }
 
-// Rows of leases can be missing from a database that was restored, from a dump (other oids), by recovery (another
-// timeline) or from a copy of its disk (a new start of the server).
+// Identifies the database server. After a restore, rows of leases can be missing. The value then differs: a restore
+// from a dump changes the oids, a recovery changes the timeline, and a copy of the disk requires a new start of the
+// server.
 const server = `concat_ws('-',
     extract(epoch from pg_postmaster_start_time()),
     (select system_identifier from pg_control_system()),
@@ -43,8 +44,9 @@ const server = `concat_ws('-',
     'authentication_leases'::regclass::oid,
     left(pg_walfile_name(pg_current_wal_lsn()), 8))`;
 
-// A holder reads nothing under a new lease before this statement has committed, so nothing that it keeps is older. A
-// repeat of the request grants nothing, because the holder may already keep what it read under the lease.
+// A holder reads no principal under a new lease before this statement has committed, so no principal that it keeps is
+// older than the lease. If the same request arrives again, it grants nothing, because the holder may already keep
+// principals that it read under the lease.
 // index: authentication_leases_pkey
 const grant = `
   insert into authentication_leases (holder, lease_ms, acknowledged)
@@ -52,7 +54,7 @@ const grant = `
   on conflict (holder) do nothing
   returning ${server} || '/' || acknowledged::text as position`;
 
-// A row is visible only when its transaction has committed, whatever the order of the numbers of transactions.
+// A row is visible only when its transaction has committed, whatever the order of transaction numbers.
 // index: none, the table contains only changes that a lease has not acknowledged
 const changedSince = (position: string) => `exists (
     select from authentication_changes
@@ -94,15 +96,15 @@ const unacknowledged = `
 
 /** Leases, and the changes that their holders acknowledge. Each statement runs outside any transaction. */
 const leases = (database: Database) => ({
-  /** Grants a lease to a new holder. Returns its position; undefined if the holder is not new. */
+  /** Grants a lease to a new holder and returns the position of the lease; undefined if the holder is not new. */
   async grant(holder: string, leaseMs: number): Promise<string | undefined> {
     const [row] = await database.query<Position>(grant, [holder, leaseMs]);
     return row?.position;
   },
 
   /**
-   * Acknowledges all changes before the position, and extends the lease unless something has changed since. Returns
-   * undefined if the lease has ended.
+   * Acknowledges all changes before the position, and extends the lease unless something has changed after the
+   * position. Returns undefined if the lease has ended.
    */
   async renew(
     holder: string,

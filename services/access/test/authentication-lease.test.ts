@@ -316,7 +316,7 @@ describe("what may be kept", () => {
       );
     await limit(3_600_000);
     await expectEnd(secret, (token?.created_at.getTime() ?? 0) + 3_600_000);
-    // A policy that has taken effect already marks the versions, and limits nothing more.
+    // A policy that has already taken effect is marked in the versions, so it no longer limits the time.
     await limit(1);
     await expectEnd(secret, expiredAt);
   });
