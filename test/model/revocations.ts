@@ -24,9 +24,10 @@ import { newServiceKeys } from "@statehouse/testing";
 import { seededRandom } from "../stack/seeded-random.ts";
 import type { Found, Range } from "./range.ts";
 
-// Several replicas of the access service and several processes that authenticate under leases, while users are
-// suspended, tokens are revoked and teams are created, and while replicas are killed, processes are paused and cut off,
-// requests arrive late, leases are lost, and clocks drift, stop and jump. No request that began after the response to a change may see what was before it.
+// Runs several replicas of the access service and several processes that authenticate requests under leases. Meanwhile,
+// users are suspended, tokens are revoked and teams are created. Replicas are killed, processes are paused and cut off,
+// requests arrive late, leases are lost, and clocks drift, stop and jump. No request that begins after the response to
+// a change may see the data from before the change.
 
 const LEASE_MS = 600;
 const REPLICAS = 3;
@@ -35,7 +36,7 @@ const USERS = 16;
 const CHANGERS = 4;
 /** How long one history runs, in ms. */
 const HISTORY_MS = 3000;
-/** The longest time for each request before a history, in ms. */
+/** Time limit of each request that prepares a history, in ms. */
 const PREPARATION_MS = 60_000;
 /** Largest error of the rate of a clock, as a share: a clock can be too fast or too slow. */
 const DRIFT = 0.02;
@@ -110,7 +111,7 @@ interface Counts {
 export async function searchRevocations({ seed, forMs }: Range): Promise<Found> {
   await using database = await freshDatabase({ contextName: "access", migrations });
   const until = Date.now() + forMs;
-  // For the command, which runs in this process.
+  // The command that suspends users runs in this process and reads these variables.
   const settings = { DATABASE_URL: database.url, AUTHENTICATION_LEASE_SECONDS: "1" };
   const previous = Object.keys(settings).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, settings);
@@ -394,7 +395,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
         replicas[position] = await newReplica();
         victim?.kill();
       } else if (kind < 0.5) {
-        // The network between a process and the access service.
+        // Interrupts the network between a process and the access service.
         holder.isCut = pick(random, ["before", "after", "late"] as const);
         await sleep(ms);
         holder.isCut = "no";
@@ -428,7 +429,10 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
   }
 }
 
-/** Replaces the table of leases by an empty one, as a failover to a copy of the database that has not received them. */
+/**
+ * Replaces the table of leases with an empty one, as if the database failed over to a copy that has not received the
+ * leases.
+ */
 const loseLeases = (database: FreshDatabase): Promise<unknown> =>
   database.query(`
     create table new_leases (like authentication_leases including all);
