@@ -254,11 +254,11 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
   const violations: string[] = [];
   const inTime = <T>(work: () => Promise<T>) => runWithDeadline(Date.now() + 8000, work);
 
-  /** Repeats a request until the service responds. An error that the service returns is a response as well. */
-  const answered = async (request: () => Promise<unknown>): Promise<void> => {
+  /** Repeats work until it ends in time. An error that the service returns is an end as well. */
+  const repeated = async (work: () => Promise<unknown>): Promise<void> => {
     for (;;) {
       try {
-        await inTime(request);
+        await work();
         return;
       } catch (error) {
         const kind = error instanceof AppError ? error.kind : "internal";
@@ -269,13 +269,18 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     }
   };
 
+  /** Repeats a request until the service responds. */
+  const answered = (request: () => Promise<unknown>) => repeated(() => inTime(request));
+
   const suspend = async (user: User): Promise<void> => {
     const suspended = !user.suspended.at(-1);
     user.suspended.push(suspended);
     const request = () => users.setUserSuspended({ id: user.id, suspended }, asAdministrator);
     const way = random();
     if (way < 0.1) {
-      await changeUser([suspended ? "suspend" : "unsuspend", user.username], () => {});
+      // Without a time limit: the command ends when the change counts everywhere.
+      const action = suspended ? "suspend" : "unsuspend";
+      await repeated(() => changeUser([action, user.username], () => {}));
     } else {
       // Simulates a command that is killed directly after its commit.
       if (way < 0.2) {
