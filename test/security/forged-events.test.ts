@@ -119,7 +119,13 @@ beforeAll(async () => {
 const databases = ["access", "workspaces", "state"] as const satisfies DatabaseName[];
 
 /** Tables that contain positions and times and therefore change on their own. */
-const clocks = new Set(["outbox", "state_comparison", "scans", "database_heartbeats"]);
+const clocks = new Set([
+  "outbox",
+  "state_comparison",
+  "scans",
+  "database_heartbeats",
+  "authentication_leases",
+]);
 
 /**
  * Returns every row of every table, except `clocks` and the audit trail. Returns only the addresses of the audit

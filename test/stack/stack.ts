@@ -93,8 +93,15 @@ export const startStack = (options: StackOptions = {}): Promise<Stack> =>
 export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack> =>
   start(options, asProcesses);
 
-/** If set, the lease duration of all stacks, in seconds: the same tests then run with leases. */
-const leaseSeconds = process.env.STATEHOUSE_TEST_LEASE_SECONDS;
+/**
+ * Returns the setting of leases with which STATEHOUSE_TEST_LEASE_SECONDS runs all tests. A lease must not be longer than
+ * half of a request.
+ */
+function leaseSettings({ REQUEST_TIMEOUT = "30" }: Record<string, string> = {}) {
+  const seconds = Number(process.env.STATEHOUSE_TEST_LEASE_SECONDS ?? 0);
+  const longest = Math.floor(Number(REQUEST_TIMEOUT) / 2);
+  return { AUTHENTICATION_LEASE_SECONDS: String(Math.min(seconds, longest)) };
+}
 
 async function start<Running extends RunningServices>(
   options: StackOptions,
@@ -145,7 +152,7 @@ async function start<Running extends RunningServices>(
             DRAIN_SECONDS: "0",
             // Tests send many invalid tokens from one address.
             FAILED_AUTHENTICATION_LIMIT: "0",
-            ...(leaseSeconds && { AUTHENTICATION_LEASE_SECONDS: leaseSeconds }),
+            ...leaseSettings(options.settings),
             ...blobs.settings,
             ...options.settings,
           },
