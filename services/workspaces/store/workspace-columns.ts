@@ -133,7 +133,8 @@ export const workspaceSchema = new EntitySchema({
 
 export const workspaceEntities = [workspaceSchema, holderSchema, lockSchema, deletionLockSchema];
 
-const workspaceView = (workspaces: string) => `
+/** Returns the select of the documents' values from these workspaces. Composing it takes longer than sending it. */
+const composeView = (workspaces: string) => `
   select ${selectList("w", { ...columns, ...reportedColumns })},
     o.name as "organizationName",
     coalesce(w.auto_destroy_activity_duration, case when w.inherits_project_auto_destroy
@@ -174,20 +175,21 @@ const workspaceView = (workspaces: string) => `
   join organizations o on o.id = w.organization_id
   join projects p on p.id = w.project_id`;
 
+const workspaceView = composeView("workspaces");
+
 /**
  * Selects the values of workspaces' documents, in one statement. `rest` is the SQL for the condition and order;
  * `listed` selects further columns. All values of a document are one JSON column, because describing and parsing forty
  * columns takes this process twice as long (ADR 19).
  */
 export const selectWorkspaces = (rest: string, listed = ""): string =>
-  selectDocuments("workspaces", rest, listed);
+  selectDocuments(workspaceView, rest, listed);
 
 /** Selects the values of the documents of `changed`, the workspaces that a statement has inserted or updated. */
-export const selectChangedWorkspaces = selectDocuments("changed");
+export const selectChangedWorkspaces = selectDocuments(composeView("changed"));
 
-function selectDocuments(workspaces: string, rest = "", listed = ""): string {
-  return `select ${listed} row_to_json(shown) as workspace
-    from (${workspaceView(workspaces)} ${rest}) shown`;
+function selectDocuments(view: string, rest = "", listed = ""): string {
+  return `select ${listed} row_to_json(shown) as workspace from (${view} ${rest}) shown`;
 }
 
 /** Returns the SQL for the lock of the row `workspace`, as one JSON column; null if the workspace is not locked. */
