@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { jetstream } from "@nats-io/jetstream";
-import type { NatsConnection } from "@nats-io/transport-node";
+import { type JetStreamClient, jetstream } from "@nats-io/jetstream";
 import { metrics, SpanKind } from "@opentelemetry/api";
-import { commitWith, type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import { commitWith, type Database, type EntityManager, queryBothIn } from "@statehouse/postgres";
 import {
   counterFromZero,
   type Logger,
@@ -155,7 +154,7 @@ async function publishBatch(
   // Waits for the bus before the transaction begins: otherwise the transaction would be idle while the bus is
   // unavailable.
   await nats.ready();
-  const connection = await nats.connection();
+  const client = jetstream(await nats.connection(), { timeout: PUBLISH_TIMEOUT_MS });
   const outcome = await database.transaction(async (em) => {
     const rows = await claim(em);
     const sent: number[] = [];
@@ -164,9 +163,7 @@ async function publishBatch(
     for (const window of windowsOf(rows)) {
       if (signal.aborted || Date.now() > until || failure !== undefined) break;
       // All events of the window are sent before the first acknowledgement arrives. The connection keeps their order.
-      const results = await Promise.allSettled(
-        window.map((row) => publish(connection, source, row)),
-      );
+      const results = await Promise.allSettled(window.map((row) => publish(client, source, row)));
       for (const [index, result] of results.entries()) {
         const row = window[index];
         // The events that follow a failed one are published again after it; the stream discards the duplicates.
@@ -205,19 +202,13 @@ function* windowsOf(rows: readonly OutboxRow[]): Generator<OutboxRow[]> {
 
 /** Returns the oldest events. Returns none while the relay of another replica holds the lock. */
 async function claim(em: EntityManager): Promise<OutboxRow[]> {
-  const [lock] = await queryIn<{ held: boolean }>(
+  const [[lock], rows] = await queryBothIn<{ held: boolean }, OutboxRow>(
     em,
-    "select pg_try_advisory_xact_lock($1) as held",
-    [LOCK],
-  );
-  if (!lock?.held) return [];
-  return queryIn<OutboxRow>(
-    em,
+    { sql: "select pg_try_advisory_xact_lock($1) as held", params: [LOCK] },
     // index: outbox_pkey
-    `select ${outboxColumns}
-     from outbox order by id limit $1`,
-    [BATCH],
+    { sql: `select ${outboxColumns} from outbox order by id limit $1`, params: [BATCH] },
   );
+  return lock?.held ? rows : [];
 }
 
 /** Converts a row of the outbox into its event. */
@@ -234,19 +225,15 @@ export const eventOf = (row: OutboxRow, source: string): Event => ({
   json: row.message,
 });
 
-async function publish(connection: NatsConnection, source: string, row: OutboxRow): Promise<void> {
+async function publish(client: JetStreamClient, source: string, row: OutboxRow): Promise<void> {
   const send = async () => {
     const recorded = eventOf(row, source);
     const event = spansAreRecorded() ? { ...recorded, traceparent: traceparent() } : recorded;
-    await jetstream(connection, { timeout: PUBLISH_TIMEOUT_MS }).publish(
-      subjectOf(event),
-      row.message,
-      {
-        msgID: row.event_id,
-        headers: headersOf(event),
-        expect: { streamName: streamOf(row.type) },
-      },
-    );
+    await client.publish(subjectOf(event), row.message, {
+      msgID: row.event_id,
+      headers: headersOf(event),
+      expect: { streamName: streamOf(row.type) },
+    });
   };
   const attributes = { "messaging.system": "nats", "messaging.message.id": row.event_id };
   const parent = row.traceparent ?? undefined;

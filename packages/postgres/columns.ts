@@ -19,7 +19,9 @@ export const primaryKey = { type: "text", primary: true } as const;
 export const optional = <Column extends object>(column: Column) =>
   ({ ...column, nullable: true }) as const;
 
-export type Columns = Readonly<Record<string, { type: unknown; fieldName?: string }>>;
+export type Columns = Readonly<
+  Record<string, { type: unknown; fieldName?: string; primary?: boolean }>
+>;
 
 const naming = new UnderscoreNamingStrategy();
 
@@ -38,11 +40,55 @@ export const selectList = (table: string, columns: Columns): string =>
 const columnName = (field: string, { fieldName }: Columns[string]): string =>
   fieldName ?? naming.propertyToColumnName(field);
 
-/** Returns an insert of the row that `rowJson` returns with the same columns, as `$1`. It returns the inserted row. */
-export function insertRow(table: string, columns: Columns): string {
+/**
+ * Returns a function that converts a row of `selectList` with the same columns to the fields of its entity. Hand-written
+ * SQL returns bigints as numbers.
+ */
+export function fieldsReader<Fields>(columns: Columns): (row: object) => Fields {
+  const counters = Object.entries(columns)
+    .filter(([, { type }]) => type instanceof BigIntType)
+    .map(([field]) => field);
+  return (row) => {
+    const fields: Record<string, unknown> = { ...row };
+    for (const field of counters) {
+      const value = fields[field];
+      if (typeof value === "number") fields[field] = BigInt(value);
+    }
+    return fields as Fields;
+  };
+}
+
+/**
+ * Returns an insert of the row that `rowJson` returns with the same columns; `json` is its placeholder. The insert returns
+ * the inserted row.
+ */
+export function insertRow(table: string, columns: Columns, json = "$1"): string {
   const names = Object.entries(columns).map(([field, column]) => columnName(field, column));
   return `insert into ${table} (${names.join(", ")})
-    select ${names.join(", ")} from jsonb_populate_record(null::${table}, $1::jsonb) returning *`;
+    select ${names.join(", ")} from jsonb_populate_record(null::${table}, ${json}::jsonb) returning *`;
+}
+
+/**
+ * Returns an update of the row that `rowJson` returns with the same columns; `json` is its placeholder. The update
+ * returns the row.
+ */
+export const updateRow = (table: string, columns: Columns, json: string): string =>
+  updateFrom(table, columns, `jsonb_populate_record(null::${table}, ${json}::jsonb)`);
+
+/** Returns an update like `updateRow`, of the rows of a JSON array. */
+export const updateRows = (table: string, columns: Columns, json: string): string =>
+  updateFrom(table, columns, `jsonb_populate_recordset(null::${table}, ${json}::jsonb)`);
+
+function updateFrom(table: string, columns: Columns, rows: string): string {
+  const keys: string[] = [];
+  const values: string[] = [];
+  for (const [field, column] of Object.entries(columns)) {
+    const name = columnName(field, column);
+    if (column.primary) keys.push(`${table}.${name} = wanted.${name}`);
+    else values.push(`${name} = wanted.${name}`);
+  }
+  return `update ${table} set ${values.join(", ")} from ${rows} wanted
+    where ${keys.join(" and ")} returning ${table}.*`;
 }
 
 /** Returns these columns of a row as JSON, under their names in the table. */

@@ -23,6 +23,7 @@ export {
   type InsertAtCommit,
   insertAtCommit,
   type LastStatement,
+  queryBothIn,
   queryIn,
   type TransactionMode,
 } from "./transaction.ts";

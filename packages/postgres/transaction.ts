@@ -19,8 +19,8 @@ interface Begun {
   client: PoolClient;
   /** When the server ends the transaction, in ms since 1970. */
   until: number;
-  /** The response to the first statement. */
-  first: Response;
+  /** The responses to the first statements. */
+  first: readonly Response[];
 }
 
 type Response = PromiseSettledResult<QueryResult>;
@@ -32,8 +32,16 @@ export type InsertAtCommit = (rows: string) => string;
 export interface LastStatement {
   /** An insert, update or delete that returns rows. */
   change: string;
-  /** A select from `changed`, the returned rows. */
+  /** Further changes of other rows, without an order among them. */
+  furtherChanges?: readonly string[];
+  /** A select from `changed`, the returned rows. It sees all other rows as they were before the statement. */
   select: string;
+}
+
+/** A statement with `$1` placeholders. */
+export interface Statement {
+  sql: string;
+  params: readonly unknown[];
 }
 
 export interface TransactionMode {
@@ -119,11 +127,14 @@ async function attemptTransaction<T>(
 const SELECT = /^(?:\s*--[^\n]*\n)*\s*select\b/i;
 
 /**
- * Begins a transaction with its first statement. A SELECT is sent together with BEGIN. Any other statement is sent
+ * Begins a transaction with its first statements. SELECTs are sent together with BEGIN. Any other statement is sent
  * after it: if BEGIN failed, the statement would take effect outside a transaction. There are at most two attempts: the
  * first connection may have been lost while it was idle in the pool. Repeating is safe, because nothing is committed.
  */
-const begin = ({ pool, ceilingMs }: TransactionOptions, first: QueryConfig): Promise<Begun> =>
+const begin = (
+  { pool, ceilingMs }: TransactionOptions,
+  first: readonly QueryConfig[],
+): Promise<Begun> =>
   withRetry({ attempts: 2, isRetryable: isLost }, async () => {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
     if (left <= 0) throw deadlineExceeded();
@@ -131,14 +142,14 @@ const begin = ({ pool, ceilingMs }: TransactionOptions, first: QueryConfig): Pro
     try {
       const until = Date.now() + left;
       const text = `begin; set local transaction_timeout = ${Math.ceil(left)}`;
-      if (SELECT.test(first.text)) {
-        const [begun, response] = await together(client, left, [{ text }, first]);
+      if (first.every((query) => SELECT.test(query.text))) {
+        const [begun, ...responses] = await together(client, left, [{ text }, ...first]);
         resultOf(begun);
-        return { client, until, first: unlessLost(response) };
+        return { client, until, first: responses.map(unlessLost) };
       }
       await client.query(answeredWithin(left, { text }));
-      const [response] = await together(client, left, [first]);
-      return { client, until, first: unlessLost(response) };
+      const responses = await together(client, left, first);
+      return { client, until, first: responses.map(unlessLost) };
     } catch (error) {
       client.release(true);
       throw error;
@@ -150,7 +161,7 @@ async function together<Queries extends readonly QueryConfig[]>(
   client: PoolClient,
   left: number,
   queries: readonly [...Queries],
-): Promise<{ [Index in keyof Queries]: Response }> {
+): Promise<{ -readonly [Index in keyof Queries]: Response }> {
   const { stream } = client.connection;
   stream.cork();
   const responses = queries.map((query) => client.query(answeredWithin(left, query)));
@@ -168,16 +179,25 @@ function unlessLost(response: Response): Response {
   return response;
 }
 
-/** Sends a statement of the transaction. The first one begins it. */
-async function sendIn(transaction: OpenTransaction, query: QueryConfig): Promise<QueryResult> {
+/** Sends statements of the transaction together. The first ones begin it. Throws the error of the first that failed. */
+async function sendIn(
+  transaction: OpenTransaction,
+  ...queries: readonly QueryConfig[]
+): Promise<QueryResult[]> {
   requireOpen(transaction);
   if (!transaction.begun) {
-    transaction.begun = begin(transaction.options, query);
-    return resultOf((await transaction.begun).first);
+    transaction.begun = begin(transaction.options, queries);
+    return (await transaction.begun).first.map(resultOf);
   }
   const { client, until } = await transaction.begun;
   requireOpen(transaction);
-  return client.query(answeredWithin(timeUntil(until), query));
+  return (await together(client, timeUntil(until), queries)).map(resultOf);
+}
+
+async function sendOneIn(transaction: OpenTransaction, query: QueryConfig): Promise<QueryResult> {
+  const [result] = await sendIn(transaction, query);
+  if (!result) throw new Error("A statement has no response");
+  return result;
 }
 
 const timeUntil = (until: number): number => Math.max(0, until - Date.now());
@@ -200,7 +220,7 @@ async function end(
   if (!transaction.begun) {
     if (!statement) return [];
     // Begins the transaction.
-    const { rows } = await sendIn(transaction, statement);
+    const { rows } = await sendOneIn(transaction, statement);
     await endAfter(transaction, validateOnly);
     return rows;
   }
@@ -240,7 +260,9 @@ function lastQuery(
   params: readonly unknown[],
 ): QueryConfig | undefined {
   const values = [...params];
-  const parts = last ? [`changed as (${last.change})`] : [];
+  const { change, furtherChanges = [] } = last ?? {};
+  const parts = change === undefined ? [] : [`changed as (${change})`];
+  for (const further of furtherChanges) parts.push(`changed_${parts.length} as (${further})`);
   for (const [insert, rows] of validateOnly ? [] : inserts) {
     values.push(JSON.stringify(rows));
     parts.push(`inserted_${parts.length} as (${insert(`$${values.length}`)})`);
@@ -276,7 +298,7 @@ function ormContext(transaction: OpenTransaction) {
     async executeQuery({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
       // The ORM writes values into its SQL, and a NUL would end the statement early.
       if (sql.includes("\0")) throw unstorableText();
-      const send = () => sendIn(transaction, { text: sql, values: [...parameters] });
+      const send = () => sendOneIn(transaction, { text: sql, values: [...parameters] });
       const { command, rowCount, rows } = await (spansAreRecorded()
         ? traced(sql, false, send)
         : send());
@@ -299,9 +321,27 @@ export async function queryIn<Row>(
   params: readonly unknown[] = [],
 ): Promise<Row[]> {
   const transaction = transactionOf(em);
-  const send = () => sendIn(transaction, prepared(sql, params, transaction.options.named));
+  const send = () => sendOneIn(transaction, prepared(sql, params, transaction.options.named));
   const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
   return rows;
+}
+
+/**
+ * Runs two statements like `queryIn`, in this order and one round trip. The second one sees what was committed while the
+ * first one waited for the lock of a row.
+ */
+export async function queryBothIn<First, Second>(
+  em: EntityManager,
+  first: Statement,
+  second: Statement,
+): Promise<[First[], Second[]]> {
+  const transaction = transactionOf(em);
+  const { named } = transaction.options;
+  const queries = [first, second].map(({ sql, params }) => prepared(sql, params, named));
+  const send = () => sendIn(transaction, ...queries);
+  const text = `${first.sql};\n${second.sql}`;
+  const [one, other] = await (spansAreRecorded() ? traced(text, true, send) : send());
+  return [one?.rows ?? [], other?.rows ?? []];
 }
 
 /** Returns whether the query finds a row, in the transaction of `em`. */
@@ -330,7 +370,9 @@ export async function commitWith<Row>(
  */
 export function insertAtCommit(em: EntityManager, insert: InsertAtCommit, row: object): void {
   const { inserts } = transactionOf(em);
-  inserts.set(insert, [...(inserts.get(insert) ?? []), row]);
+  const rows = inserts.get(insert);
+  if (rows) rows.push(row);
+  else inserts.set(insert, [row]);
 }
 
 /** Calls `hook` after the transaction of `em` has committed. The hook is not called after a rollback. */
