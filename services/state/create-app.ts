@@ -6,6 +6,7 @@ import { ConfigError, createWake, derivedFrom, edition } from "@statehouse/runti
 import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app/app.ts";
 import type { AccessClient } from "./app/clients.ts";
+import { createNewUploads } from "./app/new-uploads.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
 import type { StateConfig } from "./config.ts";
@@ -50,6 +51,7 @@ export function createApp({
       sign: (claims) => uploadTokens().sign(claims),
       verify: (token, now) => uploadTokens().verify(token, now),
     },
+    newUploads: createNewUploads(),
     digestKey,
     wakes: { extraction: createWake(), purge: createWake(), blobDeletion: createWake() },
     edition: offered,

@@ -127,27 +127,39 @@ describe("the cost of a request", () => {
     });
   });
 
-  // Access reads the token, workspaces reads the lock, and state inserts the finalized version and may read its outputs
-  // for the document. The bytes wait for the disk, and then the commit.
-  test("writing inline state takes at most four transactions and two waits for the disk", async () => {
+  // Workspaces reads the lock. State begins and reads the rows that the write depends on; it writes all changes, reads the
+  // document, and commits. The bytes wait for the disk, and then the commit.
+  test("writing inline state has a fixed cost", async () => {
     const cost = await stateWrite((state) =>
       expectStatus(201, caller.post(versionsPath, inlineState(state))),
     );
-    expect(cost.waits).toBe(2);
-    expect(cost.transactions).toBeLessThanOrEqual(4);
+    expect(cost).toMatchObject({
+      ...{ statements: 7, transactions: 3, roundTrips: 4, waits: 2 },
+      services: {
+        access: authentications(1),
+        workspaces: { statements: 1, transactions: 1, roundTrips: 1 },
+        state: { statements: 5, transactions: 1, roundTrips: 2 },
+      },
+    });
   });
 
-  // State inserts the pending version and may read its outputs for the document, reads the version before the bytes, and
-  // finalizes it after them. Access also checks the creator's token after the bytes.
-  test("writing state by its upload URL takes at most seven transactions and three waits for the disk", async () => {
+  // The creation and the upload each have the statements of an inline write. Access also checks the creator's token after
+  // the bytes.
+  test("writing state by its upload URL has a fixed cost", async () => {
     const cost = await stateWrite(async (state) => {
       const { body } = await expectStatus(201, caller.post(versionsPath, announcement(state)));
       const url: string = body.data.attributes["hosted-state-upload-url"];
       const { status } = await fetch(url, { method: "PUT", body: Buffer.from(state.bytes) });
       expect(status).toBe(200);
     });
-    expect(cost.waits).toBe(3);
-    expect(cost.transactions).toBeLessThanOrEqual(7);
+    expect(cost).toMatchObject({
+      ...{ statements: 13, transactions: 5, roundTrips: 7, waits: 3 },
+      services: {
+        access: authentications(2),
+        workspaces: { statements: 1, transactions: 1, roundTrips: 1 },
+        state: { statements: 10, transactions: 2, roundTrips: 4 },
+      },
+    });
   });
 
   test("includes take a fixed number of calls for any number of rows", async () => {

@@ -7,6 +7,7 @@ import type { Creator } from "../domain/state-version.ts";
 import type { UploadTokens } from "../domain/upload-token.ts";
 import type { Leases, Reads, Tx } from "../store/nouns.ts";
 import type { AccessClient, WorkspacesClient } from "./clients.ts";
+import type { NewUploads } from "./new-uploads.ts";
 
 export interface Settings {
   /** Base of every URL in documents, without a trailing slash. */
@@ -43,6 +44,7 @@ export interface App {
   /** Returns the creator of a version with its current grants. Throws `unauthenticated` or `notFound`. */
   authenticateCreator(creator: Creator): Promise<Caller>;
   uploadTokens: UploadTokens;
+  newUploads: NewUploads;
   /** The current key of the digests with which versions are compared. */
   digestKey: () => DigestKey;
   /**

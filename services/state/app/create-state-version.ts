@@ -67,13 +67,14 @@ export async function createStateVersion(
   const create = (stored: readonly StoredInline[], used: Set<string>) =>
     app.transaction(async (tx) => {
       const now = app.now();
-      const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
+      const { serial } = announced;
+      const { workspaceState, known } = await tx.stateWrites.getForCreation(workspaceId, {
+        ...{ epoch: lock?.epoch ?? 0n, serial },
+      });
       applyPlacement(workspaceState, placement);
       authorize(caller, "state:write", targetOf(workspaceState));
       requireOwnRun(workspaceId, seesRun ? runWorkspaceId : null);
       const epoch = writableEpoch(workspaceState, lock, caller.principal);
-      const { serial } = announced;
-      const known = await tx.stateVersions.listBeforeCreation(workspaceId, { epoch, serial });
       const attach = async (version: StateVersion) => {
         used.clear();
         for (const content of stored) {
@@ -88,11 +89,11 @@ export async function createStateVersion(
         repeated.createdTokenId = caller.principal.tokenId ?? null;
         if (inline && repeated.status === "pending") repeated.intermediate = false;
         await attach(repeated);
-        return await tx.stateVersions.getView(repeated.id);
+        return await tx.stateWrites.commitRepeat(workspaceState, repeated);
       }
       requireSuccession(announced, epoch, known);
 
-      await discardSuperseded(app, tx, workspaceState, known, now);
+      const superseded = await discardSuperseded(app, tx, workspaceState, known, now);
       const created = newStateVersion({
         id,
         workspaceId,
@@ -112,15 +113,17 @@ export async function createStateVersion(
       });
       await tx.record(stateVersionCreated(workspaceState, created));
       await attach(created);
-      await tx.stateVersions.save(created);
-      if (outputs) await tx.stateVersionOutputs.saveAll(created.id, outputs);
-      return await tx.stateVersions.getView(created.id);
+      if (outputs) tx.stateVersionOutputs.saveAll(created.id, outputs);
+      return await tx.stateWrites.commitCreation(workspaceState, created, superseded);
     });
 
   const version = await commitStored(app, contents, inlined, (stored, used) => {
     const attempts = stored.map(({ attempt }) => attempt);
     return beforeSweeping(app, attempts, () => create(stored, used));
   });
+  if (version.status === "pending" && caller.kind === "principal") {
+    app.newUploads.add({ ...version, createdTokenId: caller.principal.tokenId ?? null });
+  }
 
   // If the request is a repeat, its version can already have its content, and its upload window can have ended. Its
   // URLs then get a new expiry, because uploading the same bytes again must still return 200.

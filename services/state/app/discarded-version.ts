@@ -25,19 +25,21 @@ export async function deleteContentsOfDiscarded(
   for (const version of discarded) await tx.record(stateVersionDiscarded(workspaceState, version));
 }
 
-/** Discards the pending versions among `known` before a newer version is created. */
+/** Discards the pending versions among `known` before a newer version is created. Returns them. */
 export async function discardSuperseded(
   app: App,
   tx: Tx,
   workspaceState: WorkspaceState,
   known: readonly StateVersion[],
   now: Date,
-): Promise<void> {
-  for (const superseded of known.filter(({ status }) => status === "pending")) {
+): Promise<StateVersion[]> {
+  const pending = known.filter(({ status }) => status === "pending");
+  for (const superseded of pending) {
     discard(superseded);
     touch(workspaceState, now);
     await deleteContentsOfDiscarded(app, tx, workspaceState, [superseded]);
   }
+  return pending;
 }
 
 const BATCH = 100;

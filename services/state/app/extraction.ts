@@ -50,10 +50,12 @@ export const storeExtraction = (
   extraction: PackedExtraction,
 ): Promise<void> =>
   changeClaimed(app, claim, async (tx, { workspaceState, version }) => {
-    if (workspaceState.currentVersionId === version.id) {
-      await tx.workspaceResources.replace(version, extraction.instances);
+    const isCurrent = workspaceState.currentVersionId === version.id;
+    const replaced = isCurrent && tx.workspaceResources.replace(version, extraction.instances);
+    if (version.resourcesProcessed) {
+      await replaced;
+      return endRepeatedExtraction(version);
     }
-    if (version.resourcesProcessed) return endRepeatedExtraction(version);
     const { serial } = extraction;
     if (serial !== null && serial !== version.serial) {
       const serials = { requested: String(version.serial), inFile: String(serial) };
@@ -63,10 +65,14 @@ export const storeExtraction = (
       );
     }
     setExtracted(version, extraction);
-    await tx.stateVersions.setInventory(version.id, extraction);
-    if (extraction.digests) await tx.stateVersionDigests.save(version.id, extraction.digests);
+    // Sent together.
+    await Promise.all([
+      replaced,
+      tx.stateVersions.setInventory(version.id, extraction),
+      extraction.digests && tx.stateVersionDigests.save(version.id, extraction.digests),
+    ]);
     if (!version.outputsGiven) {
-      await tx.stateVersionOutputs.saveAll(version.id, extraction.outputs);
+      tx.stateVersionOutputs.saveAll(version.id, extraction.outputs);
     }
     await recordProcessed(app, tx, workspaceState, version);
   });
@@ -115,12 +121,12 @@ const changeClaimed = (
   ) => Promise<void>,
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    const workspaceState = await tx.workspaceStates.findForUpdate(claim.workspaceId);
+    const { workspaceId, versionId } = claim;
+    const { workspaceState, version } = await tx.stateWrites.findForUpdate(workspaceId, versionId);
     if (!workspaceState || workspaceState.droppedAt) return;
-    const version = await tx.stateVersions.findForUpdate(claim.versionId);
-    if (version && holdsClaim(version, claim.attempt)) {
-      await change(tx, { workspaceState, version });
-    }
+    if (!version || !holdsClaim(version, claim.attempt)) return;
+    await change(tx, { workspaceState, version });
+    await tx.stateWrites.commit(workspaceState, version);
   });
 
 async function recordProcessed(

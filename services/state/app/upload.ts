@@ -1,6 +1,5 @@
 import type { Caller } from "@statehouse/authorization";
 import { runAs, runWithDeadline } from "@statehouse/runtime";
-import { Blob } from "../domain/blob.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionFinalized, workspaceStateChanged } from "../domain/events.ts";
 import { requireUnsealed } from "../domain/lock-epoch.ts";
@@ -54,7 +53,8 @@ export async function beginUpload(
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
 ): Promise<UploadOpening> {
-  const target = await app.reads.stateVersions.getForUpload(versionId);
+  const target =
+    app.newUploads.take(versionId, kind) ?? (await app.reads.stateVersions.getForUpload(versionId));
   if (target.workspaceId !== workspaceId) throw stateVersionNotFound();
   requireUndeleted(target);
   const stored = contentOf(target, kind);
@@ -97,7 +97,7 @@ export const finishUpload = (
   attempt: UploadAttempt,
 ): Promise<UploadOutcome> =>
   beforeSweeping(app, [attempt], async () =>
-    commitUpload(app, target, { kind, attempt }, await creatorAtEnd(app, target)),
+    commit(app, target, { kind, attempt }, await creatorAtEnd(app, target)),
   );
 
 /**
@@ -115,21 +115,22 @@ export function beforeSweeping<T>(
   return attempts.length === 0 ? work() : runWithDeadline(Math.min(...deadlines), work);
 }
 
-const commitUpload = (
+const commit = (
   app: App,
   { workspaceId, id }: UploadTarget,
   content: { kind: ContentKind; attempt: UploadAttempt },
   creator: Caller,
 ): Promise<UploadOutcome> =>
   app.transaction(async (tx) => {
-    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    const { workspaceState, version } = await tx.stateWrites.findForUpdate(workspaceId, id);
     if (!workspaceState || workspaceState.droppedAt) throw stateVersionNotFound();
-    const version = await tx.stateVersions.getForUpdate(id);
-    if (version.workspaceId !== workspaceId) throw stateVersionNotFound();
+    if (version?.workspaceId !== workspaceId) throw stateVersionNotFound();
     requireWritable(creator, targetOf(workspaceState));
     const change = { workspaceState, version, ...content, now: app.now() };
     // An upload acts as the version's creator, because the upload URL is part of the response to the creator's request.
-    return runAs(actorOf(creator), () => attachContent(app, tx, change));
+    const outcome = await runAs(actorOf(creator), () => attachContent(app, tx, change));
+    if (outcome === "stored") await tx.stateWrites.commit(workspaceState, version);
+    return outcome;
   });
 
 interface ContentChange {
@@ -167,8 +168,7 @@ export async function attachContent(
   }
   const { workspaceId } = workspaceState;
   const { blobKey: key, size, sha256 } = attempt;
-  const blob = { key, workspaceId, size: BigInt(size), sha256, references: 1, createdAt: now };
-  await tx.blobs.save(new Blob(blob));
+  tx.blobs.save({ key, workspaceId, size: BigInt(size), sha256, references: 1, createdAt: now });
   return "stored";
 }
 

@@ -1,19 +1,13 @@
 import type { WorkspaceId } from "./ids.ts";
 
 /** Bytes in the blob store that state versions refer to. */
-export class Blob {
+export interface Blob {
   /** Key in the store; each upload attempt has its own. */
-  declare key: string;
-  declare workspaceId: WorkspaceId;
-  declare size: bigint;
-  declare sha256: string;
+  key: string;
+  workspaceId: WorkspaceId;
+  size: bigint;
+  sha256: string;
   /** Number of references from state versions to these bytes. */
-  declare references: number;
-  declare createdAt: Date;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
+  references: number;
+  createdAt: Date;
 }
-
-type Fields = { [Name in keyof Blob]: Blob[Name] };

@@ -1,20 +1,16 @@
-import { EntitySchema } from "@mikro-orm/core";
-import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
-import { bigint, integer, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
-import { Blob } from "../domain/blob.ts";
+import {
+  type Database,
+  type EntityManager,
+  type InsertAtCommit,
+  insertAtCommit,
+  queryIn,
+} from "@statehouse/postgres";
+import type { Blob } from "../domain/blob.ts";
 
-const entity = new EntitySchema({
-  class: Blob,
-  tableName: "blobs",
-  properties: {
-    key: primaryKey,
-    workspaceId: text,
-    size: bigint,
-    sha256: text,
-    references: integer,
-    createdAt: timestamptz,
-  },
-});
+const insertBlobs: InsertAtCommit = (rows) => `
+  insert into blobs (key, workspace_id, size, sha256, "references", created_at)
+  select * from jsonb_to_recordset(${rows}::jsonb) as r (key text, workspace_id text, size bigint,
+    sha256 text, "references" integer, created_at timestamptz)`;
 
 /** Locks the blobs, so that no other transaction adds or removes references before this transaction ends. */
 const lockBlobs = (em: EntityManager, keys: readonly string[]) =>
@@ -43,7 +39,13 @@ export interface BlobRelease {
 }
 
 const rows = (em: EntityManager) => ({
-  save: (blob: Blob): Promise<void> => em.persist(blob).flush(),
+  /** Inserts the blob with the commit. */
+  save({ key, workspaceId, size, sha256, references, createdAt }: Blob): void {
+    insertAtCommit(em, insertBlobs, {
+      ...{ key, workspace_id: workspaceId, size: String(size), sha256, references },
+      created_at: createdAt,
+    });
+  },
 
   async lock(keys: readonly string[]): Promise<void> {
     await lockBlobs(em, keys);
@@ -99,4 +101,4 @@ const reads = (database: Database) => ({
   },
 });
 
-export const blobs = { entity, rows, reads };
+export const blobs = { rows, reads };

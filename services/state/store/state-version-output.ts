@@ -1,6 +1,8 @@
 import {
   type Database,
   type EntityManager,
+  type InsertAtCommit,
+  insertAtCommit,
   offsetOf,
   type Page,
   type PageInput,
@@ -50,37 +52,30 @@ interface OutputRow {
 const clearValue = (row: Pick<OutputRow, "id" | "value" | "sealed_value">, sealer: Sealer) =>
   row.sealed_value === null ? row.value : sealer.unseal(row.sealed_value, outputPlace(row.id));
 
-/** Inserts a version's outputs in one statement; sensitive values are encrypted. */
-async function insertOutputs(
+const insertRows: InsertAtCommit = (rows) => `
+  insert into state_version_outputs (id, state_version_id, position, name, sensitive, type,
+    detailed_type, value, sealed_value)
+  select * from json_to_recordset(${rows}) as given (id text, state_version_id text,
+    position integer, name text, sensitive boolean, type text, detailed_type text, value text,
+    sealed_value text)`;
+
+/** Inserts a version's outputs with the commit; sensitive values are encrypted. */
+function insertOutputs(
   em: EntityManager,
   sealer: Sealer,
   versionId: StateVersionId,
   outputs: readonly ExtractedOutput[],
-): Promise<void> {
-  if (outputs.length === 0) return;
-  const rows = outputs.map((output, position) => {
+): void {
+  for (const [position, output] of outputs.entries()) {
     const id = newId("wsout");
     const { name, sensitive, type, detailedTypeJson, valueJson } = output;
-    return {
-      id,
-      position,
-      name,
-      sensitive,
-      type,
+    insertAtCommit(em, insertRows, {
+      ...{ id, state_version_id: versionId, position, name, sensitive, type },
       detailed_type: detailedTypeJson,
       value: sensitive ? null : valueJson,
       sealed_value: sensitive ? sealer.seal(valueJson, outputPlace(id)) : null,
-    };
-  });
-  await queryIn(
-    em,
-    `insert into state_version_outputs
-       (id, state_version_id, position, name, sensitive, type, detailed_type, value, sealed_value)
-     select id, $1, position, name, sensitive, type, detailed_type, value, sealed_value
-     from json_to_recordset($2) as given (id text, position integer, name text, sensitive boolean,
-       type text, detailed_type text, value text, sealed_value text)`,
-    [versionId, JSON.stringify(rows)],
-  );
+    });
+  }
 }
 
 /** Copies the outputs of one version to another. */
@@ -105,7 +100,7 @@ export async function copyOutputs(
     detailedTypeJson: row.detailed_type,
     valueJson: clearValue(row, sealer) ?? "null",
   }));
-  await insertOutputs(em, sealer, to, outputs);
+  insertOutputs(em, sealer, to, outputs);
 }
 
 /** Deletes the outputs of versions that the transaction has locked. */
@@ -128,7 +123,8 @@ const includedOutputs = ({ length }: readonly string[]): number =>
   length === 1 ? MAX_INCLUDED_OUTPUTS : MAX_LISTED_OUTPUTS;
 
 const rows = (em: EntityManager, sealer: Sealer) => ({
-  saveAll: (versionId: StateVersionId, outputs: readonly ExtractedOutput[]): Promise<void> =>
+  /** Inserts the outputs with the commit. */
+  saveAll: (versionId: StateVersionId, outputs: readonly ExtractedOutput[]): void =>
     insertOutputs(em, sealer, versionId, outputs),
 
   /** Deletes the outputs of versions whose rows the transaction has locked. */

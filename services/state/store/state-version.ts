@@ -1,5 +1,4 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
-import { listed, type Published, type PublishedEvents, published } from "@statehouse/events";
+import { LockMode } from "@mikro-orm/core";
 import {
   type Database,
   type EntityManager,
@@ -12,27 +11,18 @@ import {
   type Sealer,
   withTotal,
 } from "@statehouse/postgres";
-import {
-  bigint,
-  boolean,
-  integer,
-  optional,
-  primaryKey,
-  text,
-  timestamptz,
-} from "@statehouse/postgres/columns";
-import * as events from "@statehouse/proto/statehouse/state/v1/events";
 import { stateVersionNotFound } from "../domain/errors.ts";
-import type { StateEvent } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { PackedExtraction } from "../domain/packed-extraction.ts";
-import { StateVersion, type StateVersionView } from "../domain/state-version.ts";
+import type { StateVersion, StateVersionView } from "../domain/state-version.ts";
 import type { UploadTarget } from "../domain/state-version-upload.ts";
 import type { WorkspaceStateView } from "../domain/workspace-state.ts";
 import { shareBlobs } from "./blob.ts";
 import { usageBasedBilling } from "./organization-billing.ts";
-import { copyDigests, deleteDigests, differenceFields } from "./state-version-digest.ts";
+import { copyDigests, deleteDigests } from "./state-version-digest.ts";
+import { listedStateVersions, publishedOfStateVersions } from "./state-version-events.ts";
 import { copyOutputs, deleteOutputs } from "./state-version-output.ts";
+import { latestVersions, stateVersionSchema } from "./state-version-table.ts";
 import {
   bigintOf,
   inListOf,
@@ -51,58 +41,9 @@ import {
   workspaceStateViewOf,
 } from "./workspace-state.ts";
 
-/** Omits resources, modules and providers: they may be large, and no domain rule uses them. */
-const entity = new EntitySchema({
-  class: StateVersion,
-  tableName: "state_versions",
-  properties: {
-    id: primaryKey,
-    workspaceId: text,
-    position: bigint,
-    lockEpoch: bigint,
-    serial: bigint,
-    md5: text,
-    lineage: text,
-    status: text,
-    intermediate: boolean,
-    createdAt: timestamptz,
-    createdByType: text,
-    createdById: text,
-    createdTokenId: optional(text),
-    runId: optional(text),
-    expiresAt: timestamptz,
-    blobKey: optional(text),
-    size: optional(bigint),
-    sha256: optional(text),
-    jsonBlobKey: optional(text),
-    jsonSize: optional(bigint),
-    jsonSha256: optional(text),
-    outputsGiven: boolean,
-    resourcesProcessed: boolean,
-    resourceCount: integer,
-    billableResourceCount: optional(integer),
-    formatVersion: optional(integer),
-    engineVersion: optional(text),
-    extractionDueAt: optional(timestamptz),
-    extractionAttempts: integer,
-    extractionError: optional(text),
-    rollbackVersionId: optional(text),
-    softDeletedAt: optional(timestamptz),
-  },
-});
-
 const fromVersions =
   "from state_versions version join workspace_states workspace using (workspace_id)";
 const selectVersions = `select ${stateVersionColumns}, ${workspaceStateColumns} ${fromVersions}`;
-
-/** SQL: ids of the newest version, the newest version that is not discarded, and all pending versions. */
-const latestVersions = `
-  (select id from state_versions where workspace_id = $1 order by position desc limit 1)
-  union
-  (select id from state_versions where workspace_id = $1 and status <> 'discarded'
-   order by position desc limit 1)
-  union
-  select id from state_versions where workspace_id = $1 and status = 'pending'`;
 
 const rows = (em: EntityManager, sealer: Sealer) => {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -111,12 +52,12 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     const found = await queryIn<{ id: StateVersionId }>(em, sql, params);
     if (found.length === 0) return [];
     const ids = found.map(({ id }) => id);
-    return em.find(entity, { id: { $in: ids } }, { lockMode, orderBy: { id: 1 } });
+    return em.find(stateVersionSchema, { id: { $in: ids } }, { lockMode, orderBy: { id: 1 } });
   };
 
   return {
     async findForUpdate(id: StateVersionId): Promise<StateVersion | undefined> {
-      return (await em.findOne(entity, { id }, { lockMode })) ?? undefined;
+      return (await em.findOne(stateVersionSchema, { id }, { lockMode })) ?? undefined;
     },
 
     async getForUpdate(id: StateVersionId): Promise<StateVersion> {
@@ -135,21 +76,6 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       if (!row) throw stateVersionNotFound();
       return viewOf(row);
     },
-
-    /**
-     * Returns the newest version, the newest version that is not discarded, all pending versions, and those with this
-     * epoch and serial.
-     */
-    listBeforeCreation: (
-      workspaceId: WorkspaceId,
-      { epoch, serial }: { epoch: bigint; serial: bigint },
-    ): Promise<StateVersion[]> =>
-      listForUpdate(
-        // index: state_versions_creation
-        `select id from state_versions where workspace_id = $1 and lock_epoch = $2 and serial = $3
-         union ${latestVersions}`,
-        [workspaceId, epoch, serial],
-      ),
 
     /**
      * Returns the source, the newest version, the newest version that is not discarded, all pending versions, and the
@@ -179,8 +105,6 @@ const rows = (em: EntityManager, sealer: Sealer) => {
            and status = 'finalized' and position > $2`,
         [workspaceId, position],
       ),
-
-    save: (version: StateVersion): Promise<void> => em.persist(version).flush(),
 
     /** Saves a copy that shares the source's blobs, and copies the source's outputs and resources to it. */
     async saveCopy(copy: StateVersion, sourceId: StateVersionId): Promise<void> {
@@ -385,100 +309,10 @@ const reads = (database: Database) => {
   };
 };
 
-type VersionEvent = Extract<StateEvent, { type: `stateVersion${string}` }>;
-
-type ListedVersion = Pick<
-  StateVersion,
-  "id" | "workspaceId" | "status" | "intermediate" | "rollbackVersionId"
-> & {
-  key: string;
-  revision: number;
-  organizationId: string;
-  serial: number;
-  size: number | null;
-};
-
-/**
- * Selects, for subscribers, at most $3 versions of organization $2 after the id $1; versions of all organizations if $2
- * is null.
- */
-const listedVersions = `-- index: state_versions_pkey, workspace_states_pkey
-  select v.id as key, v.id, v.workspace_id as "workspaceId", v.status, v.intermediate,
-    v.rollback_version_id as "rollbackVersionId", v.serial, v.size,
-    workspace.organization_id as "organizationId", workspace.revision
-  from state_versions v join workspace_states workspace on workspace.workspace_id = v.workspace_id
-  where v.id > $1 and ($2::text is null or workspace.organization_id = $2) and ${isVisible}
-  order by v.id limit $3`;
-
-const endOf: Partial<Record<StateVersion["status"], Published["schema"]>> = {
-  discarded: events.StateVersionDiscardedSchema,
-  backing_data_soft_deleted: events.StateVersionSoftDeletedSchema,
-  backing_data_permanently_deleted: events.StateVersionPermanentlyDeletedSchema,
-};
-
-const listedEvents = (version: ListedVersion): Published[] => {
-  const { id, workspaceId, organizationId, status, intermediate } = version;
-  const ofVersion = { stateVersionId: id, workspaceId, organizationId };
-  const serial = BigInt(version.serial);
-  const end = endOf[status];
-  return [
-    published(events.StateVersionCreatedSchema, workspaceId, {
-      ...ofVersion,
-      serial,
-      rollbackStateVersionId: version.rollbackVersionId ?? "",
-    }),
-    ...(status === "pending" || status === "discarded"
-      ? []
-      : [
-          published(events.StateVersionFinalizedSchema, workspaceId, {
-            ...ofVersion,
-            serial,
-            size: BigInt(version.size ?? 0),
-            intermediate,
-          }),
-        ]),
-    ...(end ? [{ schema: end, subject: workspaceId, fields: ofVersion }] : []),
-  ];
-};
-
 export const stateVersions = {
-  entity,
+  entity: stateVersionSchema,
   rows,
   reads,
-  listed: listed({
-    schemas: [
-      events.StateVersionCreatedSchema,
-      events.StateVersionFinalizedSchema,
-      events.StateVersionDiscardedSchema,
-      events.StateVersionSoftDeletedSchema,
-      events.StateVersionPermanentlyDeletedSchema,
-    ],
-    select: listedVersions,
-    events: listedEvents,
-  }),
-  // Messages never contain output values. The workspace is the subject of each event.
-  published: {
-    stateVersionCreated: ({ type, rollbackStateVersionId, ...event }) =>
-      published(events.StateVersionCreatedSchema, event.workspaceId, {
-        ...event,
-        rollbackStateVersionId: rollbackStateVersionId ?? "",
-      }),
-    stateVersionFinalized: ({ type, ...event }) =>
-      published(events.StateVersionFinalizedSchema, event.workspaceId, event),
-    stateVersionDiscarded: ({ type, ...event }) =>
-      published(events.StateVersionDiscardedSchema, event.workspaceId, event),
-    stateVersionProcessed: ({ type, comparison, ...event }) =>
-      published(events.StateVersionProcessedSchema, event.workspaceId, {
-        ...event,
-        ...differenceFields(comparison),
-      }),
-    stateVersionSoftDeleted: ({ type, ...event }) =>
-      published(events.StateVersionSoftDeletedSchema, event.workspaceId, event),
-    stateVersionRestored: ({ type, ...event }) =>
-      published(events.StateVersionRestoredSchema, event.workspaceId, event),
-    stateVersionPermanentlyDeleted: ({ type, ...event }) =>
-      published(events.StateVersionPermanentlyDeletedSchema, event.workspaceId, event),
-    stateVersionsCollected: ({ type, ...event }) =>
-      published(events.StateVersionsCollectedSchema, event.workspaceId, event),
-  } satisfies PublishedEvents<VersionEvent>,
+  listed: listedStateVersions,
+  published: publishedOfStateVersions,
 };

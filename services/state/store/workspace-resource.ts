@@ -17,10 +17,29 @@ import type {
   WorkspaceResource,
 } from "../domain/workspace-resource.ts";
 
-/** SQL: the extracted instances as rows; $2 is JSON of `ResourceInstance[]`. */
-const found = `with found as materialized (
-  select * from json_to_recordset($2) as given (address text, name text, module text,
-    provider text, type text, "nameIndex" text, digest text))`;
+/**
+ * SQL: replaces the resources of workspace $1 with the instances in $2, JSON of `ResourceInstance[]`. The three changes
+ * concern different resources, so their order does not matter.
+ */
+const replaceResources = `-- index: workspace_resources_address
+  with found as materialized (
+    select * from json_to_recordset($2) as given (address text, name text, module text,
+      provider text, type text, "nameIndex" text, digest text)),
+  removed as (
+    delete from workspace_resources known where workspace_id = $1
+      and not exists (select from found where found.address = known.address)),
+  changed as (
+    update workspace_resources known set provider = found.provider, digest = found.digest,
+      updated_at = $3, modified_by = $4
+    from found where known.workspace_id = $1 and known.address = found.address
+      and (known.digest, known.provider) <> (found.digest, found.provider))
+  insert into workspace_resources (workspace_id, id, address, name, module, provider, type,
+    name_index, digest, created_at, updated_at, modified_by)
+  select $1, 'wsr-' || right(replace(gen_random_uuid()::text, '-', ''), 16), address, name,
+    module, provider, type, "nameIndex", digest, $3, $3, $4
+  from found where not exists (
+    select from workspace_resources known
+    where known.workspace_id = $1 and known.address = found.address)`;
 
 const rows = (em: EntityManager) => ({
   /**
@@ -31,35 +50,7 @@ const rows = (em: EntityManager) => ({
     { id, workspaceId, createdAt }: Pick<StateVersion, "id" | "workspaceId" | "createdAt">,
     instances: string,
   ): Promise<void> {
-    await queryIn(
-      em,
-      // index: workspace_resources_address
-      `${found}
-       delete from workspace_resources known where workspace_id = $1
-         and not exists (select from found where found.address = known.address)`,
-      [workspaceId, instances],
-    );
-    await queryIn(
-      em,
-      `${found}
-       update workspace_resources known set provider = found.provider, digest = found.digest,
-         updated_at = $3, modified_by = $4
-       from found where known.workspace_id = $1 and known.address = found.address
-         and (known.digest, known.provider) <> (found.digest, found.provider)`,
-      [workspaceId, instances, createdAt, id],
-    );
-    await queryIn(
-      em,
-      `${found}
-       insert into workspace_resources (workspace_id, id, address, name, module, provider, type,
-         name_index, digest, created_at, updated_at, modified_by)
-       select $1, 'wsr-' || right(replace(gen_random_uuid()::text, '-', ''), 16), address, name,
-         module, provider, type, "nameIndex", digest, $3, $3, $4
-       from found where not exists (
-         select from workspace_resources known
-         where known.workspace_id = $1 and known.address = found.address)`,
-      [workspaceId, instances, createdAt, id],
-    );
+    await queryIn(em, replaceResources, [workspaceId, instances, createdAt, id]);
   },
 
   async removeAll(workspaceId: WorkspaceId): Promise<void> {

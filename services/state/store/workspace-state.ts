@@ -22,23 +22,25 @@ import {
 } from "../domain/workspace-state.ts";
 import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-view.ts";
 
+export const stateColumns = {
+  workspaceId: primaryKey,
+  organizationId: optional(text),
+  projectId: optional(text),
+  placementVersion: bigint,
+  sealedEpoch: bigint,
+  currentVersionId: optional(text),
+  currentPosition: bigint,
+  resourceCount: integer,
+  latestChangeAt: optional(timestamptz),
+  revision: bigint,
+  droppedAt: optional(timestamptz),
+  purgedAt: optional(timestamptz),
+};
+
 const entity = new EntitySchema({
   class: WorkspaceState,
   tableName: "workspace_states",
-  properties: {
-    workspaceId: primaryKey,
-    organizationId: optional(text),
-    projectId: optional(text),
-    placementVersion: bigint,
-    sealedEpoch: bigint,
-    currentVersionId: optional(text),
-    currentPosition: bigint,
-    resourceCount: integer,
-    latestChangeAt: optional(timestamptz),
-    revision: bigint,
-    droppedAt: optional(timestamptz),
-    purgedAt: optional(timestamptz),
-  },
+  properties: stateColumns,
 });
 
 /** SQL: true if `workspace` is not dropped and has a placement. */

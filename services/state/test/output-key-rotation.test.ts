@@ -26,7 +26,9 @@ test("after key rotation the old key is not needed, and all values are unchanged
     database,
     createSealer({ keys: old }),
   )(async (tx) => {
-    const workspaceState = await tx.workspaceStates.getOrInsertForUpdate("ws-a");
+    const { workspaceState } = await tx.stateWrites.getForCreation("ws-a", {
+      ...{ epoch: 1n, serial: 1n },
+    });
     workspaceState.organizationId = "org-1";
     workspaceState.projectId = "prj-1";
     const version = newStateVersion({
@@ -46,8 +48,7 @@ test("after key rotation the old key is not needed, and all values are unchanged
       expiresAt: new Date(),
       outputsGiven: true,
     });
-    await tx.stateVersions.save(version);
-    await tx.stateVersionOutputs.saveAll(
+    tx.stateVersionOutputs.saveAll(
       version.id,
       names.map((name) => ({
         name,
@@ -57,6 +58,7 @@ test("after key rotation the old key is not needed, and all values are unchanged
         valueJson: JSON.stringify(name),
       })),
     );
+    await tx.stateWrites.commitCreation(workspaceState, version, []);
   });
   const both = createSealer({ keys: `${current},${old}` });
   expect(await rotateColumnKeys(database, both, sealedOutputs)).toBe(1200);

@@ -122,12 +122,32 @@ beforeAll(async () => {
   )(async (tx) => {
     await tx.workspaceStates.sealWithoutOpenVersions("ws-5", 1n);
   });
-  await transactions(
-    database,
-    sealer,
-  )(async (tx) => {
+  const write = transactions(database, sealer);
+  await write(async (tx) => {
+    await tx.stateWrites.getForCreation("ws-newer", { epoch: 1n, serial: 1n });
+    const { workspaceState, known } = await tx.stateWrites.getForCreation("ws-8", {
+      ...{ epoch: 3n, serial: 3n },
+    });
+    expect(known.map(({ id }) => id)).toEqual(["sv-43", "sv-44"]);
+    const created = madeVersion({ id: "sv-created", workspaceId: "ws-8", position: 9n });
+    const view = await tx.stateWrites.commitCreation(workspaceState, created, known);
+    expect(view).toMatchObject({ id: "sv-created", previousVersionId: "sv-44", md5: "" });
+  });
+  await write(async (tx) => {
+    const { workspaceState, version } = await tx.stateWrites.findForUpdate("ws-8", "sv-44");
+    if (!workspaceState || !version) throw new Error("a row is missing");
+    await tx.stateWrites.commit(workspaceState, version);
+  });
+  await write(async (tx) => {
+    const { workspaceState, known } = await tx.stateWrites.getForCreation("ws-8", {
+      ...{ epoch: 3n, serial: 3n },
+    });
+    const [version] = known;
+    if (!version) throw new Error("a row is missing");
+    await tx.stateWrites.commitRepeat(workspaceState, version);
+  });
+  await write(async (tx) => {
     await tx.workspaceStates.getOrInsertForUpdate("ws-new");
-    await tx.stateVersions.listBeforeCreation("ws-5", { epoch: 3n, serial: 3n });
     await tx.stateVersions.listBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
     await tx.stateVersions.listBeforeSealing("ws-5", 2n);
     await tx.stateVersions.getView("sv-29");

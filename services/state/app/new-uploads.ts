@@ -1,0 +1,35 @@
+import { LRUCache } from "lru-cache";
+import type { StateVersionId } from "../domain/ids.ts";
+import type { UploadTarget } from "../domain/state-version-upload.ts";
+import type { ContentKind } from "../domain/upload-token.ts";
+
+/**
+ * The versions that this process has just created, in the form that their uploads read. Clients upload the state as soon
+ * as they have received the URL, and such an upload need not read the version before it stores the bytes (section (f) of
+ * the bench). What has changed since the creation is noticed by the transaction after the bytes, as for changes during
+ * an upload (ADR 76).
+ */
+export interface NewUploads {
+  add(target: UploadTarget): void;
+  /** Returns the version; once for each kind of content, and only for a short time after its creation. */
+  take(id: StateVersionId, kind: ContentKind): UploadTarget | undefined;
+}
+
+const MAX_TARGETS = 10_000;
+const TTL_MS = 10_000;
+
+export function createNewUploads(): NewUploads {
+  const targets = new LRUCache<string, UploadTarget>({ max: MAX_TARGETS, ttl: TTL_MS });
+  return {
+    add(target) {
+      targets.set(`${target.id} raw`, target);
+      targets.set(`${target.id} json`, target);
+    },
+    take(id, kind) {
+      const key = `${id} ${kind}`;
+      const target = targets.get(key);
+      targets.delete(key);
+      return target;
+    },
+  };
+}
