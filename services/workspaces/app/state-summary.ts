@@ -3,13 +3,23 @@ import type { WorkspaceId } from "../domain/ids.ts";
 import { applyStateSummary, type StateSummary, setStateSummary } from "../domain/state-summary.ts";
 import type { App } from "./app.ts";
 
-/** Reads the current state summaries of these workspaces from the state service and stores them. */
+/**
+ * Reads the current state summaries of these workspaces from the state service, and stores those that are newer than the
+ * stored ones. Most are not, because unlocking a workspace stores its summary.
+ */
 export async function refreshSummaries(app: App, ids: readonly WorkspaceId[]): Promise<void> {
-  for (const { workspaceId, summary, dropped } of await app.state.listWorkspaces({
-    workspaceIds: ids,
-  })) {
-    const id = ids.find((known) => known === workspaceId);
-    if (id && !dropped) await applySummary(app, id, summary);
+  const known = new Map<string, WorkspaceId>(ids.map((id) => [id, id]));
+  const found = (await app.state.listWorkspaces({ workspaceIds: ids })).flatMap((state) => {
+    const id = known.get(state.workspaceId);
+    return id && !state.dropped ? [{ id, summary: state.summary }] : [];
+  });
+  const outdated = new Set(
+    await app.reads.workspaces.listWithOlderState(
+      found.map(({ id, summary: { revision } }) => ({ id, revision })),
+    ),
+  );
+  for (const { id, summary } of found) {
+    if (outdated.has(id)) await applySummary(app, id, summary);
   }
 }
 
@@ -23,8 +33,10 @@ export const applySummary = (
   summary: StateSummary,
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    const workspace = await tx.workspaces.findForUpdate({ id: workspaceId });
-    if (workspace && applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
+    const workspace = await tx.workspaceLocks.findForUpdate(workspaceId);
+    if (!workspace || summary.revision <= workspace.stateRevision) return;
+    if (applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
+    await tx.workspaceLocks.commitSummary(workspace);
   });
 
 /**

@@ -35,7 +35,7 @@ import {
   type WorkspaceSettings,
 } from "../domain/workspace-settings.ts";
 import type { Tx } from "../store/nouns.ts";
-import type { CreationContext } from "../store/workspace.ts";
+import type { CreationContext } from "../store/workspace-creation.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import { withConsumerActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
@@ -74,7 +74,7 @@ export async function createWorkspace(
   const view = await app.transaction(
     async (tx) => {
       const name = wanted.settings.name ?? "";
-      const context = await tx.workspaces.creationContext({
+      const context = await tx.workspaceCreations.context({
         ...{ organizationName, projectId: wanted.projectId, name },
       });
       const { organizationId, projectId, inherited, plan, nameTaken } = context;
@@ -98,7 +98,7 @@ export async function createWorkspace(
       await checkLimit(tx, context, problems);
       problems.throwIfAny();
       await tx.record(workspaceCreated(workspace));
-      if (tags.wanted.size === 0) return tx.workspaces.commit(workspace);
+      if (tags.wanted.size === 0) return tx.workspaceCreations.commit(workspace);
       // Saved after the workspace, because bindings refer to its row, and before its document is read, which contains
       // them.
       await tx.workspaces.save(workspace);
@@ -117,7 +117,7 @@ async function checkLimit(
   problems: Problems,
 ): Promise<void> {
   if (workspaceLimit === null) return;
-  const count = await tx.workspaces.countForLimit(organizationId);
+  const count = await tx.workspaceCreations.countForLimit(organizationId);
   if (count >= workspaceLimit) problems.add("", workspaceLimitReached(workspaceLimit));
 }
 

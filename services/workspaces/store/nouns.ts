@@ -32,6 +32,7 @@ import { stateComparisons } from "./state-comparison.ts";
 import { tags } from "./tag.ts";
 import { tagBindings } from "./tag-binding.ts";
 import { workspaces } from "./workspace.ts";
+import { workspaceCreations } from "./workspace-creation.ts";
 import { workspaceDeletions } from "./workspace-deletion.ts";
 import { workspaceLists } from "./workspace-list.ts";
 import { workspaceLocks } from "./workspace-lock.ts";
@@ -60,6 +61,7 @@ const nouns = {
   projects,
   agentPools,
   workspaces,
+  workspaceCreations,
   workspaceLists,
   workspaceLocks,
   administeredWorkspaces,

@@ -1,48 +1,31 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { LockMode } from "@mikro-orm/core";
-import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
 import {
-  commitWith,
   type Database,
   type EntityManager,
   existsIn,
   queryIn,
   saveRow,
-  withTaken,
 } from "@statehouse/postgres";
-import { insertRow, rowJson } from "@statehouse/postgres/columns";
-import {
-  WorkspaceAutoDestroyDueSchema,
-  WorkspaceCreatedSchema,
-  WorkspaceDeletedSchema,
-  WorkspaceLockedSchema,
-  WorkspaceUnlockedSchema,
-  WorkspaceUpdatedSchema,
-} from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { nameTaken } from "../domain/errors.ts";
 import type { InheritedExecution } from "../domain/execution.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
-import { isOrganizationName, organizationNotFound } from "../domain/organization.ts";
+import { isOrganizationName } from "../domain/organization.ts";
 import type { Plan } from "../domain/plan.ts";
 import { type Project, projectNotFound } from "../domain/project.ts";
 import {
   isWorkspaceName,
   type PublishedWorkspace,
   type Workspace,
-  type WorkspaceEvent,
   type WorkspaceRef,
   type WorkspaceView,
   workspaceNotFound,
 } from "../domain/workspace.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
-import { organizationIsActive } from "./active-organization.ts";
 import { inheritedMode, inheritedPool } from "./project.ts";
 import {
-  insertedColumns,
   type LockJson,
-  selectChangedWorkspaces,
   selectWorkspaces,
   toLock,
   toWorkspaceView,
@@ -51,6 +34,11 @@ import {
   workspaceLock,
   workspaceSchema,
 } from "./workspace-columns.ts";
+import {
+  listedWorkspaceEvents,
+  publishedOfWorkspaces,
+  workspaceAttributeNames,
+} from "./workspace-events.ts";
 
 type PublishedRow = Omit<PublishedWorkspace, "placementVersion" | "revision"> & {
   placementVersion: number;
@@ -64,17 +52,25 @@ interface PlacementColumns {
   version: number;
 }
 
+/** SQL conditions on workspace `w` and organization `o`, with their indexes. */
+const byId = "w.id = $1"; // index: workspaces_pkey
+const byName = "o.name = $1 and w.name = $2"; // index: organizations_name_key, workspaces_name_key
+type Condition = typeof byId | typeof byName;
+
+const shown = (condition: Condition) =>
+  selectWorkspaces(`where ${condition} and o.status = 'active'`);
+/** The select of a workspace's document, composed once for each condition. */
+const shownWorkspace = { [byId]: shown(byId), [byName]: shown(byName) };
+
 /**
- * Returns an SQL condition on workspace `w` and organization `o` that selects the requested workspace, with the values
- * of its parameters. Returns undefined if a name is invalid.
+ * Returns the SQL condition that selects the requested workspace, with the values of its parameters. Returns undefined
+ * if a name is invalid.
  */
-function addressed(ref: WorkspaceRef): [string, string[]] | undefined {
-  // index: workspaces_pkey
-  if ("id" in ref) return ["w.id = $1", [ref.id]];
+function addressed(ref: WorkspaceRef): [Condition, string[]] | undefined {
+  if ("id" in ref) return [byId, [ref.id]];
   const { organizationName, workspaceName } = ref;
   if (!isOrganizationName(organizationName) || !isWorkspaceName(workspaceName)) return undefined;
-  // index: organizations_name_key, workspaces_name_key
-  return ["o.name = $1 and w.name = $2", [organizationName, workspaceName]];
+  return [byName, [organizationName, workspaceName]];
 }
 
 type WorkspaceIds = Pick<Workspace, "id" | "organizationId" | "projectId">;
@@ -85,8 +81,7 @@ const reads = (database: Database) => ({
     const address = addressed(ref);
     if (!address) return undefined;
     const [condition, values] = address;
-    const sql = selectWorkspaces(`where ${condition} and o.status = 'active'`);
-    const [row] = await database.query<WorkspaceRow>(sql, values);
+    const [row] = await database.query<WorkspaceRow>(shownWorkspace[condition], values);
     return row && toWorkspaceView(row);
   },
 
@@ -112,6 +107,19 @@ const reads = (database: Database) => ({
       [ids],
     );
     return rows.map(toWorkspaceView);
+  },
+
+  /** Returns the workspaces among these whose stored state summary has a lower revision than the given one. */
+  async listWithOlderState(
+    summaries: readonly { id: WorkspaceId; revision: bigint }[],
+  ): Promise<WorkspaceId[]> {
+    const found = await database.query<{ id: WorkspaceId }>(
+      // index: workspaces_pkey
+      `select w.id from unnest($1::text[], $2::bigint[]) as given (id, revision)
+       join workspaces w on w.id = given.id where w.state_revision < given.revision`,
+      [summaries.map(({ id }) => id), summaries.map(({ revision }) => revision)],
+    );
+    return found.map(({ id }) => id);
   },
 
   /**
@@ -145,38 +153,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** The values of the organization, the project and the installation that the creation of a workspace uses. */
-export interface CreationContext {
-  organizationId: OrganizationId;
-  workspaceLimit: number | null;
-  plan: Plan;
-  projectId: ProjectId;
-  /** Whether the project belongs to the organization. */
-  projectExists: boolean;
-  autoDestroyActivityDuration: string | null;
-  inherited: InheritedExecution;
-  defaultRemoteStateAccess: boolean;
-  nameTaken: boolean;
-}
-
-// One statement instead of six, each of which was a round trip (section (f) of the bench counts round trips).
-const creationContext = `-- index: organizations_name_key, projects_pkey, workspaces_name_key
-  select o.id as "organizationId", o.workspace_limit as "workspaceLimit", o.plan,
-    coalesce($2, o.default_project_id) as "projectId", p.id is not null as "projectExists",
-    p.auto_destroy_activity_duration as "autoDestroyActivityDuration",
-    json_build_object('mode', ${inheritedMode}, 'agentPoolId', ${inheritedPool}) as inherited,
-    (select default_remote_state_access from general_settings) as "defaultRemoteStateAccess",
-    exists (select from workspaces w where w.organization_id = o.id and w.name = $3) as "nameTaken"
-  from organizations o
-  left join lateral (
-    select * from projects where id = coalesce($2, o.default_project_id)
-      and organization_id = o.id for share) p on true
-  where o.name = $1 and o.status = 'active'
-  for share of o`;
-
-const insertedWorkspace = insertRow("workspaces", insertedColumns);
-
-const workspaceTaken = { workspaces_name_key: nameTaken };
+export const workspaceTaken = { workspaces_name_key: nameTaken };
 
 /** Reads and writes of workspaces inside a transaction. */
 const rows = (em: EntityManager) => ({
@@ -203,30 +180,6 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns the values that the creation of a workspace uses. Prevents the deletion of the organization and of the
-   * project until the transaction ends, so that a later deletion includes the workspace.
-   */
-  async creationContext({
-    organizationName,
-    projectId,
-    name,
-  }: {
-    organizationName: string;
-    /** Undefined for the default project. */
-    projectId: ProjectId | undefined;
-    name: string;
-  }): Promise<CreationContext> {
-    if (!isOrganizationName(organizationName)) throw organizationNotFound();
-    const [row] = await queryIn<CreationContext>(em, creationContext, [
-      organizationName,
-      projectId,
-      isWorkspaceName(name) ? name : "",
-    ]);
-    if (!row) throw organizationNotFound();
-    return row;
-  },
-
-  /**
    * Returns the ids of workspaces whose destroy run is due, earliest first, and locks their rows. Rows that another
    * replica has locked are omitted.
    */
@@ -239,21 +192,6 @@ const rows = (em: EntityManager) => ({
       [now, limit],
     );
     return found.map(({ id }) => id);
-  },
-
-  /**
-   * Returns the number of the organization's workspaces. Other transactions that call this function wait until this
-   * transaction ends, so that they also count the workspaces that it creates.
-   */
-  async countForLimit(organizationId: OrganizationId): Promise<number> {
-    await queryIn(em, "select pg_advisory_xact_lock(hashtextextended($1, 0))", [organizationId]);
-    const [row] = await queryIn<{ count: number }>(
-      em,
-      // index: workspace_counts_pkey
-      "select sum(count)::int as count from workspace_counts where organization_id = $1",
-      [organizationId],
-    );
-    return row?.count ?? 0;
   },
 
   async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
@@ -312,21 +250,6 @@ const rows = (em: EntityManager) => ({
       }));
   },
 
-  /**
-   * Inserts the workspace and commits. Returns the values of its document. Throws `invalid` if another transaction has
-   * taken its name.
-   */
-  async commit(workspace: Workspace): Promise<WorkspaceView> {
-    const [row] = await withTaken(workspaceTaken, () =>
-      // index: workspaces_pkey
-      commitWith<WorkspaceRow>(em, { change: insertedWorkspace, select: selectChangedWorkspaces }, [
-        rowJson(workspace, insertedColumns),
-      ]),
-    );
-    if (!row) throw workspaceNotFound();
-    return toWorkspaceView(row);
-  },
-
   /** Inserts the workspace or writes its changes. Throws `invalid` if another transaction has taken its name. */
   async save(workspace: Workspace): Promise<void> {
     await saveRow(em, workspace, workspaceTaken);
@@ -379,92 +302,12 @@ const leases = (database: Database) => ({
   },
 });
 
-type Named = Pick<Workspace, "id" | "organizationId" | "projectId" | "name">;
-type ListedWorkspace = Named & {
-  key: string;
-  revision: number;
-  holderType: WorkspaceLock["holder"]["type"] | null;
-  holderId: string | null;
-  reason: string | null;
-  epoch: number | null;
-};
-
-/**
- * Selects at most $3 workspaces after $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
- */
-const listedWorkspaces = `-- index: workspaces_pkey, organizations_pkey
-  select w.id as key, w.id, w.organization_id as "organizationId", w.project_id as "projectId",
-    w.name, w.lock_holder_type as "holderType", w.lock_holder_id as "holderId",
-    w.lock_reason as reason, w.lock_epoch as epoch, w.revision,
-    ${organizationIsActive("w.organization_id")} as "isListed"
-  from workspaces w
-  where w.id > $1 and ($2::text is null or w.organization_id = $2)
-  order by w.id limit $3`;
-
-const createdEvent = ({ id, organizationId, projectId, name }: Named) =>
-  published(WorkspaceCreatedSchema, id, { workspaceId: id, organizationId, projectId, name });
-
-const lockedEvent = (
-  { id, organizationId }: Pick<Workspace, "id" | "organizationId">,
-  { holder, reason, epoch }: Pick<WorkspaceLock, "holder" | "reason" | "epoch">,
-) =>
-  published(WorkspaceLockedSchema, id, {
-    workspaceId: id,
-    organizationId,
-    holderType: holder.type,
-    holderId: holder.id,
-    reason,
-    epoch,
-  });
-
-const listedEvents = (row: ListedWorkspace) => {
-  const { holderType, holderId, reason, epoch } = row;
-  if (holderType === null) return [createdEvent(row)];
-  const lock = {
-    holder: { type: holderType, id: holderId ?? "" },
-    reason: reason ?? "",
-    epoch: BigInt(epoch ?? 0),
-  };
-  return [createdEvent(row), lockedEvent(row, lock)];
-};
-
 export const workspaces = {
   entities: workspaceEntities,
   reads,
   rows,
   leases,
-  attributeNames: {
-    projectId: "project",
-    sshKeyId: "ssh-key",
-    inheritedActivityDuration: "auto-destroy-activity-duration",
-    overwritesAgentPool: "setting-overwrites",
-    ...{ placementVersion: null, placementAcknowledged: null, lastLockEpoch: null },
-    ...{ stateRevision: null },
-  } satisfies AttributeNames,
-  listed: listed({
-    schemas: [WorkspaceCreatedSchema, WorkspaceLockedSchema],
-    select: listedWorkspaces,
-    events: listedEvents,
-  }),
-  published: {
-    workspaceCreated: ({ workspace }) => createdEvent(workspace),
-    workspaceUpdated: ({ workspace }) => {
-      const { id, organizationId, projectId, name, placementVersion } = workspace;
-      const fields = { workspaceId: id, organizationId, projectId, name, placementVersion };
-      return published(WorkspaceUpdatedSchema, id, fields);
-    },
-    workspaceLocked: ({ workspace, lock }) => lockedEvent(workspace, lock),
-    workspaceUnlocked: ({ workspace: { id, organizationId }, epoch, forced }) =>
-      published(WorkspaceUnlockedSchema, id, { workspaceId: id, organizationId, epoch, forced }),
-    workspaceDeleted: ({ workspace: { id, organizationId } }) =>
-      published(WorkspaceDeletedSchema, id, { workspaceId: id, organizationId }),
-    workspaceAutoDestroyDue: ({ workspace: { id, organizationId, projectId }, dueAt }) =>
-      published(WorkspaceAutoDestroyDueSchema, id, {
-        workspaceId: id,
-        organizationId,
-        projectId,
-        dueAt: timestampFromDate(dueAt),
-      }),
-  } satisfies PublishedEvents<WorkspaceEvent>,
+  attributeNames: workspaceAttributeNames,
+  listed: listedWorkspaceEvents,
+  published: publishedOfWorkspaces,
 };

@@ -91,6 +91,7 @@ beforeAll(async () => {
   await reads.workspaces.findIds({ organizationName: "name-1", workspaceName: "name-1" });
   await reads.workspaces.batch(["ws-1", "ws-2"]);
   await reads.workspaces.lockAndPlacement("ws-1");
+  await reads.workspaces.listWithOlderState([{ id: "ws-1", revision: 1n }]);
   await reads.dataRetentionPolicies.effective("org-1", "ws-1");
   await reads.dataRetentionPolicies.ofWorkspaces(["ws-1", "ws-2"]);
   await reads.reservedTagKeys.page("org-1", page);
@@ -166,7 +167,7 @@ beforeAll(async () => {
     await tx.workspaces.passOnActivityDuration(changed, { dueAt: now, at: now });
     await tx.projects.view("prj-1");
     expect(await tx.workspaces.nameTaken("org-1", "name-1")).toBe(true);
-    expect(await tx.workspaces.countForLimit("org-1")).toBe(10);
+    expect(await tx.workspaceCreations.countForLimit("org-1")).toBe(10);
     await tx.workspaces.findForUpdate({ organizationName: "name-1", workspaceName: "name-1" });
     await tx.workspaces.inherited("prj-1");
     await tx.workspaces.dueForAutoDestroy(now, 10);
@@ -239,16 +240,19 @@ beforeAll(async () => {
     await tx.organizationDeletions.finish("org-none");
   });
   await transactions(database)(async (tx) => {
-    await tx.workspaces.creationContext({
+    await tx.workspaceCreations.context({
       ...{ organizationName: "name-1", projectId: "prj-1", name: "name-1" },
     });
     await tx.workspaceLocks.commit(await tx.workspaceLocks.getForUpdate("ws-3"));
   });
   await transactions(database)(async (tx) => {
+    await tx.workspaceLocks.commitSummary(await tx.workspaceLocks.getForUpdate("ws-3"));
+  });
+  await transactions(database)(async (tx) => {
     const wanted = { organizationId: "org-1", projectId: "prj-1", engineVersion: "1.0.0" } as const;
     const added = newWorkspace({ id: "ws-added", ...wanted }, now);
     added.name = "added";
-    await tx.workspaces.commit(added);
+    await tx.workspaceCreations.commit(added);
   });
   // The empty string marks the end of the checked statements. The statements after it read all rows: two of them count
   // all organizations and workspaces, and the third searches for the oldest lock without an index, because every lock
