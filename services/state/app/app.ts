@@ -45,7 +45,7 @@ export interface App {
   authenticateCreator(creator: Creator): Promise<Caller>;
   uploadTokens: UploadTokens;
   newUploads: NewUploads;
-  /** The current key of the digests with which versions are compared. */
+  /** The current key for digests of states. Versions are compared by these digests. */
   digestKey: () => DigestKey;
   /**
    * Make the workers of this process that extract versions, purge workspaces and delete blobs check for work at once.
