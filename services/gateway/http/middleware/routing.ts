@@ -29,8 +29,8 @@ function isReadable(segment: string): boolean {
 
 /**
  * Runs the middleware of the route that matches a request. If several paths match, the one with the fewest parameters
- * is used. Each first path segment has its own router, because a router compares a path with all of its routes. With a
- * single router, this comparison took 3 % of the time of a request that shows a workspace.
+ * is used. A router compares a path with all of its routes, so each group of paths with the same first segment and the
+ * same number of segments has its own router: at most 24 routes instead of 129.
  */
 export function routing(
   routes: readonly Route[],
@@ -44,27 +44,29 @@ export function routing(
       ctx.state.route = route;
       return next();
     };
-    const segment = firstSegment(route.path);
+    const group = groupOf(route.path);
     const router =
-      routers.get(segment) ??
-      new Router<RequestState>({ sensitive: true, exclusive: "specificity" });
-    routers.set(segment, router);
+      routers.get(group) ?? new Router<RequestState>({ sensitive: true, exclusive: "specificity" });
+    routers.set(group, router);
     router.register(route.path, [route.method], [enter, ...middlewareOf(route)]);
   }
   const dispatchers = new Map(
     // The cast hides members that the router adds to its context type.
-    [...routers].map(([segment, router]) => [segment, router.routes() as unknown as Middleware]),
+    [...routers].map(([group, router]) => [group, router.routes() as unknown as Middleware]),
   );
-  return (ctx, next) => dispatchers.get(firstSegment(ctx.path))?.(ctx, next) ?? next();
+  return (ctx, next) => dispatchers.get(groupOf(ctx.path))?.(ctx, next) ?? next();
 }
 
 const API = "/api/v2/";
 
-/** Returns the first segment after the base of the API; for other paths, the first segment. */
-function firstSegment(path: string): string {
-  const start = path.startsWith(API) ? API.length : 1;
-  const end = path.indexOf("/", start);
-  return path.slice(start, end < 0 ? path.length : end);
+/**
+ * Returns the number of segments of a path and its first segment; paths of the API are without the base of the API.
+ * Like the routers, ignores a trailing slash.
+ */
+function groupOf(path: string): string {
+  const end = path.endsWith("/") ? -1 : path.length;
+  const segments = path.slice(path.startsWith(API) ? API.length : 1, end).split("/");
+  return `${segments.length} ${segments[0]}`;
 }
 
 /**
