@@ -4,6 +4,7 @@ import {
   type Action,
   actionRules,
   allowed,
+  allowedActions,
   authorize,
   type Caller,
   type Grants,
@@ -155,6 +156,32 @@ test("a grant on a workspace remains when the workspace moves to another project
   expect(allowed(workspaceLevel("write"), "state:write", { ...target, projectId: "prj-2" })).toBe(
     true,
   );
+});
+
+test("kept lists of allowed actions contain what each action's check allows, for every target", () => {
+  const all = Object.keys(actionRules) as Action[];
+  const grants = grantsWith({
+    projects: new Map([[projectId, [{ access: "read", permissions: {} }]]]),
+    workspaces: new Map([[workspaceId, [{ access: "admin", permissions: {} }]]]),
+  });
+  // More projects than are kept.
+  const projects = Array.from({ length: 300 }, (_, number) => `prj-${number}`);
+  const targets = projects.flatMap((project) =>
+    ["org-1", "org-2"].flatMap((organization) =>
+      [workspaceId, "ws-2", undefined].map((workspace) => ({
+        organizationId: organization,
+        projectId: project,
+        ...(workspace === undefined ? {} : { workspaceId: workspace }),
+      })),
+    ),
+  );
+  for (const one of [...targets, ...targets.slice(0, 20)]) {
+    const expected = all.filter((action) => allowed(grants, action, { workspaceId: "", ...one }));
+    expect(allowedActions(grants, all, one)).toEqual(expected);
+    expect(allowedActions(grants, ["state:read"], one)).toEqual(
+      expected.filter((action) => action === "state:read"),
+    );
+  }
 });
 
 describe("a refusal", () => {

@@ -100,12 +100,49 @@ export function allowed<A extends Action>(grants: Grants, action: A, target: Tar
   return onWorkspace?.some((grant) => workspaceAllows(grant, rule)) ?? false;
 }
 
-/** Returns those of `actions` that the grants allow on the target; documents show them as `permissions`. */
-export const allowedActions = (
+type KnownActions = Map<string, Action[]>;
+
+/** Allowed actions by list of actions and by target, kept as long as the grants are cached. */
+const knownActions = new WeakMap<Grants, WeakMap<readonly Action[], KnownActions>>();
+
+/** The maximum number of targets for which the allowed actions of one caller are kept. */
+const MAX_TARGETS = 200;
+
+/**
+ * Returns those of `actions` that the grants allow on the target; documents show them as `permissions`. They are
+ * determined once for each project, and for each workspace on which the grants contain a grant. Callers must not change
+ * the array.
+ */
+export function allowedActions(
   grants: Grants,
   actions: readonly Action[],
   target: Target,
-): Action[] => actions.filter((action) => allowed(grants, action, target));
+): Action[] {
+  const { organizationId, projectId = "", workspaceId = "" } = target;
+  const hasOwnGrant = grants.organizations.get(organizationId)?.workspaces.has(workspaceId);
+  const key = `${organizationId} ${projectId} ${hasOwnGrant ? workspaceId : ""}`;
+  const known = knownActionsOf(grants, actions);
+  const found = known.get(key);
+  if (found) return found;
+  if (known.size >= MAX_TARGETS) known.clear();
+  const current = actions.filter((action) => allowed(grants, action, target));
+  known.set(key, current);
+  return current;
+}
+
+function knownActionsOf(grants: Grants, actions: readonly Action[]): KnownActions {
+  let byList = knownActions.get(grants);
+  if (!byList) {
+    byList = new WeakMap();
+    knownActions.set(grants, byList);
+  }
+  let known = byList.get(actions);
+  if (!known) {
+    known = new Map();
+    byList.set(actions, known);
+  }
+  return known;
+}
 
 /** Scopes by action and organization, kept as long as the grants are cached. */
 const knownScopes = new WeakMap<Grants, Map<string, Scope>>();

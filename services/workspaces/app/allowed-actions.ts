@@ -2,11 +2,11 @@ import {
   type Action,
   actions,
   allowed,
+  allowedActions,
   type Caller,
   grantsOf,
   type Scope,
   scope,
-  type Target,
   workspaceActions,
 } from "@statehouse/authorization";
 import type { OrganizationView } from "../domain/organization.ts";
@@ -67,29 +67,21 @@ export const withProjectActions =
     ...project,
     // Null for other callers, because the total would reveal the number of workspaces that the caller may not read.
     workspaceCount: readsAllOf(caller, project) ? project.workspaceCount : null,
-    allowedActions: allowedTo(caller, projectActions, {
+    allowedActions: allowedActions(grantsOf(caller), projectActions, {
       organizationId: project.organizationId,
       projectId: project.id,
     }),
   });
 
-/**
- * Creates the function that adds the caller's allowed actions to a workspace. It can be called for each workspace of a
- * list: the actions are computed once for each project, unless the caller has a grant on the workspace itself.
- */
+/** Adds the caller's allowed actions to a workspace. */
 export const withWorkspaceActions = (app: App, caller: Caller) => {
-  const known = new Map<string, Action[]>();
+  const grants = grantsOf(caller);
   return (workspace: WorkspaceView): WorkspaceWithActions => {
-    const { id, organizationId, projectId, allowForceDelete } = workspace;
-    const alone = grantsOf(caller).organizations.get(organizationId)?.workspaces.has(id);
-    const key = alone ? id : projectId;
-    const found = known.get(key);
-    const actions = found ?? allowedTo(caller, workspaceActions, targetOf(workspace));
-    if (!found) known.set(key, actions);
+    const actions = allowedActions(grants, workspaceActions, targetOf(workspace));
     return {
       ...workspace,
       resolvedEngineVersion: app.resolveEngineVersion(workspace.engineVersion),
-      allowedActions: withForceDelete(actions, allowForceDelete),
+      allowedActions: withForceDelete(actions, workspace.allowForceDelete),
     };
   };
 };
@@ -116,8 +108,3 @@ const withForceDelete = (actions: Action[], allowForceDelete: boolean): Action[]
   !actions.includes("workspace:force-delete")
     ? [...actions, "workspace:force-delete"]
     : actions;
-
-function allowedTo(caller: Caller, wanted: readonly Action[], target: Target): Action[] {
-  const grants = grantsOf(caller);
-  return wanted.filter((action) => allowed(grants, action, target));
-}
