@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
 import type { Principal } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { AuthenticationLeaseService } from "@statehouse/proto/statehouse/access/v1/authentication_lease";
@@ -229,4 +229,4 @@ export function createAuthenticationLease({
   };
 }
 
-const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64");
+const hashOf = (token: string): string => hash("sha256", token, "base64");

@@ -34,7 +34,8 @@ export function networkOf(text: string): Network | undefined {
 export function createProxies(networks: readonly Network[]): Proxies {
   const list = new BlockList();
   for (const { address, prefix } of networks) list.addSubnet(address, prefix, family(address));
-  const trusts = (address: string) => isIP(address) > 0 && list.check(address, family(address));
+  const trusts = (address: string) =>
+    networks.length > 0 && isIP(address) > 0 && list.check(address, family(address));
   return {
     sent: (request) => trusts(peerOf(request)),
     clientOf(request) {

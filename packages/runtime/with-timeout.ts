@@ -2,16 +2,21 @@
  * Returns the result of `work`, or throws `late()` if it takes longer than `ms`. The work is not stopped, and if it
  * fails later the failure is ignored.
  */
-export async function withTimeout<T>(
+export const withTimeout = <T>(
   ms: number,
   work: Promise<T>,
   late: () => Error = () => new Error(`no response within ${ms} ms`),
-): Promise<T> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeout.reject(late()), ms);
-  try {
-    return await Promise.race([work, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), ms);
+    work.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
