@@ -64,6 +64,11 @@ describe("the cost of a request", () => {
     expect(await get(path)).toEqual({ statements: 2, calls: 2 });
   });
 
+  test("listing the current outputs takes the same", async () => {
+    const path = `/workspaces/${workspaceId}/current-state-version-outputs`;
+    expect(await get(path)).toEqual({ statements: 2, calls: 2 });
+  });
+
   test("listing 20 workspaces takes at most four statements for any total", async () => {
     const list = `/organizations/${organization}/workspaces?page%5Bsize%5D=20`;
     const few = await get(list);

@@ -22,7 +22,8 @@ export async function listStateVersionOutputs(
   const version = await app.reads.storedVersions.get(stateVersionId);
   await authorizeRead(app, caller, "state:read-outputs", version, "state version");
   if (isDeleted(version)) throw stateVersionNotFound();
-  return outputsOf(app, version, page, { clear: true });
+  requireKnownOutputs(version);
+  return recorded(app, version, await app.reads.stateVersionOutputs.list(version.id, page));
 }
 
 /** Returns one output with its value, even if it is sensitive. */
@@ -46,11 +47,13 @@ export async function listCurrentOutputs(
   caller: Caller,
   { workspaceId, page }: { workspaceId: WorkspaceId; page: PageInput },
 ): Promise<Page<StateVersionOutput>> {
-  const known = await app.reads.storedVersions.findCurrent(workspaceId);
+  const known = await app.reads.stateVersionOutputs.findCurrent(workspaceId, page);
   const target = await placeWorkspace(app, workspaceId, known?.workspaceState);
   await authorizeRead(app, caller, "state:read-outputs", target);
-  if (!known?.version) return { rows: [], total: 0 };
-  return outputsOf(app, known.version, page, { clear: false });
+  if (!known?.current) return { rows: [], total: 0 };
+  const { version, outputs } = known.current;
+  requireKnownOutputs(version);
+  return recorded(app, version, outputs);
 }
 
 /** Returns the outputs of the given versions, except versions whose outputs the caller may not read. */
@@ -83,18 +86,20 @@ async function readableOutputs(
   return readable;
 }
 
-async function outputsOf(
-  app: App,
-  version: StoredVersion,
-  page: PageInput,
-  values: { clear: boolean },
-): Promise<Page<StateVersionOutput>> {
+/** Throws `outputsNotProcessed` until extraction has stored the version's outputs. */
+function requireKnownOutputs(version: StoredVersion): void {
   if (version.status === "finalized" && !outputsAreKnown(version)) throw outputsNotProcessed();
-  const found = await app.reads.stateVersionOutputs.list(version.id, page, values);
-  const { organizationId } = version;
+}
+
+/** Records that the current actor reads these outputs of the version, and returns them. */
+async function recorded(
+  app: App,
+  { organizationId }: StoredVersion,
+  outputs: Page<StateVersionOutput>,
+): Promise<Page<StateVersionOutput>> {
   await recordOutputs(
     app,
-    found.rows.map((output) => ({ ...output, organizationId })),
+    outputs.rows.map((output) => ({ ...output, organizationId })),
   );
-  return found;
+  return outputs;
 }

@@ -17,8 +17,16 @@ import { newId } from "@statehouse/postgres/ids";
 import { outputNotFound } from "../domain/errors.ts";
 import type { ExtractedOutput } from "../domain/extraction.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
+import type { StoredVersion } from "../domain/state-version.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
-import { isVisible } from "./workspace-state.ts";
+import type { WorkspaceStateView } from "../domain/workspace-state.ts";
+import { type StoredVersionJson, storedVersion, storedVersionOf } from "./stored-version.ts";
+import {
+  isVisible,
+  type WorkspaceStateRow,
+  workspaceStateColumns,
+  workspaceStateViewOf,
+} from "./workspace-state.ts";
 
 /**
  * The associated data with which an output's value is encrypted. It contains the original name of the table, which has
@@ -134,6 +142,19 @@ const rows = (em: EntityManager, sealer: Sealer) => ({
 /** An output with the placement of its workspace, for authorization. */
 export type PlacedOutput = StateVersionOutput & { organizationId: string; projectId: string };
 
+/** The outputs of a workspace's current version; `current` is omitted if it has none. */
+export interface CurrentOutputs {
+  workspaceState: WorkspaceStateView;
+  current?: { version: StoredVersion; outputs: Page<StateVersionOutput> };
+}
+
+type CurrentOutputsRow = WorkspaceStateRow & {
+  version: StoredVersionJson | null;
+  total: number;
+  /** Null if the page is empty. */
+  outputs: UnsealedRow[] | null;
+};
+
 type UnsealedRow = Omit<OutputRow, "sealed_value">;
 type PlacedRow = UnsealedRow & { organization_id: string; project_id: string };
 
@@ -142,6 +163,19 @@ const columns = `output.id, output.state_version_id, version.workspace_id, outpu
 const placedColumns = `${columns}, workspace.organization_id, workspace.project_id`;
 /** SQL: like `isVisible`, but excludes soft-deleted versions, whose outputs are hidden. */
 const isReadable = `${isVisible} and version.status <> 'backing_data_soft_deleted'`;
+
+// index: workspace_states_pkey, state_versions_pkey, state_version_outputs_position
+const selectCurrent = `
+  select ${workspaceStateColumns},
+    case when version.id is not null then ${storedVersion} end as version,
+    (select count(*) from state_version_outputs where state_version_id = version.id) as total,
+    (select json_agg(listed order by listed.position) from (
+       select ${columns}, output.position from state_version_outputs output
+       where output.state_version_id = version.id
+       order by output.position limit $2 offset $3) listed) as outputs
+  from workspace_states workspace
+  left join state_versions version on version.id = workspace.current_version_id
+  where workspace.workspace_id = $1`;
 
 /** Returns an output; the value of a sensitive one is withheld. */
 const withheld = (row: UnsealedRow): StateVersionOutput => ({
@@ -176,12 +210,25 @@ const reads = (database: Database, sealer: Sealer) => ({
     return { ...placed(row), valueJson: clearValue(row, sealer) };
   },
 
-  /** Returns the outputs of a version, with the values of sensitive ones if `clear` is true. */
-  async list(
-    versionId: StateVersionId,
-    page: PageInput,
-    { clear }: { clear: boolean },
-  ): Promise<Page<StateVersionOutput>> {
+  /**
+   * Returns the workspace's state and its current version with a page of its outputs, in one statement. The values of
+   * sensitive outputs are withheld.
+   */
+  async findCurrent(id: WorkspaceId, page: PageInput): Promise<CurrentOutputs | undefined> {
+    const [row] = await database.query<CurrentOutputsRow>(selectCurrent, [
+      id,
+      page.size,
+      offsetOf(page),
+    ]);
+    if (!row) return undefined;
+    const workspaceState = workspaceStateViewOf(row);
+    if (!row.version || row.dropped_at) return { workspaceState };
+    const outputs = { rows: (row.outputs ?? []).map(withheld), total: row.total };
+    return { workspaceState, current: { version: storedVersionOf(row.version), outputs } };
+  },
+
+  /** Returns the outputs of a version with their values, even if they are sensitive. */
+  async list(versionId: StateVersionId, page: PageInput): Promise<Page<StateVersionOutput>> {
     const { rows, total } = pageWithTotal(
       await database.query<RowWithTotal<OutputRow>>(
         // index: state_version_outputs_position, for both
@@ -195,10 +242,8 @@ const reads = (database: Database, sealer: Sealer) => ({
         [versionId, page.size, offsetOf(page)],
       ),
     );
-    const shown = clear
-      ? (row: OutputRow) => ({ ...withheld(row), valueJson: clearValue(row, sealer) })
-      : withheld;
-    return { rows: rows.map(shown), total };
+    const shown = rows.map((row) => ({ ...withheld(row), valueJson: clearValue(row, sealer) }));
+    return { rows: shown, total };
   },
 
   /** Returns the first outputs of each version, for documents that include them. */

@@ -72,7 +72,6 @@ beforeAll(async () => {
   await reads.workspaceStates.listRecordsAfter("ws-5", 100);
   await reads.workspaceStates.listWithCurrentVersionAfter("ws-5", 500);
   await reads.workspaceStates.listToPurge(20, ["ws-5"]);
-  await reads.storedVersions.findCurrent("ws-5");
   await reads.storedVersions.get("sv-29");
   await reads.stateVersions.get("sv-29");
   await reads.stateVersions.getForUpload("sv-29");
@@ -86,7 +85,14 @@ beforeAll(async () => {
   await reads.workspaceResources.list("ws-5", { search: "", sort: undefined, page });
   await reads.workspaceResources.list("ws-5", { search: "r", sort, page });
   await reads.stateVersionOutputs.get("wsout-29x1");
-  await reads.stateVersionOutputs.list("sv-29", page, { clear: true });
+  await reads.stateVersionOutputs.list("sv-29", page);
+  const first = { number: 1, size: 20 };
+  expect(
+    (await reads.stateVersionOutputs.findCurrent("ws-5", first))?.current?.outputs,
+  ).toMatchObject({
+    rows: [{ name: "o0" }, { name: "o1" }],
+    total: 2,
+  });
   await reads.stateVersionOutputs.listOfVersions(["sv-29", "sv-34"]);
   await reads.stateVersionOutputs.listOfWorkspaces(["ws-5", "ws-6"]);
   await reads.blobs.listOwned(["blob-1", "blob-2"]);
