@@ -3,12 +3,13 @@ import { MAX_LISTED_RESOURCES, MAX_LISTED_TEXT } from "../domain/packed-extracti
 import type { StateVersionStatus, StateVersionView } from "../domain/state-version.ts";
 import { usageBasedBilling } from "./organization-billing.ts";
 
-export interface StateVersionRow {
+/** The JSON column of a version. */
+interface VersionJson {
   id: StateVersionId;
   workspace_id: WorkspaceId;
   organization_id: string | null;
   project_id: string | null;
-  created_at: Date;
+  created_at: string;
   created_by_type: string;
   created_by_id: string;
   serial: number;
@@ -32,13 +33,20 @@ export interface StateVersionRow {
   rollback_version_id: StateVersionId | null;
   previous_version_id: StateVersionId | null;
   next_version_id: StateVersionId | null;
-  expires_at: Date;
-  /** The first resources of the version, as a JSON array. */
-  resources_json: string;
+  expires_at: string;
   /** Number of all resources of the version. */
   resource_entries: number;
+}
+
+interface Contents {
+  /** The first resources of the version, as a JSON array. */
+  resources_json: string;
   modules_json: string;
   providers_json: string;
+}
+
+export interface StateVersionRow extends Contents {
+  version: VersionJson;
 }
 
 /** Largest number of resources in the document of one version. */
@@ -87,20 +95,29 @@ const scalars = `version.id, version.created_at, version.created_by_type,
 const previous = adjacent("<", "desc");
 const next = adjacent(">", "asc");
 
-/**
- * SQL: the columns of a `StateVersionRow`, without the ids of its workspace, project and organization. The query must
- * name its tables `version` and `workspace`.
- */
-const columns = `${scalars}, ${previous} as previous_version_id, ${next} as next_version_id,
-  ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`;
+/** SQL: all values of a version but its contents, as one JSON column (ADR 19). `more` selects further values. */
+const withoutContents = (more: string) => `(select row_to_json(shown) from (
+    select ${scalars}, version.workspace_id, ${resourceEntries}, ${more}) shown) as version`;
 
-export const stateVersionColumns = `${columns}, ${resourceEntries},
-  ${firstResources(MAX_RESOURCES)} as resources_json,
+const shownVersion =
+  withoutContents(`${previous} as previous_version_id, ${next} as next_version_id,
+  workspace.organization_id, workspace.project_id,
+  ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`);
+
+/**
+ * SQL: the columns of a `StateVersionRow`. The query must name its tables `version` and `workspace`. Contents are text,
+ * which is not parsed.
+ */
+export const stateVersionColumns = `${shownVersion},
+  case
+    when version.resource_entries <= ${MAX_RESOURCES} then version.resources::text
+    else ${firstResources(MAX_RESOURCES)}
+  end as resources_json,
   ${textUpTo(MAX_TEXT, "modules")} as modules_json,
   ${textUpTo(MAX_TEXT, "providers")} as providers_json`;
 
 /** SQL: like `stateVersionColumns`, but with the smaller limits of lists. */
-export const listedVersionColumns = `${columns}, ${resourceEntries}, ${listedContents}`;
+export const listedVersionColumns = `${shownVersion}, ${listedContents}`;
 
 /**
  * SQL: one page of the versions of workspace $1, newest first: at most $2 after the first $3. All values without
@@ -113,9 +130,7 @@ export function selectListedVersions(status: string | undefined): string {
     status === undefined ? `coalesce(${side}(version.id) over newest_first, ${other})` : other;
   // index: state_versions_position, state_versions_status
   return `select version.id, version.position,
-      (select row_to_json(shown) from (select ${scalars}, version.workspace_id,
-        ${resourceEntries},
-        version.previous_version_id, version.next_version_id) shown) as version,
+      ${withoutContents("version.previous_version_id, version.next_version_id")},
       ${listedContents}
     from (
       select version.*, ${within("lead", previous)} as previous_version_id,
@@ -127,71 +142,66 @@ export function selectListedVersions(status: string | undefined): string {
       window newest_first as (order by version.position desc)) version`;
 }
 
-/** A row of `selectListedVersions`. */
-export interface ListedVersionRow {
-  id: StateVersionId;
-  version: Omit<StateVersionRow, Moment | Contents | keyof Placement> & Record<Moment, string>;
-  resources_json: string;
-  modules_json: string;
-  providers_json: string;
-}
-
-type Moment = "created_at" | "expires_at";
-type Contents = "resources_json" | "modules_json" | "providers_json";
 /** The values of a row that are equal for all versions of a workspace. */
-type Placement = Pick<StateVersionRow, "organization_id" | "project_id" | "usage_based_billing">;
+type Placement = Pick<VersionJson, "organization_id" | "project_id" | "usage_based_billing">;
+
+/** A row of `selectListedVersions`. */
+export interface ListedVersionRow extends Contents {
+  id: StateVersionId;
+  version: Omit<VersionJson, keyof Placement>;
+}
 
 export const listedViewOf = (
   { version, ...contents }: ListedVersionRow,
   { organization_id, project_id, usage_based_billing }: Placement,
 ): StateVersionView =>
   inListOf({
-    ...version,
     ...contents,
-    ...{ organization_id, project_id, usage_based_billing },
-    created_at: new Date(version.created_at),
-    expires_at: new Date(version.expires_at),
+    version: { ...version, organization_id, project_id, usage_based_billing },
   });
 
 export const bigintOf = (value: number | null): bigint | null =>
   value === null ? null : BigInt(value);
 
 /** Converts a row to its view, with at most `limit` resources. */
-export const viewOf = (row: StateVersionRow, limit = MAX_RESOURCES): StateVersionView => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  organizationId: row.organization_id ?? "",
-  projectId: row.project_id ?? "",
-  createdAt: row.created_at,
-  createdByType: row.created_by_type,
-  createdById: row.created_by_id,
-  serial: BigInt(row.serial),
-  lineage: row.lineage,
-  md5: row.md5,
-  size: bigintOf(row.size),
-  sha256: row.sha256,
-  blobKey: row.blob_key,
-  jsonBlobKey: row.json_blob_key,
-  jsonSize: bigintOf(row.json_size),
-  jsonSha256: row.json_sha256,
-  status: row.status,
-  intermediate: row.intermediate,
-  outputsGiven: row.outputs_given,
-  resourcesProcessed: row.resources_processed,
-  formatVersion: row.format_version,
-  engineVersion: row.engine_version,
-  billableResourceCount: row.billable_resource_count,
-  usageBasedBilling: row.usage_based_billing,
-  runId: row.run_id,
-  rollbackVersionId: row.rollback_version_id,
-  previousVersionId: row.previous_version_id,
-  nextVersionId: row.next_version_id,
-  expiresAt: row.expires_at,
-  resourcesJson: row.resources_json,
-  resourceEntries: row.resource_entries,
-  omitsResources: row.resource_entries > limit,
-  modulesJson: row.modules_json,
-  providersJson: row.providers_json,
+export const viewOf = (
+  { version, resources_json, modules_json, providers_json }: StateVersionRow,
+  limit = MAX_RESOURCES,
+): StateVersionView => ({
+  id: version.id,
+  workspaceId: version.workspace_id,
+  organizationId: version.organization_id ?? "",
+  projectId: version.project_id ?? "",
+  createdAt: new Date(version.created_at),
+  createdByType: version.created_by_type,
+  createdById: version.created_by_id,
+  serial: BigInt(version.serial),
+  lineage: version.lineage,
+  md5: version.md5,
+  size: bigintOf(version.size),
+  sha256: version.sha256,
+  blobKey: version.blob_key,
+  jsonBlobKey: version.json_blob_key,
+  jsonSize: bigintOf(version.json_size),
+  jsonSha256: version.json_sha256,
+  status: version.status,
+  intermediate: version.intermediate,
+  outputsGiven: version.outputs_given,
+  resourcesProcessed: version.resources_processed,
+  formatVersion: version.format_version,
+  engineVersion: version.engine_version,
+  billableResourceCount: version.billable_resource_count,
+  usageBasedBilling: version.usage_based_billing,
+  runId: version.run_id,
+  rollbackVersionId: version.rollback_version_id,
+  previousVersionId: version.previous_version_id,
+  nextVersionId: version.next_version_id,
+  expiresAt: new Date(version.expires_at),
+  resourcesJson: resources_json,
+  resourceEntries: version.resource_entries,
+  omitsResources: version.resource_entries > limit,
+  modulesJson: modules_json,
+  providersJson: providers_json,
 });
 
 /** Returns the view of a row with the contents of a list. */

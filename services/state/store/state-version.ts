@@ -44,6 +44,8 @@ import {
 const fromVersions =
   "from state_versions version join workspace_states workspace using (workspace_id)";
 const selectVersions = `select ${stateVersionColumns}, ${workspaceStateColumns} ${fromVersions}`;
+// index: state_versions_pkey
+const selectVisible = `${selectVersions} where version.id = $1 and ${isVisible}`;
 
 const rows = (em: EntityManager, sealer: Sealer) => {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -223,11 +225,7 @@ const reads = (database: Database) => {
 
   return {
     async get(id: StateVersionId): Promise<StateVersionView> {
-      // index: state_versions_pkey
-      const [row] = await database.query<StateVersionRow>(
-        `${selectVersions} where version.id = $1 and ${isVisible}`,
-        [id],
-      );
+      const [row] = await database.query<StateVersionRow>(selectVisible, [id]);
       if (!row) throw stateVersionNotFound();
       return viewOf(row);
     },

@@ -159,6 +159,18 @@ const rows = (em: EntityManager) => ({
     ),
 });
 
+// index: workspace_states_pkey, state_versions_pkey
+const selectWithCurrentVersion = `
+  select ${stateVersionColumns}, ${workspaceStateColumns}
+  from workspace_states workspace
+  left join state_versions version on version.id = workspace.current_version_id
+  where workspace.workspace_id = $1`;
+
+/** Returns whether a row of a left join contains a version. */
+const hasVersion = <Row extends { version: { id: string | null } }>(
+  row: Row,
+): row is Row & StateVersionRow => row.version.id !== null;
+
 const reads = (database: Database) => ({
   async find(id: WorkspaceId): Promise<WorkspaceStateView | undefined> {
     // index: workspace_states_pkey
@@ -175,18 +187,13 @@ const reads = (database: Database) => ({
   ): Promise<
     { workspaceState: WorkspaceStateView; version: StateVersionView | undefined } | undefined
   > {
-    // index: workspace_states_pkey, state_versions_pkey
-    const [row] = await database.query<WorkspaceStateRow & (StateVersionRow | { id: null })>(
-      `select ${stateVersionColumns}, ${workspaceStateColumns}
-       from workspace_states workspace
-       left join state_versions version on version.id = workspace.current_version_id
-       where workspace.workspace_id = $1`,
-      [id],
-    );
+    const [row] = await database.query<
+      WorkspaceStateRow & (StateVersionRow | { version: { id: null } })
+    >(selectWithCurrentVersion, [id]);
     if (!row) return undefined;
     return {
       workspaceState: workspaceStateViewOf(row),
-      version: row.id === null || row.dropped_at ? undefined : viewOf(row),
+      version: hasVersion(row) && !row.dropped_at ? viewOf(row) : undefined,
     };
   },
 
