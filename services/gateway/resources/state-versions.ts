@@ -182,7 +182,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
   loadMany: async (ids, context) => {
     const { client, caller } = context;
     const found = await client(StateVersionService).batchGetStateVersions(
-      { ids: [...ids] },
+      { ids: [...ids], resourcesAsJson: true },
       caller,
     );
     return withRuns(found.stateVersions, context);

@@ -105,7 +105,10 @@ export const stateVersionRoutes: readonly Route[] = [
       const context = { runs };
       if (!put || !created.stateVersion) return withRunIfReported(created.stateVersion, context);
       const { id } = created.stateVersion;
-      const { stateVersion } = await client(StateVersionService).getStateVersion({ id }, caller);
+      const { stateVersion } = await client(StateVersionService).getStateVersion(
+        { id, resourcesAsJson: true },
+        caller,
+      );
       return withRunIfReported(stateVersion, context);
     },
   }),
@@ -173,7 +176,7 @@ export const stateVersionRoutes: readonly Route[] = [
     headers,
     handle: async ({ client, runs, params, caller }) => {
       const { stateVersion } = await client(StateVersionService).getStateVersion(
-        { id: params.stateVersionId },
+        { id: params.stateVersionId, resourcesAsJson: true },
         caller,
       );
       return withRun(stateVersion, { runs });
@@ -207,7 +210,7 @@ export const stateVersionRoutes: readonly Route[] = [
     headers,
     handle: async ({ client, runs, params, caller }) => {
       const { stateVersion } = await client(StateVersionService).getCurrentStateVersion(
-        { workspaceId: params.workspaceId },
+        { workspaceId: params.workspaceId, resourcesAsJson: true },
         caller,
       );
       return withRun(stateVersion, { runs });

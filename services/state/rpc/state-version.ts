@@ -48,11 +48,15 @@ export const stateVersionService = (
       }),
     ),
   }),
-  getStateVersion: async ({ id }, { caller }) => ({
-    stateVersion: stateVersionToProto(await getStateVersion(app, caller, stateVersionId(id))),
+  getStateVersion: async ({ id, resourcesAsJson }, { caller }) => ({
+    stateVersion: messageOf(resourcesAsJson)(
+      await getStateVersion(app, caller, stateVersionId(id)),
+    ),
   }),
-  getCurrentStateVersion: async ({ workspaceId: id }, { caller }) => ({
-    stateVersion: stateVersionToProto(await getCurrentStateVersion(app, caller, workspaceId(id))),
+  getCurrentStateVersion: async ({ workspaceId: id, resourcesAsJson }, { caller }) => ({
+    stateVersion: messageOf(resourcesAsJson)(
+      await getCurrentStateVersion(app, caller, workspaceId(id)),
+    ),
   }),
   listStateVersions: async ({ workspaceId: id, status, resourcesAsJson, ...page }, { caller }) => {
     const { documents, total } = await listStateVersions(app, caller, {
@@ -60,8 +64,7 @@ export const stateVersionService = (
       status: status || undefined,
       page: pageOf(page),
     });
-    const toProto = resourcesAsJson ? stateVersionWithTexts : stateVersionToProto;
-    return { stateVersions: documents.map(toProto), totalCount: total };
+    return { stateVersions: documents.map(messageOf(resourcesAsJson)), totalCount: total };
   },
   compareStateVersions: async (request, { caller }) => {
     const { resources, counts, outputs } = await compareStateVersions(app, caller, {
@@ -76,13 +79,13 @@ export const stateVersionService = (
       outputs: [...outputs],
     };
   },
-  batchGetStateVersions: async ({ ids }, { caller }) => {
+  batchGetStateVersions: async ({ ids, resourcesAsJson }, { caller }) => {
     const documents = await batchGetStateVersions(
       app,
       caller,
       ids.filter((id) => isId("sv", id)),
     );
-    return { stateVersions: documents.map(stateVersionToProto) };
+    return { stateVersions: documents.map(messageOf(resourcesAsJson)) };
   },
 });
 
@@ -94,6 +97,9 @@ export const stateVersionToProto = (
   resources: JSON.parse(document.version.resourcesJson) as StateResource[],
   resourcesJson: "",
 });
+
+const messageOf = (resourcesAsJson: boolean) =>
+  resourcesAsJson ? stateVersionWithTexts : stateVersionToProto;
 
 /** Converts a document to its protobuf message, with its resources as JSON text. */
 const stateVersionWithTexts = (document: StateVersionDocument) => {
