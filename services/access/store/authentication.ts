@@ -32,7 +32,10 @@ const nextPolicyEnd = `case
         when o.max_ttl_enabled then ${policyEnd(limitedType)}
       end`;
 
-const select = (columns: string, { where, index }: { where: string; index: string }) => `
+const select = (
+  columns: string,
+  { where, index, until }: { where: string; index: string; until: string },
+) => `
   -- index: ${index}, users_pkey, organizations_pkey, token_ttl_policies_pkey,
   -- organization_memberships_user_id_organization_id_key
   select ${columns} found."tokenId", found.type, found.id, found.versions, found."cacheableUntil"
@@ -41,32 +44,48 @@ const select = (columns: string, { where, index }: { where: string; index: strin
       case when t.slot = 'audit-trails' then t.id
         else coalesce(t.user_id, t.team_id, t.organization_id) end as id,
       case t.type when 'user' then ${userTokenVersions} else ${organizationVersions} end as versions,
-      case when $3::boolean then least(t.expired_at, ${nextPolicyEnd}) end as "cacheableUntil",
+      ${until} as "cacheableUntil",
       ${outlivesPolicy(limitedType, "$2::timestamptz")} as outlived
     from tokens t
     left join users u on u.id = t.user_id
     left join organizations o on o.id = t.organization_id
-    where ${where} and t.expired_at > $2 and u.suspended is not true
+    where ${where} and t.expired_at > (select $2::timestamptz) and u.suspended is not true
     -- Keeps the condition on policies out of the joins, whose order the planner would otherwise base on its estimate.
     offset 0
   ) found
   where not found.outlived`;
 
+/**
+ * Returns the statement without `cacheableUntil`, and with it. One statement with a parameter would be planned at each
+ * use, which takes PostgreSQL 0.6 to 0.9 ms instead of 0.1 ms: the plan for any value of the parameter costs more than
+ * the plan for `false`.
+ */
+const bothForms = (columns: string, where: { where: string; index: string }) => ({
+  plain: select(columns, { ...where, until: "null::timestamptz" }),
+  withExpiry: select(columns, { ...where, until: `least(t.expired_at, ${nextPolicyEnd})` }),
+});
+
 /** Selects the principal of a token. It is used for every request, so it is one statement with a few index lookups. */
-export const authenticate = select("", { where: "t.hash = $1", index: "tokens_hash_key" });
-/** Selects the principals of several tokens. */
-export const batchAuthenticate = select("found.hash,", {
-  where: "t.hash = any($1)",
+export const authenticate = bothForms("", { where: "t.hash = $1", index: "tokens_hash_key" });
+/**
+ * Selects the principals of several tokens. The subquery hides the number of tokens from the planner, which would
+ * otherwise plan the statement at each use.
+ */
+export const batchAuthenticate = bothForms("found.hash,", {
+  where: "t.hash = any((select $1::text[])::text[])",
   index: "tokens_hash_key",
 });
 
 /** Selects the principal of the token with this id. */
-export const authenticateTokenId = select("", { where: "t.id = $1", index: "tokens_pkey" });
+export const authenticateTokenId = bothForms("", { where: "t.id = $1", index: "tokens_pkey" });
+
+const formOf = ({ plain, withExpiry }: ReturnType<typeof bothForms>, expiry: boolean): string =>
+  expiry ? withExpiry : plain;
 
 const reads = (database: Database) => ({
   /** Returns the principal of the valid token with this hash; undefined if there is none or its user is suspended. */
   async find(hash: string, at: Date, withExpiry = false): Promise<Authenticated | undefined> {
-    const [row] = await database.query<Authenticated>(authenticate, [hash, at, withExpiry]);
+    const [row] = await database.query<Authenticated>(formOf(authenticate, withExpiry), [hash, at]);
     return row;
   },
 
@@ -76,7 +95,10 @@ const reads = (database: Database) => ({
     at: Date,
     withExpiry = false,
   ): Promise<Authenticated | undefined> {
-    const [row] = await database.query<Authenticated>(authenticateTokenId, [id, at, withExpiry]);
+    const [row] = await database.query<Authenticated>(formOf(authenticateTokenId, withExpiry), [
+      id,
+      at,
+    ]);
     return row;
   },
 
@@ -86,11 +108,10 @@ const reads = (database: Database) => ({
     at: Date,
     withExpiry = false,
   ): Promise<Map<string, Authenticated>> {
-    const rows = await database.query<Authenticated & { hash: string }>(batchAuthenticate, [
-      hashes,
-      at,
-      withExpiry,
-    ]);
+    const rows = await database.query<Authenticated & { hash: string }>(
+      formOf(batchAuthenticate, withExpiry),
+      [hashes, at],
+    );
     return new Map(rows.map(({ hash, ...found }) => [hash, found]));
   },
 });

@@ -30,8 +30,8 @@ afterAll(() => access[Symbol.asyncDispose]());
 describe("changes", () => {
   test("every table that authentication and grants read notes its changes", async () => {
     const statements = [
-      authenticate,
-      authenticateTokenId,
+      authenticate.withExpiry,
+      authenticateTokenId.withExpiry,
       grantsOfUser,
       grantsOfTeam,
       grantsOfOrganization,

@@ -91,9 +91,12 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 const statements = {
-  authenticate,
-  authenticateTokenId,
-  batchAuthenticate,
+  authenticate: authenticate.plain,
+  authenticateWithExpiry: authenticate.withExpiry,
+  authenticateTokenId: authenticateTokenId.plain,
+  authenticateTokenIdWithExpiry: authenticateTokenId.withExpiry,
+  batchAuthenticate: batchAuthenticate.plain,
+  batchAuthenticateWithExpiry: batchAuthenticate.withExpiry,
   grantsOfUser,
   grantsOfTeam,
   grantsOfTeams,
@@ -134,6 +137,34 @@ test.each(Object.entries(statements))("%s makes no sequential scan", async (_, s
   const plan = await planOf(sql);
   expect(plan).toMatch(/Index/);
   expect(plan).not.toMatch(/Seq Scan/);
+});
+
+// PostgreSQL plans the first five uses. After that it keeps the plan for any values, unless plans for the given values
+// are estimated to cost less.
+test("authentication is not planned at each use", async () => {
+  await using database = await openDatabase({
+    contextName: "access",
+    url,
+    entities,
+    migrations,
+    poolSize: 1,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  const { authentication } = createReads(database);
+  const now = new Date();
+  for (let use = 0; use < 10; use++) {
+    for (const withExpiry of [false, true]) {
+      await authentication.find("hash", now, withExpiry);
+      await authentication.findByTokenId("at-1", now, withExpiry);
+      await authentication.batch(["hash", "other", "third"], now, withExpiry);
+    }
+  }
+  const planned = await database.query<{ uses: number; sql: string }>(
+    `select custom_plans::int as uses, statement as sql from pg_prepared_statements
+     where statement like '%from tokens t%' and statement not like '%pg_prepared_statements%'`,
+  );
+  expect(planned).toHaveLength(6);
+  for (const { uses, sql } of planned) expect.soft(uses, sql).toBe(5);
 });
 
 // Only the page is checked: the total counts all matching users, which no index can speed up.
