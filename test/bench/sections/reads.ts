@@ -60,18 +60,28 @@ const rows: readonly Row[] = [
   },
 ];
 
-const settings: StackOptions = { blobs: "directory", settings: { LOG_LEVEL: "warn" } };
+const LEASE_SECONDS = 5;
 
 /**
  * (t) Compares reads with their floor, the cost of a minimal server: node:http and pg with one statement, without
  * authentication, and responses of the same size. For outputs and downloads, the floor also inserts the audit record;
- * for downloads it sends a file.
+ * for downloads it sends a file. The aims apply to authentication under leases.
  */
 export async function reads(ground: Ground): Promise<Aim[]> {
-  await using started = new AsyncDisposableStack();
   // Records metrics as `npm start` does; otherwise the results of the one process would not contain the cost of
   // metrics.
-  started.use(await startTelemetry({ service: "bench", env: {} }));
+  await using _telemetry = await startTelemetry({ service: "bench", env: {} });
+  await readsWith(ground, 0);
+  return await readsWith(ground, LEASE_SECONDS);
+}
+
+async function readsWith(ground: Ground, leaseSeconds: number): Promise<Aim[]> {
+  await using started = new AsyncDisposableStack();
+  const settings: StackOptions = {
+    blobs: "directory",
+    settings: { LOG_LEVEL: "warn", AUTHENTICATION_LEASE_SECONDS: String(leaseSeconds) },
+  };
+  const leases = leaseSeconds > 0 ? "leases on" : "leases off";
   const oneStack = started.use(await startStack(settings));
   const fourStack = started.use(await startProcesses(settings));
   const connections = ground.options.clients;
@@ -109,7 +119,7 @@ export async function reads(ground: Ground): Promise<Aim[]> {
   for (const row of rows) {
     const contenders = [floor.contender(row.floor), contenderOf(one, row), contenderOf(four, row)];
     const measured = await ground.contest(contenders);
-    printRates(`(t) ${row.name}`, measured, { ratio: "of the floor" });
+    printRates(`(t) ${row.name}, ${leases}`, measured, { ratio: "of the floor" });
     const [least, alone, divided] = measured;
     await printLayers(ground.generator, contenderOf(one, row).plan, {
       what: row.name,
@@ -123,7 +133,7 @@ export async function reads(ground: Ground): Promise<Aim[]> {
     );
   }
   printTable(
-    "    CPU time of one request without PostgreSQL, µs",
+    `    CPU time of one request without PostgreSQL, ${leases}, µs`,
     ["", "floor", "one process", "four processes"],
     costs,
   );
