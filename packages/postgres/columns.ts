@@ -41,8 +41,8 @@ const columnName = (field: string, { fieldName }: Columns[string]): string =>
   fieldName ?? naming.propertyToColumnName(field);
 
 /**
- * Returns a function that converts a row of `selectList` with the same columns to the fields of its entity. Hand-written
- * SQL returns bigints as numbers.
+ * Returns a function that converts a row, selected with `selectList` and the same columns, to the fields of its entity.
+ * It converts bigints, which hand-written SQL returns as numbers.
  */
 export function fieldsReader<Fields>(columns: Columns): (row: object) => Fields {
   const counters = Object.entries(columns)
@@ -59,8 +59,8 @@ export function fieldsReader<Fields>(columns: Columns): (row: object) => Fields 
 }
 
 /**
- * Returns an insert of the row that `rowJson` returns with the same columns; `json` is its placeholder. The insert returns
- * the inserted row.
+ * Returns a statement that inserts a row and returns it. `json` is the placeholder of the row as JSON: the result of
+ * `rowJson` with the same columns.
  */
 export function insertRow(table: string, columns: Columns, json = "$1"): string {
   const names = Object.entries(columns).map(([field, column]) => columnName(field, column));
@@ -69,13 +69,15 @@ export function insertRow(table: string, columns: Columns, json = "$1"): string 
 }
 
 /**
- * Returns an update of the row that `rowJson` returns with the same columns; `json` is its placeholder. The update
- * returns the row.
+ * Returns a statement that updates a row and returns it. `json` is the placeholder of the row as JSON: the result of
+ * `rowJson` with the same columns.
  */
 export const updateRow = (table: string, columns: Columns, json: string): string =>
   updateFrom(table, columns, `jsonb_populate_record(null::${table}, ${json}::jsonb)`);
 
-/** Returns an update like `updateRow`, of the rows of a JSON array. */
+/**
+ * Returns a statement like `updateRow`, which updates several rows; `json` is the placeholder of a JSON array of rows.
+ */
 export const updateRows = (table: string, columns: Columns, json: string): string =>
   updateFrom(table, columns, `jsonb_populate_recordset(null::${table}, ${json}::jsonb)`);
 

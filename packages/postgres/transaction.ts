@@ -32,7 +32,7 @@ export type InsertAtCommit = (rows: string) => string;
 export interface LastStatement {
   /** An insert, update or delete that returns rows. */
   change: string;
-  /** Further changes of other rows, without an order among them. */
+  /** Changes of other rows. They run in the same statement, in no particular order. */
   furtherChanges?: readonly string[];
   /** A select from `changed`, the returned rows. It sees all other rows as they were before the statement. */
   select: string;
@@ -179,7 +179,10 @@ function unlessLost(response: Response): Response {
   return response;
 }
 
-/** Sends statements of the transaction together. The first ones begin it. Throws the error of the first that failed. */
+/**
+ * Sends statements of the transaction together. If the transaction has not begun, they begin it. Throws the error of
+ * the first statement that failed.
+ */
 async function sendIn(
   transaction: OpenTransaction,
   ...queries: readonly QueryConfig[]
@@ -327,8 +330,8 @@ export async function queryIn<Row>(
 }
 
 /**
- * Runs two statements like `queryIn`, in this order and one round trip. The second one sees what was committed while the
- * first one waited for the lock of a row.
+ * Runs two statements like `queryIn`, in this order and in one round trip. If the first statement waited for the lock
+ * of a row, the second one sees what was committed in the meantime.
  */
 export async function queryBothIn<First, Second>(
   em: EntityManager,

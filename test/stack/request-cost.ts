@@ -122,7 +122,7 @@ export async function writeCostOf(send: () => Promise<unknown>): Promise<Request
     writes = 0;
     const calls = callCount();
     await send();
-    // Events of the previous request can cause work during this one.
+    // Excludes work that events of earlier requests cause during this request.
     const own = sent.filter(({ trace }) => !earlier.has(trace));
     samples.push(costOfSent(own, { calls: callCount() - calls, writes }));
   }

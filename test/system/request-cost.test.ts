@@ -132,8 +132,9 @@ describe("the cost of a request", () => {
     });
   });
 
-  // Workspaces reads the lock. State begins and reads the rows that the write depends on; it writes all changes, reads the
-  // document, and commits. The bytes wait for the disk, and then the commit.
+  // Workspaces reads the lock. State uses two round trips: the first begins the transaction and reads the rows that the
+  // write depends on; the second writes all changes, reads the document, and commits. The request waits for the disk
+  // twice: for the bytes, and then for the commit.
   test("writing inline state has a fixed cost", async () => {
     const cost = await stateWrite((state) =>
       expectStatus(201, caller.post(versionsPath, inlineState(state))),
@@ -148,8 +149,8 @@ describe("the cost of a request", () => {
     });
   });
 
-  // The creation and the upload each have the statements of an inline write. Access also checks the creator's token after
-  // the bytes.
+  // The creation and the upload each run as many statements in state as an inline write. Access also checks the
+  // creator's token after the bytes are received.
   test("writing state by its upload URL has a fixed cost", async () => {
     const cost = await stateWrite(async (state) => {
       const { body } = await expectStatus(201, caller.post(versionsPath, announcement(state)));
