@@ -1,4 +1,4 @@
-// Run by npm before `start`, `test` and `bench`, on any Node (20 or newer), before anything is installed: only Node's
+// Run by npm before `start`, `statehouse`, `test` and `bench`, on any Node (20 or newer), before anything is installed: only Node's
 // own modules can be imported here and in the imported files.
 import { createHash } from "node:crypto";
 import { Failure, orOneSentence } from "./failure.mjs";
@@ -21,6 +21,8 @@ import { provideReleaseTools } from "./release-tools.mjs";
 
 const forRelease = process.argv.includes("--release");
 const forTests = forRelease || process.argv.includes("--tests");
+/** The commands of `statehouse` start no local services. */
+const forCommands = process.argv.includes("--commands");
 const onCi = process.env.CI === "true";
 
 await orOneSentence(async () => {
@@ -33,6 +35,7 @@ await orOneSentence(async () => {
   pinnedNode();
   hydratePostgres();
   await once(generated, generate);
+  if (forCommands) return;
   if (!forTests) await ifPossible("nats-server");
   else {
     await unlessOnCi(() => provideProgram("nats-server"));

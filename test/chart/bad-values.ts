@@ -299,7 +299,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
   ["port 0", { gateway: { settings: { PORT: 0 } } }, "PORT"],
   ["text as replicas", { gateway: { replicas: "two" } }, "replicas"],
   ["negative replicas", { state: { replicas: -1 } }, "replicas"],
-  ["the tag latest", { image: { tag: "latest" } }, "tag"],
+  ["the tag latest", { image: { tag: "latest" } }, "image.tag: is latest"],
   ["half a digest", { image: { digest: "sha256:abc" } }, "digest"],
   ["an unknown pull policy", { image: { pullPolicy: "Sometimes" } }, "pullPolicy"],
   ["a tag in the registry", { image: { registry: "registry.example.com/platform" } }, "registry"],

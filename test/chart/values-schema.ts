@@ -159,7 +159,7 @@ export function valuesSchema(): Schema {
       image: object({
         registry: { type: "string", pattern: "^[^/]*$" },
         repository: { type: "string", pattern: "^[a-z0-9./:_-]*$" },
-        tag: { type: "string", pattern: "^[A-Za-z0-9._-]{0,128}$", not: { const: "latest" } },
+        tag: { type: "string", pattern: "^[A-Za-z0-9._-]{0,128}$" },
         digest: { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" },
         pullPolicy: { enum: ["Always", "IfNotPresent", "Never"] },
       }),

@@ -86,6 +86,9 @@ settings.{{ $name }}: is a secret, which everybody who may read the release woul
 {{- if not .Values.image.repository }}
 image.repository: is required; set the repository that has the image, such as registry.example.com/statehouse.
 {{- end }}
+{{- if eq .Values.image.tag "latest" }}
+image.tag: is latest, which names another image later, while migrations belong to one image; set a fixed tag or image.digest.
+{{- end }}
 {{- if and .Values.image.tag .Values.image.digest }}
 image.tag and image.digest: are both set; remove one of them.
 {{- end }}

@@ -1,4 +1,5 @@
 import { recordCommand } from "@statehouse/audit";
+import { isNotFound } from "@statehouse/errors";
 import { readConfig, StartError } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import {
@@ -37,12 +38,12 @@ const actions: Record<string, (app: App, username: string, email: string) => Pro
     return `created ${id}`;
   },
   async "set-email"(app, username, email) {
-    const { id } = await getUserByName(app, username);
+    const { id } = await userNamed(app, username);
     await setUserEmail(app, operator, { id, email });
     return `changed ${id}`;
   },
   async token(app, username) {
-    const { id: userId } = await getUserByName(app, username);
+    const { id: userId } = await userNamed(app, username);
     const wanted = { userId, description: "created by the operator", expiredAt: undefined };
     return (await createUserToken(app, operator, wanted)).secret;
   },
@@ -52,12 +53,23 @@ const actions: Record<string, (app: App, username: string, email: string) => Pro
   "revoke-admin": async (app, username) => changed(app, username, { administrator: false }),
 };
 
+async function userNamed(app: App, username: string) {
+  try {
+    return await getUserByName(app, username);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new StartError(
+      `There is no user '${username}'. FIRST_ADMIN_USERNAME is the first administrator; 'statehouse user create' creates others.`,
+    );
+  }
+}
+
 async function changed(
   app: App,
   username: string,
   to: { suspended: boolean } | { administrator: boolean },
 ): Promise<string> {
-  const { id } = await getUserByName(app, username);
+  const { id } = await userNamed(app, username);
   if ("suspended" in to) await setUserSuspended(app, operator, { id, ...to });
   else await setUserAdministrator(app, operator, { id, ...to });
   return `changed ${id}`;

@@ -76,6 +76,6 @@ test("the operator sets an address, which receives the invitations that were sen
 
 test("errors are one sentence", async () => {
   await expect(user("fly", "ops")).rejects.toThrow("usage:");
-  await expect(user("suspend", "nobody")).rejects.toThrow("The user was not found");
+  await expect(user("suspend", "nobody")).rejects.toThrow("There is no user 'nobody'.");
   await expect(user("create", "bad name", "x")).rejects.toThrow("Username is invalid");
 });
