@@ -84,7 +84,7 @@ const adjacent = (operator: "<" | ">", direction: "asc" | "desc") =>
     where other.workspace_id = version.workspace_id and other.position ${operator} version.position
     order by other.position ${direction} limit 1)`;
 
-/** SQL: columns of `state_versions version` that documents show, without contents. */
+/** SQL: the columns of `state_versions version` that documents show, except resources, modules and providers. */
 const scalars = `version.id, version.created_at, version.created_by_type,
   version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
   version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,
@@ -95,7 +95,10 @@ const scalars = `version.id, version.created_at, version.created_by_type,
 const previous = adjacent("<", "desc");
 const next = adjacent(">", "asc");
 
-/** SQL: all values of a version but its contents, as one JSON column (ADR 19). `more` selects further values. */
+/**
+ * SQL: all values of a version except resources, modules and providers, as one JSON column (ADR 19). `more` selects
+ * further values.
+ */
 const withoutContents = (more: string) => `(select row_to_json(shown) from (
     select ${scalars}, version.workspace_id, ${resourceEntries}, ${more}) shown) as version`;
 
@@ -105,8 +108,8 @@ const shownVersion =
   ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`);
 
 /**
- * SQL: the columns of a `StateVersionRow`. The query must name its tables `version` and `workspace`. Contents are text,
- * which is not parsed.
+ * SQL: the columns of a `StateVersionRow`. The query must name its tables `version` and `workspace`. Resources, modules
+ * and providers are text columns that are not parsed.
  */
 export const stateVersionColumns = `${shownVersion},
   case
@@ -120,12 +123,13 @@ export const stateVersionColumns = `${shownVersion},
 export const listedVersionColumns = `${shownVersion}, ${listedContents}`;
 
 /**
- * SQL: one page of the versions of workspace $1, newest first: at most $2 after the first $3. All values without
- * contents are one JSON column (ADR 19); contents are text, which is not parsed. If `status` is an SQL expression,
- * selects only versions with this status.
+ * SQL: a page of the versions of workspace $1, newest first: at most $2 rows, after skipping $3. One JSON column holds
+ * all values (ADR 19) except resources, modules and providers, which are text columns that are not parsed. If `status`
+ * is an SQL expression, selects only versions with this status.
  */
 export function selectListedVersions(status: string | undefined): string {
-  // In a complete list, the adjacent versions are on the same page, except at its ends.
+  // If the list is not filtered by status, the previous and next versions of a row are the adjacent rows of the page.
+  // Only the first and last rows of the page need a query for them.
   const within = (side: "lag" | "lead", other: string) =>
     status === undefined ? `coalesce(${side}(version.id) over newest_first, ${other})` : other;
   // index: state_versions_position, state_versions_status
@@ -142,7 +146,7 @@ export function selectListedVersions(status: string | undefined): string {
       window newest_first as (order by version.position desc)) version`;
 }
 
-/** The values of a row that are equal for all versions of a workspace. */
+/** The values of a row that are the same for all versions of a workspace. */
 type Placement = Pick<VersionJson, "organization_id" | "project_id" | "usage_based_billing">;
 
 /** A row of `selectListedVersions`. */
@@ -204,6 +208,6 @@ export const viewOf = (
   providersJson: providers_json,
 });
 
-/** Returns the view of a row with the contents of a list. */
+/** Converts a row of a list to its view, with at most as many resources as lists show. */
 export const inListOf = (row: StateVersionRow): StateVersionView =>
   viewOf(row, MAX_LISTED_RESOURCES);
