@@ -90,14 +90,20 @@ const releaseUpgrade: ProjectOptions = {
 };
 
 /**
- * The probes of revoked rights with authentication under leases. Everything else runs so on demand:
- * `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/golden/matrix.test.ts`.
+ * The matrix, short histories of the model and the security tests with authentication under leases, except security
+ * tests that are slow and about the network, the database or the size of messages. All tests run so on demand:
+ * `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/faults test/security`.
  */
 const releaseLeases: ProjectOptions = {
-  ...slow,
+  ...system,
   name: "release-leases",
-  include: ["test/security/{late-body,revoked-upload,stale-lock}.test.ts"],
-  env: { STATEHOUSE_TEST_LEASE_SECONDS: "2" },
+  include: ["test/golden/matrix.test.ts", "test/model/model.test.ts", "test/security/**/*.test.ts"],
+  exclude: [
+    modules,
+    "test/security/{database-*,dense-body,foreign-trace,key-files,large-body,mutual-tls,nats-*,slow-connections}.test.ts",
+    ...withoutNats,
+  ],
+  env: { STATEHOUSE_TEST_LEASE_SECONDS: "2", MODEL_MS: "3000" },
 };
 
 export default defineConfig({

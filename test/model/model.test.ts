@@ -6,8 +6,11 @@ import { type SettingName, settings } from "./setting.ts";
 const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
 console.info(`test/model: seed ${seed}, the same again with MODEL_SEED=${seed}`);
 
+/** The longest time for which each setting is searched, in ms. */
+const longestMs = Number(process.env.MODEL_MS ?? Number.POSITIVE_INFINITY);
+
 async function holds(name: SettingName, forMs: number): Promise<void> {
-  const { histories, commands } = await settings[name]({ seed, forMs });
+  const { histories, commands } = await settings[name]({ seed, forMs: Math.min(forMs, longestMs) });
   console.info(`${name}: ${histories} histories, ${commands} commands`);
   expect(histories).toBeGreaterThan(0);
 }
