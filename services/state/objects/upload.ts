@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { isNotFound } from "@statehouse/errors";
+import { AppError, isNotFound } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
 import { authorizeRepeat, beginUpload, finishUpload } from "../app/upload.ts";
 import { requireSameContent, type UploadTarget } from "../domain/state-version-upload.ts";
@@ -73,7 +73,16 @@ async function storeContent(
   const attemptStartedAt = app.now();
   const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
   if (awaitsContinue) response.writeContinue();
-  const stored = await store.put(blobKey, request, expected, signal);
+  let stored: StoredBlob;
+  try {
+    stored = await store.put(blobKey, request, expected, signal);
+  } catch (error) {
+    // The target can be that of the creation. If the version no longer accepts its content, the response says only that.
+    if (error instanceof AppError && error.kind === "conflict") {
+      await within(() => beginUpload(app, claims));
+    }
+    throw error;
+  }
   await within(() =>
     finishUpload(app, target, claims.kind, { ...stored, blobKey, attemptStartedAt }),
   );
