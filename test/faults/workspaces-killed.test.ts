@@ -34,15 +34,22 @@ const lockEpoch = async (id: string) =>
     )
   )[0]?.epoch;
 
-/** Returns how many resources the workspaces service has in the summary of the workspace's state. */
-const summarizedResources = async (id: string) =>
-  (
-    await fixture().rows<{ count: number }>(
-      "workspaces",
-      "select resource_count as count from workspaces where id = $1",
-      [id],
-    )
-  )[0]?.count ?? 0;
+/**
+ * Waits until the workspaces service has the summary of the workspace's new state, for which it calls the state service.
+ * Otherwise a proxy could hold that call or its response instead of the one that the test needs.
+ */
+const awaitSummary = (id: string) =>
+  waitFor(
+    async () => {
+      const [row] = await fixture().rows<{ count: number }>(
+        "workspaces",
+        "select resource_count as count from workspaces where id = $1",
+        [id],
+      );
+      return (row?.count ?? 0) > 0;
+    },
+    { what: "the summary" },
+  );
 
 /** Expects a 503, which clients retry: the response of the other service was lost. */
 const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
@@ -52,9 +59,7 @@ describe("kill -9 of workspaces between seal and release", () => {
     const { stack, proxies, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     expect((await write(fixture(), id, one())).status).toBe(201);
-    // The workspaces service asks the state service for the summary of the new state. Waits until it has received the
-    // summary: otherwise the proxy could hold that response instead of the response to the seal.
-    await waitFor(async () => (await summarizedResources(id)) > 0, { what: "the summary" });
+    await awaitSummary(id);
     const act = () => owner.api.post(`/workspaces/${id}/actions/${action}`);
     const held = proxies.workspacesToState.hold({
       direction: "answers",
@@ -107,6 +112,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     const id = await newLockedWorkspace(fixture());
     const written = await write(fixture(), id, one());
     expect(written.status).toBe(201);
+    await awaitSummary(id);
     expect((await unlock(fixture(), id)).status).toBe(200);
     await waitFor(async () => (await owner.api.get(`/workspaces/${id}`)).status === 200);
     // Holds back the deletion event: otherwise the state service could delete the state because of the event, before it
