@@ -12,7 +12,7 @@ import { Client } from "pg";
 import { exampleFolder } from "../compat/example-folder.ts";
 import { api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { type Load, startLoad } from "../upgrade/load.ts";
+import { type Load, lostFirstRequest, startLoad } from "../upgrade/load.ts";
 import { examineConnections } from "./connections.ts";
 import { crash } from "./crash.ts";
 import { dryRun } from "./dry-run.ts";
@@ -142,7 +142,10 @@ async function test(print: (line: string) => void): Promise<void> {
     steady(
       `a pod of ${component} killed`,
       // The time at which the process ended is known only to the second.
-      ({ what, start, end }) => what !== "apply" && start <= ended + 1000 && end >= ended,
+      (one) =>
+        (one.what !== "apply" || lostFirstRequest(one)) &&
+        one.start <= ended + 1000 &&
+        one.end >= ended,
     );
   }
   await scale(cluster, (gateway) => deploy(image, { gateway }));

@@ -14,6 +14,13 @@ export interface Failure {
   problem: string;
 }
 
+/**
+ * Returns whether a run of the Terraform CLI failed because its first request, which asks for the version of the API,
+ * received no response. The CLI repeats all requests but this one.
+ */
+export const lostFirstRequest = ({ what, problem }: Failure): boolean =>
+  what === "apply" && problem.includes("Unsupported Terraform Enterprise version");
+
 export interface Load extends AsyncDisposable {
   /** All failures so far. */
   readonly failures: readonly Failure[];
