@@ -100,10 +100,8 @@ export function allowed<A extends Action>(grants: Grants, action: A, target: Tar
   return onWorkspace?.some((grant) => workspaceAllows(grant, rule)) ?? false;
 }
 
-type KnownActions = Map<string, Action[]>;
-
 /** Allowed actions by list of actions and by target, kept as long as the grants are cached. */
-const knownActions = new WeakMap<Grants, WeakMap<readonly Action[], KnownActions>>();
+const knownActions = new WeakMap<Grants, WeakMap<readonly Action[], Map<string, Action[]>>>();
 
 /** The maximum number of targets for which the allowed actions of one caller are kept. */
 const MAX_TARGETS = 200;
@@ -121,27 +119,15 @@ export function allowedActions(
   const { organizationId, projectId = "", workspaceId = "" } = target;
   const hasOwnGrant = grants.organizations.get(organizationId)?.workspaces.has(workspaceId);
   const key = `${organizationId} ${projectId} ${hasOwnGrant ? workspaceId : ""}`;
-  const known = knownActionsOf(grants, actions);
+  const known = knownActions
+    .getOrInsertComputed(grants, () => new WeakMap())
+    .getOrInsertComputed(actions, () => new Map());
   const found = known.get(key);
   if (found) return found;
   if (known.size >= MAX_TARGETS) known.clear();
   const current = actions.filter((action) => allowed(grants, action, target));
   known.set(key, current);
   return current;
-}
-
-function knownActionsOf(grants: Grants, actions: readonly Action[]): KnownActions {
-  let byList = knownActions.get(grants);
-  if (!byList) {
-    byList = new WeakMap();
-    knownActions.set(grants, byList);
-  }
-  let known = byList.get(actions);
-  if (!known) {
-    known = new Map();
-    byList.set(actions, known);
-  }
-  return known;
 }
 
 /** Scopes by action and organization, kept as long as the grants are cached. */
@@ -151,18 +137,11 @@ const knownScopes = new WeakMap<Grants, Map<string, Scope>>();
  * Returns the projects and workspaces of an organization on which `action` is allowed, so that a list shows only these.
  */
 export function scope(grants: Grants, action: Action, organizationId: string): Scope {
-  let known = knownScopes.get(grants);
-  if (!known) {
-    known = new Map();
-    knownScopes.set(grants, known);
-  }
-  const key = `${action} ${organizationId}`;
-  let found = known.get(key);
-  if (!found) {
-    found = workOutScope(grants, action, organizationId);
-    known.set(key, found);
-  }
-  return found;
+  return knownScopes
+    .getOrInsertComputed(grants, () => new Map())
+    .getOrInsertComputed(`${action} ${organizationId}`, () =>
+      workOutScope(grants, action, organizationId),
+    );
 }
 
 function workOutScope(grants: Grants, action: Action, organizationId: string): Scope {
