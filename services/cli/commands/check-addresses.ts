@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { forEachConcurrently } from "@statehouse/runtime";
+import { forEachConcurrently, withRetry } from "@statehouse/runtime";
 
 const TIMEOUT_MS = 10_000;
 const AT_A_TIME = 10;
@@ -19,7 +18,9 @@ export async function checkAddresses(
   let healthy = true;
   await forEachConcurrently(AT_A_TIME, addresses, async (address) => {
     try {
-      const response = await respond(address);
+      const response = await withRetry({ attempts: ATTEMPTS, pauseMs: () => REPEAT_MS }, () =>
+        fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) }),
+      );
       if (!response.ok) healthy = false;
       print(`${response.status} ${address}`);
     } catch (error) {
@@ -29,14 +30,4 @@ export async function checkAddresses(
     }
   });
   return healthy;
-}
-
-async function respond(address: string, attempts = ATTEMPTS): Promise<Response> {
-  try {
-    return await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  } catch (error) {
-    if (attempts <= 1) throw error;
-    await sleep(REPEAT_MS);
-    return respond(address, attempts - 1);
-  }
 }
