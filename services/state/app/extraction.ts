@@ -50,10 +50,13 @@ export const storeExtraction = (
   extraction: PackedExtraction,
 ): Promise<void> =>
   changeClaimed(app, claim, async (tx, { workspaceState, version }) => {
-    const isCurrent = workspaceState.currentVersionId === version.id;
-    const replaced = isCurrent && tx.workspaceResources.replace(version, extraction.instances);
+    const replaceResources = async () => {
+      if (workspaceState.currentVersionId === version.id) {
+        await tx.workspaceResources.replace(version, extraction.instances);
+      }
+    };
     if (version.resourcesProcessed) {
-      await replaced;
+      await replaceResources();
       return endRepeatedExtraction(version);
     }
     const { serial } = extraction;
@@ -67,7 +70,7 @@ export const storeExtraction = (
     setExtracted(version, extraction);
     // Sent together.
     await Promise.all([
-      replaced,
+      replaceResources(),
       tx.stateVersions.setInventory(version.id, extraction),
       extraction.digests && tx.stateVersionDigests.save(version.id, extraction.digests),
     ]);
