@@ -51,8 +51,6 @@ interface User {
   suspended: boolean[];
   /** The number of confirmed changes. */
   answered: number;
-  /** The user's version after the last confirmed change. */
-  version: bigint;
   token: Token;
   changing: boolean;
 }
@@ -182,7 +180,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     const { user } = await users.createUser({ username, email: `${username}@example.com` });
     const id = user?.id ?? "";
     const token = await newToken(id);
-    const state = { suspended: [false], answered: 0, version: 0n, changing: false };
+    const state = { suspended: [false], answered: 0, changing: false };
     return { id, username, token, ...state };
   };
   // Longer than by default, because the machine can be busy and leases of the previous history may still hold.
