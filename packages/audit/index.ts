@@ -10,4 +10,4 @@ export type { AuditRecord } from "./record.ts";
 export { startSealer } from "./sealer.ts";
 export { unsealedRecords, VERIFICATION, verifyChains } from "./stored-chain.ts";
 export { createTrail, type TrailRecord, trailRecords } from "./trail.ts";
-export { headKey } from "./verify.ts";
+export { headKey, type KeptHead } from "./verify.ts";

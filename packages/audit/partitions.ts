@@ -10,7 +10,10 @@ export interface PartitionOptions {
   logger: Logger;
 }
 
-/** Creates the partitions of the coming months, and drops those whose records are all older than the retention. */
+/**
+ * Creates the missing partitions of this month and of the two following months. Drops the partitions whose records were
+ * all recorded and sealed before the time of the retention.
+ */
 export async function maintainPartitions(
   { database, retentionDays, logger }: PartitionOptions,
   now: Date,

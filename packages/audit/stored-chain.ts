@@ -26,8 +26,7 @@ const batches = `
   -- index: audit_batches_pkey
   select organization, number, to_char(sealed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "sealedAt",
     records, previous_hash as "previousHash", record_digests as "recordDigests",
-    encode(hash, 'hex') as hash, encode(signature, 'base64') as signature, key_id as "keyId",
-    last_recorded_at as "lastRecordedAt"
+    encode(hash, 'hex') as hash, encode(signature, 'base64') as signature, key_id as "keyId"
   from audit_batches where organization = $1 and number > $2 order by number limit $3`;
 
 const recordsOfBatch = `

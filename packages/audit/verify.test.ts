@@ -53,7 +53,7 @@ function seal(batches: readonly (readonly StoredRecord[])[], signing: Key = key.
     const number = index + 1;
     const recordDigests = Buffer.concat(records.map(digestOfRecord));
     const hash = hashOfBatch({ ...place, number, previousHash }, recordDigests);
-    const sealedAt = "2026-02-03T04:06:00.000Z";
+    const sealedAt = new Date(records.at(-1)?.recordedAt ?? keptSince).toISOString();
     const head = {
       ...place,
       number,
@@ -61,8 +61,7 @@ function seal(batches: readonly (readonly StoredRecord[])[], signing: Key = key.
       sealedAt,
       hash: hash.toString("hex"),
     };
-    const lastRecordedAt = new Date(records.at(-1)?.recordedAt ?? sealedAt);
-    const batch = { ...signHead(head, signing), previousHash, recordDigests, lastRecordedAt };
+    const batch = { ...signHead(head, signing), previousHash, recordDigests };
     previousHash = hash;
     return { batch, records: [...records] };
   });
@@ -140,8 +139,9 @@ test("deleted and added records are named", () => {
   ]);
 });
 
+const old = record("ae-1", 0, { recordedAt: "2025-12-31T00:00:00.000000Z" });
+
 test("records may be missing only if retention deletes them at this age", () => {
-  const old = record("ae-1", 0, { recordedAt: "2025-12-31T00:00:00.000000Z" });
   const chain = seal([[old], [record("ae-2", 0)], [record("ae-3", 0)]]).map((sealed, index) =>
     index < 2 ? { ...sealed, records: [] } : sealed,
   );
@@ -151,9 +151,29 @@ test("records may be missing only if retention deletes them at this age", () => 
 });
 
 test("a chain that begins at an anchor is valid; a missing batch is found", () => {
-  expect(check(three().slice(1)).findings).toEqual([]);
+  const [, anchor, ...rest] = seal([[old], [old], [record("ae-2", 0)]]);
+  if (!anchor) throw new Error("no batch");
+  expect(check([{ ...anchor, records: [] }, ...rest]).findings).toEqual([]);
+  expect(check(three().slice(1)).findings).toEqual(["Batch 1 of org-a is missing."]);
   expect(check(three().filter(({ batch }) => batch.number !== 2)).findings).toEqual([
     "Batch 2 of org-a is missing.",
+  ]);
+});
+
+test("batches at the beginning may be missing only if their kept heads are old enough", () => {
+  const chain = seal([[old], [record("ae-2", 0)], [record("ae-3", 0)], [record("ae-4", 0)]]);
+  const kept = chain.map(({ batch }) => batch);
+  expect(check(chain.slice(2), { kept }).findings).toEqual([
+    "Batch 2 of org-a is missing.",
+    "Batch 2 of org-a was sealed, but is missing.",
+  ]);
+  const [, , third, fourth] = chain;
+  if (!third || !fourth) throw new Error("no batch");
+  const aged = { ...third.batch, sealedAt: "2025-12-31T00:00:00.000Z", keyId: "removed" };
+  expect(check([{ batch: aged, records: [] }, fourth], { kept }).findings).toEqual([
+    "Batch 2 of org-a is missing.",
+    "All 1 records of batch 3 of org-a were deleted.",
+    "Batch 2 of org-a was sealed, but is missing.",
   ]);
 });
 

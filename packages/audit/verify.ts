@@ -14,8 +14,6 @@ export interface StoredBatch extends SignedHead {
   previousHash: Uint8Array;
   /** The digests of the batch's records, in order. */
   recordDigests: Uint8Array;
-  /** The time of the batch's latest record. */
-  lastRecordedAt: Date;
 }
 
 /** A record as the database contains it. */
@@ -26,12 +24,15 @@ export interface StoredRecord extends ChainedRecord {
   addressSalt: Buffer | null;
 }
 
+/** What the verification needs of a head that was kept outside the database. */
+export type KeptHead = Pick<SignedHead, "hash" | "sealedAt">;
+
 export interface VerifyOptions {
   service: string;
   keys: PublicKeys;
-  /** Heads that were kept outside the database, by organization and number. */
-  heads: ReadonlyMap<string, Pick<SignedHead, "hash">>;
-  /** Records that are older than this may have been deleted by retention. */
+  /** Heads that were kept outside the database, by `headKey`. */
+  heads: ReadonlyMap<string, KeptHead>;
+  /** Retention can have deleted batches that were sealed before this, but no later ones. */
   keptSince: Date;
 }
 
@@ -79,13 +80,24 @@ export function createChainCheck(
     unknownKeys: 0,
     last: undefined,
   };
+  let first: number | undefined;
   let previous: StoredBatch | undefined;
   let unknownKey = false;
   const nameOf = ({ number }: StoredBatch) => `batch ${number} of ${organization}`;
+  const keptHeadOf = ({ number }: StoredBatch): KeptHead | undefined =>
+    heads.get(headKey({ service, organization, number }));
+  const isOld = ({ sealedAt }: KeptHead): boolean => new Date(sealedAt) < keptSince;
+  // In the database, the time can have been edited together with the id of the key.
+  const canBeDeleted = (batch: StoredBatch): boolean => isOld(keptHeadOf(batch) ?? batch);
 
   const checkPlace = (batch: StoredBatch): void => {
-    if (!previous) return;
-    if (batch.number !== previous.number + 1) {
+    if (!previous) {
+      first = batch.number;
+      // After a deletion by retention, the chain begins with the last of the deleted batches.
+      if (first > 1 && !canBeDeleted(batch)) {
+        report(`Batch ${first - 1} of ${organization} is missing.`);
+      }
+    } else if (batch.number !== previous.number + 1) {
       report(`Batch ${previous.number + 1} of ${organization} is missing.`);
     } else if (!same(batch.previousHash, Buffer.from(previous.hash, "hex"))) {
       report(
@@ -101,7 +113,7 @@ export function createChainCheck(
     unknownKey = signature === "unknown key";
     if (unknownKey) verified.unknownKeys++;
     if (signature === "invalid") report(`The signature of ${nameOf(batch)} is invalid.`);
-    const kept = heads.get(headKey({ service, organization, number: batch.number }));
+    const kept = keptHeadOf(batch);
     if (kept && kept.hash !== batch.hash) {
       report(
         `Batch ${batch.number} of ${organization} differs from the head that was kept outside: the chain was recomputed.`,
@@ -111,7 +123,7 @@ export function createChainCheck(
 
   const checkRecords = (batch: StoredBatch, records: readonly StoredRecord[]): void => {
     if (records.length === 0 && batch.records > 0) {
-      if (batch.lastRecordedAt < keptSince) {
+      if (canBeDeleted(batch)) {
         verified.withoutRecords++;
         return;
       }
@@ -155,10 +167,12 @@ export function createChainCheck(
           `The latest, ${nameOf(previous)}, is signed with a key that ASSERTION_PUBLIC_KEYS does not contain.`,
         );
       }
-      for (const key of heads.keys()) {
+      for (const [key, head] of heads) {
         const [of, organizationOfHead, number] = key.split(" ");
+        if (of !== service || organizationOfHead !== organization) continue;
         const isLater = Number(number) > (verified.last ?? 0);
-        if (of === service && organizationOfHead === organization && isLater) {
+        const isEarlier = first !== undefined && Number(number) < first;
+        if (isLater || (isEarlier && !isOld(head))) {
           report(`Batch ${number} of ${organization} was sealed, but is missing.`);
         }
       }

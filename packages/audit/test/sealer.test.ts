@@ -4,7 +4,7 @@ import { type Database, openDatabase, queryIn } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { AuditHeadSealedSchema } from "@statehouse/proto/statehouse/state/v1/events";
 import { createLogger, runAs } from "@statehouse/runtime";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { removeAddresses } from "../addresses.ts";
 import { type Audit, createAudit } from "../audit.ts";
 import { checkSignature, type Key } from "../chain.ts";
@@ -13,6 +13,7 @@ import { maintainPartitions } from "../partitions.ts";
 import { sealRecords } from "../sealer.ts";
 import { unsealedRecords, verifyChains } from "../stored-chain.ts";
 import { sealWhenReady } from "../testing.ts";
+import type { KeptHead } from "../verify.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
@@ -33,7 +34,10 @@ beforeEach(async () => {
   database = stack.use(await openDatabase({ ...schema, url: fresh.url, entities: [], logger }));
   audit = createAudit(database, "state");
 });
-afterEach(() => stack.disposeAsync());
+afterEach(async () => {
+  vi.useRealTimers();
+  await stack.disposeAsync();
+});
 
 const write = (id: string, organization = "org-1") =>
   runAs(alice, () =>
@@ -49,10 +53,7 @@ const options = () => ({ database, service: "state", key, logger }) as const;
 const turn = (maxRecords?: number) => sealRecords({ ...options(), maxRecords });
 const seal = (maxRecords?: number) => sealWhenReady({ ...options(), maxRecords });
 
-async function verify({
-  heads = new Map<string, { hash: string }>(),
-  keptSince = new Date(0),
-} = {}) {
+async function verify({ heads = new Map<string, KeptHead>(), keptSince = new Date(0) } = {}) {
   const findings: string[] = [];
   const options = { service: "state", keys, heads, keptSince };
   const verified = await verifyChains(database, options, (finding) => findings.push(finding));
@@ -75,9 +76,9 @@ async function threeBatches() {
   }
   const heads = await publishedHeads();
   return new Map(
-    heads.map(({ organization, revision, hash }) => [
+    heads.map(({ organization, revision, hash, sealedAt }) => [
       `state ${organization} ${revision}`,
-      { hash },
+      { hash, sealedAt },
     ]),
   );
 }
@@ -263,8 +264,10 @@ test("the chain is valid after retention dropped its oldest months", async () =>
   for (const [index, month] of ["01", "01", "02", "03"].entries()) {
     await write(`sv-${index}`);
     await fresh.query("update audit_records set recorded_at = $1 where batch is null", [at(month)]);
+    vi.setSystemTime(at(month));
     await seal();
   }
+  vi.useRealTimers();
   await write("sv-now");
   await seal();
   expect(await verify()).toMatchObject({ findings: [], verified: [{ batches: 5, records: 5 }] });
@@ -279,4 +282,6 @@ test("the chain is valid after retention dropped its oldest months", async () =>
   expect((await verify({ keptSince })).findings).toEqual([
     "All 1 records of batch 4 of org-1 were deleted.",
   ]);
+  await fresh.query("delete from audit_batches where number < 5");
+  expect((await verify({ keptSince })).findings).toEqual(["Batch 4 of org-1 is missing."]);
 });

@@ -5,6 +5,7 @@ import {
   createAudit,
   createTrail,
   headKey,
+  type KeptHead,
   type TrailRecord,
   trailRecords,
   unsealedRecords,
@@ -157,6 +158,7 @@ const logged = z.object({
     service: z.string(),
     organization: z.string(),
     number: z.int(),
+    sealedAt: z.string(),
     hash,
   }),
 });
@@ -164,19 +166,20 @@ const published = z.object({
   service: z.string(),
   organization: z.string(),
   revision: z.coerce.number().int(),
+  sealedAt: z.string(),
   hash,
 });
 
 /** Reads the heads in a file that contains log lines, messages of the stream, or both. Other lines are skipped. */
-async function readHeads(file: string): Promise<Map<string, { hash: string }>> {
-  const heads = new Map<string, { hash: string }>();
+async function readHeads(file: string): Promise<Map<string, KeptHead>> {
+  const heads = new Map<string, KeptHead>();
   const lines = createInterface({ input: createReadStream(file) });
   for await (const line of lines) {
     const value = jsonOf(line);
     const fromLog = logged.safeParse(value).data?.audit_head;
     const fromStream = published.safeParse(value).data;
     const head = fromLog ?? (fromStream && { ...fromStream, number: fromStream.revision });
-    if (head) heads.set(headKey(head), { hash: head.hash });
+    if (head) heads.set(headKey(head), head);
   }
   if (heads.size === 0) throw new StartError(`${file} contains no heads of the audit trail.`);
   return heads;
