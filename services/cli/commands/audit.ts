@@ -194,8 +194,8 @@ function jsonOf(line: string): unknown {
 }
 
 /**
- * Writes the records of an organization as JSON lines, merged from all databases in the order of their times. Only one
- * page of each database is in memory at a time.
+ * Writes the records of an organization as JSON lines, merged from all databases in the order of their times and ids,
+ * which is that of the API. Only one page of each database is in memory at a time.
  */
 async function exportRecords(
   databases: ServiceDatabases["databases"],
@@ -226,7 +226,10 @@ async function exportRecords(
   for (;;) {
     const [first] = heads
       .flatMap((head) => (head.next.done ? [] : [{ head, record: head.next.value }]))
-      .toSorted((one, other) => one.record.recordedAt - other.record.recordedAt);
+      .toSorted(
+        ({ record: one }, { record: other }) =>
+          one.recordedAt - other.recordedAt || (one.id < other.id ? -1 : 1),
+      );
     if (!first) return;
     await written(lineOf(first.head.service, first.record));
     first.head.next = await first.head.records.next();

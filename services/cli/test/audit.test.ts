@@ -105,6 +105,24 @@ test("export writes the records of one organization from all services, oldest fi
   expect(actions).toEqual(["audit-trail.export", "audit-trail.export"]);
 });
 
+test("exported records of one time are in the order of their ids, as in the API", async () => {
+  for (const [name, { database }] of databases) {
+    const audit = createAudit(database, name);
+    for (const id of ["1", "2", "3"]) {
+      const resource = { type: name, id };
+      await audit.write({ organization: "org-3", action: `${name}.test`, resource });
+    }
+    await sqlOf(name)(
+      "update audit_records set recorded_at = '2026-01-01T00:00:00Z' where organization = 'org-3'",
+    );
+  }
+  const { stdout } = await audit("export", "org-3");
+  const lines = stdout.trim().split("\n").slice(0, -1);
+  const ids = lines.map((line): string => JSON.parse(line).id);
+  expect(ids).toHaveLength(9);
+  expect(ids).toEqual(ids.toSorted());
+});
+
 test("a verification is recorded in each database, with its outcome", async () => {
   const recorded = async (name: string) =>
     await sqlOf(name)<{ outcome: string; code: string | null }>(
