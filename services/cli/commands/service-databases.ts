@@ -62,14 +62,18 @@ export async function openServiceDatabases(stack: AsyncDisposableStack): Promise
   return { databases, folder };
 }
 
-/** Returns the id of the organization with this name or id. Throws `StartError` if the name is unknown. */
+/**
+ * Returns the id of the organization with this id or, if there is none, with this name. Throws `StartError` if the name
+ * is unknown.
+ */
 export async function organizationIdOf(
   databases: ServiceDatabases["databases"],
   organization: string,
 ): Promise<string> {
   const found = await databases.get("workspaces")?.query<{ id: string }>(
     // index: organizations_lower_name_key, organizations_pkey
-    "select id from organizations where lower(name) = lower($1) or id = $1",
+    `select id from organizations where lower(name) = lower($1) or id = $1
+     order by id = $1 desc limit 1`,
     [organization],
   );
   const [row] = found ?? [];

@@ -10,6 +10,7 @@ import { createLogger } from "@statehouse/runtime";
 import { service as state } from "@statehouse/state/service";
 import { newServiceKeys } from "@statehouse/testing";
 import { service as workspaces } from "@statehouse/workspaces/service";
+import { insertOrganization } from "@statehouse/workspaces/test/rows";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
@@ -121,6 +122,17 @@ test("exported records of one time are in the order of their ids, as in the API"
   const ids = lines.map((line): string => JSON.parse(line).id);
   expect(ids).toHaveLength(9);
   expect(ids).toEqual(ids.toSorted());
+});
+
+test("an organization is found by its id, also if another one has this id as its name", async () => {
+  const sql = sqlOf("workspaces");
+  await insertOrganization(sql, { id: "org-named", name: "org-1" });
+  await insertOrganization(sql, { id: "org-1", name: "acme" });
+  for (const organization of ["org-1", "Acme"]) {
+    const { stdout } = await audit("export", organization);
+    expect(JSON.parse(stdout.split("\n")[0] ?? "")).toMatchObject({ organization: "org-1" });
+  }
+  await sql("delete from organizations");
 });
 
 test("a verification is recorded in each database, with its outcome", async () => {
