@@ -15,6 +15,8 @@ export interface FaultyChannel extends Channel {
   holdUp(method: string): Promise<() => void>;
   /** Returns the number of calls of the method. */
   calls(method: string): number;
+  /** Returns the deadline of the method's last call, in epoch ms; 0 if there is none. */
+  deadlineOf(method: string): number;
 }
 
 export function faultyChannel(audience: string): FaultyChannel {
@@ -22,7 +24,8 @@ export function faultyChannel(audience: string): FaultyChannel {
   const losses = new Map<string, Loss>();
   const arrivals = new Map<string, (goOn: () => void) => void>();
   const counts = new Map<string, number>();
-  const lost = () => unavailable("lost", `The service ${audience} does not answer.`);
+  const deadlines = new Map<string, number>();
+  const lost = () => unavailable("lost", `The ${audience} service does not answer.`);
   return {
     audience,
     connect: (channel) => {
@@ -34,8 +37,10 @@ export function faultyChannel(audience: string): FaultyChannel {
     },
     holdUp: (method) => new Promise((resolve) => arrivals.set(method, resolve)),
     calls: (method) => counts.get(method) ?? 0,
+    deadlineOf: (method) => deadlines.get(method) ?? 0,
     async call(method, request, metadata) {
       counts.set(method.name, (counts.get(method.name) ?? 0) + 1);
+      deadlines.set(method.name, metadata.deadline);
       const arrived = arrivals.get(method.name);
       if (arrived) {
         arrivals.delete(method.name);

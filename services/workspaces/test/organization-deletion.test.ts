@@ -1,3 +1,4 @@
+import { runWithDeadline } from "@statehouse/runtime";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -27,6 +28,7 @@ async function furnished(workspaces = 3) {
   );
   const target = { of: { case: "organizationName" as const, value: name } };
   await running.retention.setDataRetentionPolicy({ target, kind: "dont-delete" }, owner);
+  await running.reservedTagKeys.createReservedTagKey({ organizationName: name, key: "env" }, owner);
   await running.sshKeys.createSshKey(
     { organizationName: name, name: "deploy", value: "a key" },
     owner,
@@ -171,7 +173,7 @@ test("reconciliation completes a deletion that is not repeated", async () => {
   });
 });
 
-test("a large organization is deleted in parts after the response", async () => {
+test("a large organization is deleted in parts after the response, and is not shown meanwhile", async () => {
   const { id, name } = await furnished(1);
   await running.sql(
     `insert into workspaces select (jsonb_populate_record(w, jsonb_build_object(
@@ -179,7 +181,30 @@ test("a large organization is deleted in parts after the response", async () => 
      from workspaces w, generate_series(1, 500) n where w.organization_id = $1`,
     [id],
   );
-  await remove(name);
+  const workspacesLeft = () =>
+    running.sql<{ id: string }>(
+      "select id from workspaces where organization_id = $1 order by name desc limit 1",
+      [id],
+    );
+  const [workspace] = await workspacesLeft();
+  const found = running.toState.lose("DropWorkspace", "request");
+  try {
+    // Too little time for a batch, so that reconciliation deletes all workspaces.
+    await runWithDeadline(Date.now() + 5000, () => remove(name));
+    expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
+    const ref = { workspace: { by: { case: "id" as const, value: workspace?.id ?? "" } } };
+    expect(await failureOf(running.service.getWorkspace(ref, owner))).toMatchObject({
+      kind: "notFound",
+    });
+    await running.organizations.createOrganization({ name, email: "new@example.com" }, owner);
+    const { workspaces } = await running.service.listWorkspaces({ organizationName: name }, owner);
+    expect(workspaces).toEqual([]);
+    expect(await workspacesLeft()).toEqual([workspace]);
+  } finally {
+    found();
+  }
+  const makeDue = "update organization_deletions set retry_at = now() where organization_id = $1";
+  await running.sql(makeDue, [id]);
   await waitFor(
     async () => (await running.sql("select from organizations where id = $1", [id])).length === 0,
     {

@@ -25,13 +25,37 @@ async function workspace() {
   return workspace?.id ?? "";
 }
 
-test("an organization that is still provisioning becomes active", async () => {
+/** Creates an organization that the access service does not know; returns its name. */
+async function unprovisioned(): Promise<string> {
   const name = running.unique("left");
   const found = running.toAccess.lose("ProvisionOrganization", "request");
   await failureOf(running.organizations.createOrganization({ name, email: "a@b.co" }, owner));
   found();
-  await running.sql("update organizations set retry_at = now() where name = $1", [name]);
+  return name;
+}
+const makeDue = (name: string) =>
+  running.sql("update organizations set retry_at = now() where name = $1", [name]);
+
+test("an organization that is still provisioning becomes active", async () => {
+  const name = await unprovisioned();
+  await makeDue(name);
   await waitFor(() => running.organizations.getOrganization({ name }, owner));
+});
+
+test("work after a slow unit of work has its own time limit", async () => {
+  const HELD_MS = 500;
+  const [slow, next] = [await unprovisioned(), await unprovisioned()];
+  const held = running.toAccess.holdUp("ProvisionOrganization");
+  await makeDue(slow);
+  const release = await held;
+  const deadline = running.toAccess.deadlineOf("ProvisionOrganization");
+  const heldUntil = Date.now() + HELD_MS;
+  await makeDue(next);
+  await waitFor(() => Date.now() > heldUntil);
+  release();
+  await waitFor(() => running.organizations.getOrganization({ name: next }, owner));
+  const later = running.toAccess.deadlineOf("ProvisionOrganization");
+  expect(later - deadline).toBeGreaterThanOrEqual(HELD_MS);
 });
 
 test("a placement that state has not confirmed is sent again", async () => {

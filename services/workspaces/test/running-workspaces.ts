@@ -15,6 +15,7 @@ import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/age
 import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
 import { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
@@ -140,6 +141,7 @@ export async function runWorkspaces({
     projects: createClient(ProjectService, channel),
     service: createClient(WorkspaceService, channel),
     locks: createClient(WorkspaceLockService, channel),
+    reservedTagKeys: createClient(ReservedTagKeyService, channel),
     sshKeys: createClient(SshKeyService, channel),
     retention: createClient(DataRetentionPolicyService, channel),
     tags: createClient(TagService, channel),

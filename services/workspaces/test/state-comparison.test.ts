@@ -179,6 +179,15 @@ test("a workspace that state has dropped and that exists here is kept and report
   await expect(placementOf(id)).resolves.toBeDefined();
 });
 
+test("a page that cannot be compared is logged as postponed, and compared again", async () => {
+  const found = running.toState.lose("ListWorkspaceStates", "request");
+  await running.sql("update state_comparison set through = 'theirs', after = '', due_at = now()");
+  const postponed = "comparison with the state service postponed";
+  await waitFor(() => lines.some((line) => JSON.parse(line).msg === postponed));
+  found();
+  await compare();
+});
+
 test("reports nothing if nothing differs, and reads many workspaces in a few pages", async () => {
   const organization = (await placementOf(await newWorkspace())).organization;
   await running.stateSql(

@@ -24,23 +24,22 @@ export function startReconciliation({
   intervalMs,
   logger,
 }: ReconciliationOptions): AsyncDisposable {
-  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await runWithDeadline(Date.now() + UNIT_MS, work);
     } catch (error) {
-      logger.warn({ err: error }, "pending sync postponed");
+      logger.warn({ err: error }, `${what} postponed`);
       return undefined;
     }
   };
-  const round = async (stop: AbortSignal): Promise<void> => {
-    // Repeated until no work is due, because a large deletion is completed in several units.
-    for (let overdue = await overdueWork(app); overdue.length > 0; ) {
-      for (const work of overdue) {
-        if (stop.aborted) return;
-        await attempt(work);
-      }
-      overdue = await overdueWork(app);
+  /** Returns whether work was due. More can then be due, because a large deletion is completed in several units. */
+  const completeOverdue = async (stop: AbortSignal): Promise<boolean> => {
+    const overdue = await runWithDeadline(Date.now() + UNIT_MS, () => overdueWork(app));
+    for (const work of overdue) {
+      if (stop.aborted) break;
+      await attempt("pending sync", work);
     }
+    return overdue.length > 0;
   };
   const differences = counterFromZero(
     "statehouse/workspaces",
@@ -69,7 +68,7 @@ export function startReconciliation({
     let more: boolean | undefined = true;
     while (more && !stop.aborted) {
       // Each page has its own deadline. If a page fails, the remaining pages are left for the next interval.
-      more = await attempt(async () => {
+      more = await attempt("comparison with the state service", async () => {
         const comparison = await compareNextPage(app);
         if (comparison) report(comparison);
         return comparison !== undefined;
@@ -80,9 +79,9 @@ export function startReconciliation({
     name: "reconcile workspaces",
     intervalMs,
     work: async (stop) => {
-      await attempt(() => round(stop));
+      const more = await completeOverdue(stop);
       await compare(stop);
-      return false;
+      return more;
     },
     logger,
   });
