@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { madeVersion } from "../test/made-version.ts";
 import { type BackingDataAction, changeBackingData } from "./backing-data.ts";
 import { makeCurrent, type StateVersion } from "./state-version.ts";
-import { newWorkspaceState } from "./workspace-state.ts";
+import { dropWorkspaceState, newWorkspaceState } from "./workspace-state.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 
@@ -64,6 +64,15 @@ describe("the specification's table of statuses", () => {
     expect(act("softDelete", next, workspace)).toBe("refused");
     expect(act("softDelete", madeVersion({ intermediate: true }), workspace)).toBe(soft);
   });
+});
+
+test("a soft-deleted snapshot of a dropped workspace can be permanently deleted", () => {
+  const workspace = newWorkspaceState("ws-a");
+  makeCurrent(workspace, madeVersion({ position: 2n }), now);
+  const snapshot = madeVersion({ intermediate: true });
+  act("softDelete", snapshot, workspace);
+  dropWorkspaceState(workspace, now);
+  expect(act("permanentlyDelete", snapshot, workspace)).toBe(gone);
 });
 
 test("the restoration period starts at the soft deletion and ends with a restoration", () => {

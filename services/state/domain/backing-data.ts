@@ -40,10 +40,16 @@ export const backingDataActions = {
 
 export type BackingDataAction = keyof typeof backingDataActions;
 
-/** Returns whether the version is the current one, or the snapshot that the next unlock makes current. */
-const isCurrent = (workspaceState: WorkspaceState, version: StateVersion): boolean =>
-  workspaceState.currentVersionId === version.id ||
-  (version.intermediate && version.position > workspaceState.currentPosition);
+/**
+ * Returns whether the version is the current one, or a newer snapshot, which an unlock may make current. In a dropped
+ * workspace no version is or becomes current.
+ */
+const isCurrent = (
+  { currentVersionId, currentPosition, droppedAt }: WorkspaceState,
+  version: StateVersion,
+): boolean =>
+  currentVersionId === version.id ||
+  (version.intermediate && version.position > currentPosition && droppedAt === null);
 
 /**
  * Changes the status. Throws 400 if the specification's table contains no transition for this action from this status.
