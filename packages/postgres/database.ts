@@ -35,7 +35,7 @@ export interface DatabaseOptions {
   migrations: readonly SqlMigration[];
   poolSize?: number;
   /** The pooling of a proxy such as PgBouncer between this process and the server; default: none. */
-  pooling?: Pooling;
+  pooling?: Pooling | undefined;
   /** Maximum duration of a transaction that has no earlier deadline, in ms. */
   transactionCeilingMs?: number;
   /** How long the server keeps an idle transaction open, in ms. */
@@ -48,7 +48,7 @@ export interface DatabaseOptions {
 /**
  * How a proxy assigns server connections to clients: `session` assigns one for as long as the client is connected,
  * `transaction` for one transaction. With `transaction`, the state of a connection, such as named statements, exists
- * only within a transaction.
+ * only within a transaction. Operators' commands use `transaction`, because it works whether there is a proxy or not.
  */
 export type Pooling = "none" | "session" | "transaction";
 

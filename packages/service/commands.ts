@@ -103,8 +103,14 @@ interface Sealed {
 export async function rotateKeys(service: Sealed, print: Print): Promise<void> {
   const { DATABASE_URL: url, SEALING_KEYS: keys } = readConfig(rotationSettings);
   const { name: contextName, entities, migrations, sealedColumns } = service;
-  const logger = createLogger({ service: contextName });
-  await using database = await openDatabase({ contextName, url, entities, migrations, logger });
+  await using database = await openDatabase({
+    contextName,
+    url,
+    pooling: "transaction",
+    entities,
+    migrations,
+    logger: createLogger({ service: contextName }),
+  });
   const sealer = createSealer({ keys });
   const command = { name: "rotate-keys", database, service: contextName };
   const total = await recordCommand(command, async () => {

@@ -4,6 +4,7 @@ import { connectNats } from "@statehouse/events";
 import {
   missingMigrations,
   openDatabase,
+  type Pooling,
   type SealedColumn,
   type SqlMigration,
   sealingKeyIds,
@@ -35,6 +36,7 @@ interface Examined {
 /** The settings that are examined; a service declares some of them. */
 interface Settings extends Partial<NatsConfig>, Partial<GrpcTlsConfig> {
   DATABASE_URL?: () => string;
+  DATABASE_POOLING?: Pooling;
   SEALING_KEYS?: () => string;
   ASSERTION_PRIVATE_KEY: Extract<JsonKey, () => unknown>;
   ASSERTION_PUBLIC_KEYS?: () => AssertionKeys;
@@ -101,8 +103,14 @@ async function certificateOf(name: string, settings: Settings): Promise<string |
 async function databaseOf(service: Examined, settings: Settings): Promise<string | undefined> {
   const { name: contextName, entities = [], migrations = [], sealedColumns = [] } = service;
   const logger = createLogger({ service: contextName, level: "silent" });
-  const url = settings.DATABASE_URL ?? "";
-  await using database = await openDatabase({ contextName, url, entities, migrations, logger });
+  await using database = await openDatabase({
+    contextName,
+    url: settings.DATABASE_URL ?? "",
+    pooling: settings.DATABASE_POOLING,
+    entities,
+    migrations,
+    logger,
+  });
   const missing = missingMigrations(migrations, await database.appliedMigrations());
   if (missing.length > 0) return `migrate will apply ${missing.join(", ")}`;
   const known = new Set(

@@ -34,6 +34,7 @@ export async function openOperatorApp({
   const database = await openDatabase({
     contextName: "access",
     url,
+    pooling: "transaction",
     entities,
     migrations,
     logger,

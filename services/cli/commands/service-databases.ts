@@ -49,6 +49,7 @@ export async function openServiceDatabases(stack: AsyncDisposableStack): Promise
       await openDatabase({
         contextName: service,
         url: address,
+        pooling: "transaction",
         entities: [],
         migrations: [],
         logger: createLogger({ service, level: "silent" }),

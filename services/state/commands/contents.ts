@@ -31,7 +31,14 @@ type ContentConfig = z.output<typeof contentSettings>;
 
 /** Opens the service's database for a command that runs beside the service. Does not wait for the database. */
 export const openOperatorDatabase = (url: Changing<string>, logger: Logger): Promise<Database> =>
-  openDatabase({ contextName: "state", url, entities, migrations, logger });
+  openDatabase({
+    contextName: "state",
+    url,
+    pooling: "transaction",
+    entities,
+    migrations,
+    logger,
+  });
 
 /** Throws `StartError` with the reason why the store cannot be used. */
 export async function requireReady(store: BlobStore): Promise<void> {

@@ -26,6 +26,7 @@ export async function openWorkspaceNames(url: Changing<string>) {
   const database = await openDatabase({
     contextName: "workspaces",
     url,
+    pooling: "transaction",
     entities,
     migrations,
     logger,
