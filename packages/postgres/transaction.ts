@@ -206,7 +206,11 @@ async function sendOneIn(transaction: OpenTransaction, query: QueryConfig): Prom
 const timeUntil = (until: number): number => Math.max(0, until - Date.now());
 
 function requireOpen({ state }: OpenTransaction): void {
-  if (state !== "open") throw new Error("The transaction is over; its work was not awaited");
+  if (state !== "open") {
+    throw new Error(
+      "The transaction is over: it has run its last statement, or its work was not awaited",
+    );
+  }
 }
 
 /**
@@ -372,7 +376,9 @@ export async function commitWith<Row>(
  * `insert`, in their order.
  */
 export function insertAtCommit(em: EntityManager, insert: InsertAtCommit, row: object): void {
-  const { inserts } = transactionOf(em);
+  const transaction = transactionOf(em);
+  requireOpen(transaction);
+  const { inserts } = transaction;
   const rows = inserts.get(insert);
   if (rows) rows.push(row);
   else inserts.set(insert, [row]);
@@ -380,5 +386,7 @@ export function insertAtCommit(em: EntityManager, insert: InsertAtCommit, row: o
 
 /** Calls `hook` after the transaction of `em` has committed. The hook is not called after a rollback. */
 export function afterCommit(em: EntityManager, hook: () => void): void {
-  transactionOf(em).hooks.push(hook);
+  const transaction = transactionOf(em);
+  requireOpen(transaction);
+  transaction.hooks.push(hook);
 }

@@ -1,4 +1,5 @@
 import { defineEntity, LockMode, p } from "@mikro-orm/core";
+import type { EntityManager } from "@mikro-orm/postgresql";
 import { conflict } from "@statehouse/errors";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger, runWithDeadline } from "@statehouse/runtime";
@@ -152,14 +153,18 @@ describe("a transaction", () => {
     expect(await database.query("select epoch from cups")).toEqual([{ epoch: 1 }]);
   });
 
-  test("refuses statements after its last one", async () => {
+  test.each<[string, (em: EntityManager) => unknown]>([
+    ["statements", (em) => queryIn(em, "select 1")],
+    ["rows of its commit", (em) => insertAtCommit(em, insertCups, cup("a"))],
+    ["hooks", (em) => afterCommit(em, () => {})],
+  ])("refuses %s after its last statement", async (_, act) => {
     const late = database.transaction(async (em) => {
       await commitWith(
         em,
         { change: "delete from cups returning id", select: "select id from changed" },
         [],
       );
-      await queryIn(em, "select 1");
+      await act(em);
     });
     await expect(late).rejects.toThrow("The transaction is over");
   });
