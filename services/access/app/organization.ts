@@ -5,7 +5,10 @@ import {
   newOrganization,
   type Organization,
 } from "../domain/organization.ts";
-import { newOrganizationMembership } from "../domain/organization-membership.ts";
+import {
+  newOrganizationMembership,
+  organizationMembershipActivated,
+} from "../domain/organization-membership.ts";
 import { newTeam, OWNERS, teamCreated } from "../domain/team.ts";
 import { TeamMember, teamMemberAdded } from "../domain/team-member.ts";
 import { touch } from "../domain/version.ts";
@@ -51,13 +54,18 @@ export const provisionOrganization = (
     touch(creator, at);
     const team = newTeam({ organizationId, name: OWNERS, owners: true, createdAt: at });
     const userId = creator.id;
+    const membership = newOrganizationMembership({
+      organizationId,
+      userId,
+      status: "active",
+      createdAt: at,
+    });
     const member = new TeamMember({ teamId: team.id, userId, organizationId, createdAt: at });
     await tx.teams.save(team);
-    await tx.memberships.save(
-      newOrganizationMembership({ organizationId, userId, status: "active", createdAt: at }),
-    );
+    await tx.memberships.save(membership);
     await tx.teamMembers.save(member);
     await tx.record(teamCreated(team, created.version));
+    await tx.record(organizationMembershipActivated(membership, created.version));
     await tx.record(teamMemberAdded(member, created.version));
     return team.id;
   });
