@@ -2,6 +2,7 @@ import {
   backingDataDeleted,
   md5Mismatch,
   stateVersionDiscarded,
+  stateVersionNotFound,
   uploadTooSlow,
   uploadUsed,
 } from "./errors.ts";
@@ -65,13 +66,17 @@ export function requireUndeleted(version: Pick<StateVersion, "status">): void {
   if (isDeleted(version)) throw backingDataDeleted();
 }
 
-/** Throws `stateVersionDiscarded` if the version no longer accepts the content. */
+/**
+ * Throws `stateVersionDiscarded` if the version no longer accepts the content. Throws `stateVersionNotFound` if it is
+ * finalized, so that its JSON form gets the response of an expired URL.
+ */
 export function requireOpen(
   version: Pick<StateVersion, "status" | "expiresAt">,
   kind: ContentKind,
   now: Date,
 ): void {
-  if (!acceptsContent(version, kind, now)) throw stateVersionDiscarded();
+  if (acceptsContent(version, kind, now)) return;
+  throw version.status === "finalized" ? stateVersionNotFound() : stateVersionDiscarded();
 }
 
 export interface Attempt {

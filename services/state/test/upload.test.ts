@@ -3,6 +3,7 @@ import { createClient } from "@statehouse/rpc";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { authorizeDownload } from "../app/state-version.ts";
+import { beginUpload, finishUpload } from "../app/upload.ts";
 import { ownedKeys } from "./retained.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 import { owner, reader, stranger } from "./service-fakes.ts";
@@ -94,6 +95,20 @@ test("an upload that took so long that its blob may be swept is refused", async 
     attemptStartedAt: new Date(Date.now() - state.app.settings.sweepGraceMs),
   };
   await expect(state.put(url, "x", attempt)).rejects.toMatchObject({ reason: "upload_too_slow" });
+});
+
+test("JSON that arrives after the upload window is refused, as at an expired URL", async () => {
+  await using own = await runState();
+  const created = await own.create(own.lockedWorkspace(), "x");
+  await own.put(created.internalUploadPath, "x");
+  const token = created.internalJsonUploadPath.split("/").at(-1) ?? "";
+  const claims = own.app.uploadTokens.verify(token, own.app.now());
+  if (!claims) throw new Error("the token is not valid");
+  const { target } = await beginUpload(own.app, claims);
+  own.pass(own.app.settings.pendingWindowMs);
+  await expect(finishUpload(own.app, target, "json", own.attemptOf("{}"))).rejects.toMatchObject({
+    kind: "notFound",
+  });
 });
 
 test("a write after the seal fails, and the finalized version stays current", async () => {
