@@ -175,7 +175,13 @@ test("the list can be filtered by bindings: by key, by value, by several", async
     ),
   ).toEqual(["two"]);
   expect(await names("filter[tagged][0][key]=nothing")).toEqual([]);
-  expect(await names("filter[permissions][update]=true")).toHaveLength(5);
+  const permitted = "filter[permissions][update]=true";
+  expect(await names(`${permitted}&filter[permissions][create-workspace]=false`)).toHaveLength(5);
+  const both = await owner.api.get(
+    `${path}?${permitted}&filter[permissions][create-workspace]=true`,
+  );
+  expect(both.status).toBe(400);
+  expect(both.body.errors[0].detail).toBe("filter[permissions] can be true for one action only.");
 });
 
 test("a project with workspaces and the default project cannot be deleted, an empty one can", async () => {

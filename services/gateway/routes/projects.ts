@@ -1,3 +1,4 @@
+import { badRequest } from "@statehouse/errors";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
@@ -24,15 +25,23 @@ const actions = ["create-workspace", "update"].map((name) => ({
   action: `project:${name}`,
   wanted: flag(
     `filter[permissions][${name}]`,
-    `With true, only projects on which the caller may do this: ${name}.`,
+    `If true, only projects on which the caller is allowed this action: ${name}. A request can filter by at most one action.`,
   ),
 }));
 
-/** Limits the list to projects on which the caller is allowed this action; empty for all projects. */
+/**
+ * Reads the action that the caller must be allowed on each project of the list; empty if the query names no action.
+ * Reading throws `badRequest` for several actions.
+ */
 const allowedAction = {
   parameters: actions.flatMap(({ wanted }) => wanted.parameters),
-  read: (query: URLSearchParams): string =>
-    actions.find(({ wanted }) => wanted.read(query) === true)?.action ?? "",
+  read(query: URLSearchParams): string {
+    const [first, ...others] = actions.filter(({ wanted }) => wanted.read(query) === true);
+    if (others.length > 0) {
+      throw badRequest("filter", "filter[permissions] can be true for one action only.");
+    }
+    return first?.action ?? "";
+  },
 };
 
 export const projectRoutes: readonly Route[] = [
