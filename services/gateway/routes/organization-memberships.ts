@@ -118,7 +118,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
         { ids },
         caller,
       );
-      const names = new Map(organizations.map(({ externalId, name }) => [externalId, name]));
+      const names = new Map(organizations.map(({ id, name }) => [id, name]));
       const items = found.organizationMemberships.map((membership) => ({
         ...membership,
         organizationName: names.get(membership.organizationId),
