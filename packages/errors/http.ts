@@ -51,6 +51,15 @@ export class HttpProblem extends Error {
  */
 export const unknownAddress = () => new HttpProblem(404, "not_found", "not found", "Not found.");
 
+/** Creates the error for an upload or download of state bytes that reaches the gateway. */
+export const wronglyRouted = () =>
+  new HttpProblem(
+    404,
+    "not_found",
+    "not found",
+    "The state service serves this path: the proxy must route /v1/object/ to it, not to the gateway.",
+  );
+
 export const methodNotAllowed = (allowed: readonly string[]) =>
   new HttpProblem(
     405,

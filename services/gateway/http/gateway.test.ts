@@ -58,6 +58,11 @@ describe("the gateway", () => {
   ])("returns 404 for the path %s", async (path) => {
     expect((await ask("GET", path)).status).toBe(404);
   });
+  test("names the remedy if the proxy routes state bytes to the gateway", async () => {
+    const { status, json } = await ask("PUT", "/v1/object/token");
+    expect({ status, json }).toMatchObject({ status: 404, json: error("404", "not found") });
+    expect(JSON.stringify(json)).toContain("route /v1/object/ to it");
+  });
   test("refuses a NUL in a parameter", async () => {
     const path = "/api/v2/organizations/acme/workspaces?search%5Bname%5D=a%00";
     expect((await ask("GET", path)).status).toBe(400);

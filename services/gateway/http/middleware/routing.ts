@@ -1,5 +1,5 @@
 import Router from "@koa/router";
-import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
+import { methodNotAllowed, unknownAddress, wronglyRouted } from "@statehouse/errors/http";
 import type { Edition } from "@statehouse/runtime";
 import type { Route } from "../route.ts";
 import type { Middleware, RequestState } from "./state.ts";
@@ -76,5 +76,6 @@ function groupOf(path: string): string {
 export const noRoute: Middleware = (ctx) => {
   const matched: readonly { methods: string[] }[] = ctx.matched ?? [];
   const allowed = methods.filter((method) => matched.some((path) => path.methods.includes(method)));
-  throw allowed.length > 0 ? methodNotAllowed(allowed) : unknownAddress();
+  if (allowed.length > 0) throw methodNotAllowed(allowed);
+  throw ctx.path.startsWith("/v1/object/") ? wronglyRouted() : unknownAddress();
 };
