@@ -45,7 +45,7 @@ export function connectNats(options: NatsOptions): Nats {
   let stopped = false;
   let current: NatsConnection | undefined;
   let next = Promise.withResolvers<NatsConnection>();
-  let failure = "not connected yet";
+  let failure: unknown = new Error("not connected yet");
   // Disposal can reject the promise when no caller awaits it; an unhandled rejection would end the process.
   next.promise.catch(() => {});
 
@@ -81,9 +81,9 @@ export function connectNats(options: NatsOptions): Nats {
         current = undefined;
         next = Promise.withResolvers();
         next.promise.catch(() => {});
-        failure = "the connection was closed";
+        failure = new Error("the connection was closed");
       } catch (error) {
-        failure = error instanceof Error ? error.message : String(error);
+        failure = error;
         await pauseUnless(stop.promise, RETRY_MS);
       }
     }
@@ -93,7 +93,7 @@ export function connectNats(options: NatsOptions): Nats {
     domain,
     connection: () => next.promise,
     async ready() {
-      if (!current) throw new Error(failure);
+      if (!current) throw failure;
       if (away) throw new Error("disconnected; reconnecting");
       const late = once(AbortSignal.timeout(TIMEOUT_MS), "abort").then(() => {
         throw new Error("the server does not respond");

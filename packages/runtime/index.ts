@@ -65,6 +65,7 @@ export {
   withSpan,
 } from "./tracing.ts";
 export { nextTurn } from "./turns.ts";
+export { isUntrustedAuthority } from "./untrusted-authority.ts";
 export { createWake, type Wake } from "./wake.ts";
 export { watchSettings } from "./watch-settings.ts";
 export { type RetryOptions, withRetry } from "./with-retry.ts";

@@ -10,7 +10,13 @@ import {
   sealingKeyIds,
 } from "@statehouse/postgres";
 import { type AssertionKeys, createIdentity, namesOf, openGrpcTls } from "@statehouse/rpc";
-import { createLogger, readConfig, StartError, withRetry } from "@statehouse/runtime";
+import {
+  createLogger,
+  isUntrustedAuthority,
+  readConfig,
+  StartError,
+  withRetry,
+} from "@statehouse/runtime";
 import type { z } from "zod";
 import type { GrpcTlsConfig } from "./grpc-tls.ts";
 import { type NatsConfig, natsOptions } from "./nats-options.ts";
@@ -68,10 +74,24 @@ export async function preflight(service: Examined, print: Print): Promise<boolea
       print(`${part}: ${(await examination()) ?? "ok"}`);
     } catch (error) {
       ok = false;
-      print(`${part}: failed: ${error instanceof Error ? error.message : String(error)}`);
+      print(`${part}: failed: ${problemOf(part, error)}`);
     }
   }
   return ok;
+}
+
+/** Where the authority of a server certificate is set. */
+const authoritySettings: Readonly<Record<string, string>> = {
+  database: "add sslrootcert to DATABASE_URL, with",
+  NATS: "set NATS_CA_FILE to",
+};
+
+function problemOf(part: string, error: unknown): string {
+  const setting = authoritySettings[part];
+  if (setting && isUntrustedAuthority(error)) {
+    return `the certificate of the server is signed by an authority that is not trusted here; ${setting} a file with that authority's certificate`;
+  }
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function keysOf(name: string, settings: Settings): Promise<string | undefined> {

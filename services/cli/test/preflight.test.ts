@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { openDirectoryStore } from "@statehouse/state/objects/directory-store";
 import { migrations } from "@statehouse/state/store/migrations";
@@ -7,11 +9,17 @@ import {
   newKeyRing,
   newServiceCertificates,
   newServiceKeys,
+  ownNats,
   sharedDependencies,
   temporaryFolder,
 } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
+
+async function writtenTo(file: string, content: string): Promise<string> {
+  await writeFile(file, content);
+  return file;
+}
 
 needs("nats-server")("preflight", () => {
   test("examines settings, keys, database, NATS and store, and reports each problem", async () => {
@@ -81,6 +89,17 @@ needs("nats-server")("preflight", () => {
       expect.stringMatching(/^NATS: failed: /),
       expect.stringMatching(/^object store: failed: Cannot keep state contents in /),
     ]);
+
+    const nats = await (await newAuthority()).issue("localhost");
+    const tls = {
+      cert_file: await writtenTo(path.join(folder, "nats-cert"), nats.certificate),
+      key_file: await writtenTo(path.join(folder, "nats-key"), nats.privateKey),
+    };
+    const untrusted = stack.use(await ownNats({ configuration: `tls ${JSON.stringify(tls)}` }));
+    const address = `nats://localhost:${untrusted.port}`;
+    expect((await run({ NATS_URL: address, NATS_TLS: "on" })).lines).toContain(
+      "NATS: failed: the certificate of the server is signed by an authority that is not trusted here; set NATS_CA_FILE to a file with that authority's certificate",
+    );
 
     const soon = await newAuthority({ days: 5 });
     await certificates.trust(certificates.authority, soon);

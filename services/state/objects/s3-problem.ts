@@ -1,4 +1,5 @@
 import { AppError } from "@statehouse/errors";
+import { isUntrustedAuthority } from "@statehouse/runtime";
 import type { S3Settings } from "./s3-connection.ts";
 
 /** The operation that failed, in words that complete a sentence about an access key. */
@@ -25,13 +26,6 @@ const elsewhere = [
   "MovedPermanently",
   "IllegalLocationConstraintException",
   "InvalidRegion",
-];
-const untrusted = [
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
 ];
 const unreachable = [
   "ECONNREFUSED",
@@ -77,7 +71,7 @@ export function s3Problem(
     return `The bucket ${bucket} is not in the region ${region}: set S3_REGION${named ? ` to ${named}` : ""}.`;
   }
   if (code === "RequestTimeTooSkewed") return `The clocks of ${endpoint} and of this host differ.`;
-  if (is(untrusted)) {
+  if (isUntrustedAuthority(cause)) {
     return `The certificate of ${endpoint} is signed by an authority that is not trusted here (${code}); set S3_CA_FILE to a file with that authority's certificate.`;
   }
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
