@@ -63,7 +63,7 @@ export async function startStandalone(
     await startOpsServer({ host: "127.0.0.1", port: config.OPS_PORT }),
   );
   const secrets = await openSecrets(folder, [...serviceNames, "standalone", "runner"]);
-  const [postgres, nats] = await Promise.all([
+  const servers = [
     startPostgres({ dataDirectory: path.join(folder, "postgres") }),
     findProgram("nats-server")
       ? startNats({
@@ -72,9 +72,12 @@ export async function startStandalone(
           login: { user: natsUser, password: secrets.natsPassword },
         })
       : undefined,
-  ]);
-  if (nats) starting.use(nats);
-  starting.use(postgres);
+  ] as const;
+  // If one server does not start, the other one is stopped.
+  for (const start of await Promise.allSettled(servers)) {
+    if (start.status === "fulfilled") starting.use(start.value);
+  }
+  const [postgres, nats] = await Promise.all(servers);
   const databases = {
     access: await openDatabase(postgres, "access", access),
     workspaces: await openDatabase(postgres, "workspaces", workspaces),

@@ -57,16 +57,33 @@ describe("npm start reports in one sentence", () => {
     return started.output().trim();
   };
 
-  test("a port in use", async () => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    const address = taken.address();
+  /** Listens on a port until disposal. */
+  const takePort = async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
     const port = String(typeof address === "object" && address ? address.port : 0);
+    return { port, [Symbol.dispose]: () => void server.close() };
+  };
+
+  test("a port in use", async () => {
+    using taken = await takePort();
+    const { port } = taken;
     const said = await sentence(start({ PORT: port, DATA_DIR: path.join(folder.path, "taken") }));
-    taken.close();
     expect(said).toBe(
       `Port ${port} of 127.0.0.1 is in use; stop the program that uses it, or set PORT to another port (0 selects a free one).`,
     );
+  });
+
+  needs("nats-server")("a port of NATS in use", () => {
+    test("after PostgreSQL has stopped", { timeout: 120_000 }, async () => {
+      using taken = await takePort();
+      const dataDirectory = path.join(folder.path, "without-nats");
+      const said = await sentence(start({ NATS_PORT: taken.port, DATA_DIR: dataDirectory }));
+      expect(said).toContain("NATS did not start");
+      const log = await readFile(path.join(dataDirectory, "postgres/postgres.log"), "utf8");
+      expect(log).toContain("database system is shut down");
+    });
   });
 
   test("a folder in use when two processes start at once", {
