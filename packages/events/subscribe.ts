@@ -114,8 +114,8 @@ function snapshotHooks(
     isTransient: options.isTransient ?? (() => false),
     isStopped,
     deadLetter: async (event: Event, failures: number, error: unknown) => {
-      logger.error({ err: error, event: event.id }, "event stored as dead letter");
       await options.deadLetter({ event, consumer: durable, failures, error });
+      logger.error({ err: error, event: event.id }, "event stored as dead letter");
     },
   };
   const snapshots = createSnapshots(snapshot, {

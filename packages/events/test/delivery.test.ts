@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { nkeys } from "@nats-io/transport-node";
 import { unavailable } from "@statehouse/errors";
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
@@ -15,7 +16,7 @@ import { recordEvent } from "../outbox.ts";
 import { hint } from "../projection.ts";
 import { startRelay } from "../relay.ts";
 import { ensureStreams, STREAM } from "../stream.ts";
-import { on, subscribe } from "../subscribe.ts";
+import { eventType, on, subscribe } from "../subscribe.ts";
 
 const source = "urn:statehouse:test/workspaces";
 const logger = createLogger({ service: "test", level: "silent" });
@@ -451,4 +452,52 @@ test("an event that cannot be published stays in the outbox with those after it,
   await waitFor(outboxIsEmpty);
   const { streams } = await jetstreamManager(await limited.connection());
   expect((await streams.info(STREAM)).state.messages).toBe(3);
+});
+
+test("an event of a snapshot is logged as a dead letter only once it is stored", async () => {
+  await ensureStreams(nats, {});
+  const listed = {
+    id: "1",
+    type: eventType(WorkspaceCreatedSchema),
+    subject: "ws-1",
+    time: "2026-01-02T03:04:05Z",
+    sequence: "1",
+    data: { workspaceId: "ws-1" },
+  };
+  const position = { created: "2026-01-01T00:00:00Z", firstSequence: 1, lastSequence: 1 };
+  const logged: string[] = [];
+  const log = (_: unknown, message: string) => void logged.push(message);
+  let attempts = 0;
+  stack.use(
+    subscribe({
+      nats,
+      durable: "one",
+      filter: "statehouse.>",
+      handlers: on(WorkspaceCreatedSchema, async () => {
+        throw new Error("not processed");
+      }),
+      maxFailures: 1,
+      async deadLetter() {
+        attempts += 1;
+        if (attempts === 1) throw new Error("the disk is full");
+      },
+      snapshot: {
+        url: "https://tf.example.com",
+        nkeySeed: new TextDecoder().decode(nkeys.createUser().getSeed()),
+        fetch: async (url) =>
+          Response.json(String(url).endsWith("/events/v1/stream") ? position : listed),
+        checkpoint: { load: async () => undefined, save: async () => {} },
+        begin: async () => async () => {},
+      },
+      logger: { info: log, warn: log, error: log },
+    }),
+  );
+  await waitFor(() => logged.includes("snapshot is complete"));
+  expect(logged.slice(0, 5)).toEqual([
+    "snapshot begins",
+    "event subscription lost",
+    "snapshot begins",
+    "event stored as dead letter",
+    "snapshot is complete",
+  ]);
 });
