@@ -139,5 +139,5 @@ export const listWorkspaceStates = (
   { workspaceIds, after, limit }: ListWorkspaceStates,
 ): Promise<WorkspaceStateRecord[]> =>
   workspaceIds.length > 0
-    ? app.reads.workspaceStates.listRecords(workspaceIds.slice(0, MAX_RECORDS))
+    ? app.reads.workspaceStates.listRecords(workspaceIds)
     : app.reads.workspaceStates.listRecordsAfter(after, Math.min(limit, MAX_RECORDS));

@@ -100,6 +100,14 @@ test("in the hosted edition a repeat with inline state makes a pending snapshot 
   expect(stateVersion).toMatchObject({ id: announced.stateVersion?.id, intermediate: false });
 });
 
+test("a list of workspaces by id returns all of them, however many ids it names", async () => {
+  const id = state.lockedWorkspace();
+  await seal(id);
+  const workspaceIds = [...Array.from({ length: 1000 }, (_, index) => `ws-none${index}`), id];
+  const { workspaces } = await state.workspaceState.listWorkspaceStates({ workspaceIds });
+  expect(workspaces.map(({ summary }) => summary?.workspaceId)).toEqual([id]);
+});
+
 test("expired pending versions are discarded", async () => {
   proves("Upload/ends with the pending");
   await using own = await runState();
