@@ -161,7 +161,7 @@ async function decideBatch(
 ): Promise<Outcome | undefined> {
   const now = app.now();
   if (!isCurrentAnswer(answer, await tx.retention.getVersion(), now)) return undefined;
-  const locked = await lockBatch(tx, batch);
+  const { locked, busy } = await lockBatch(tx, batch);
   const workspaceIds = locked.map(({ workspaceState }) => workspaceState.workspaceId);
   const dues = new Map(
     searchesFor(app, answer, new Map(), workspaceIds).map(({ due }) => [due.workspaceId, due]),
@@ -170,7 +170,7 @@ async function decideBatch(
   const starts = await startsOfLast(tx, [...dues.values()]);
   const outcome: Outcome = {
     collected: [],
-    kept: Array.from({ length: batch.length - locked.length }, () => "busy"),
+    kept: Array.from({ length: busy }, () => "busy"),
   };
   const toPurge: Locked[] = [];
   for (const one of locked) {
@@ -196,22 +196,28 @@ const collectedOf = (
   rule: RetentionRule,
 ): Collected => ({ id, workspaceId, rule, createdAt, bytes: Number(size ?? 0) });
 
-/** Locks rows in the order that all transactions use. Skips workspaces that another transaction has locked. */
-async function lockBatch(tx: Tx, batch: readonly RetentionCandidate[]): Promise<Locked[]> {
+/**
+ * Locks rows in the order that all transactions use. Skips versions whose rows are deleted, and `busy` versions in
+ * workspaces that another transaction has locked.
+ */
+async function lockBatch(
+  tx: Tx,
+  batch: readonly RetentionCandidate[],
+): Promise<{ locked: Locked[]; busy: number }> {
   const ids = [...new Set(batch.map(({ workspaceId }) => workspaceId))];
   const workspaceStates = new Map(
     (await tx.workspaceStates.listUnlockedForUpdate(ids)).map((row) => [row.workspaceId, row]),
   );
-  const versions = await tx.retention.listForUpdate(
-    batch.filter(({ workspaceId }) => workspaceStates.has(workspaceId)).map(({ id }) => id),
-  );
+  const available = batch.filter(({ workspaceId }) => workspaceStates.has(workspaceId));
+  const versions = await tx.retention.listForUpdate(available.map(({ id }) => id));
   const keys = versions.flatMap(({ blobKey, jsonBlobKey }) => [blobKey, jsonBlobKey]);
   await tx.blobs.lock(keys.filter((key) => key !== null));
-  const locked = new Map(versions.map((version) => [version.id, version]));
-  return batch.flatMap(({ id, workspaceId }) => {
-    const [workspaceState, version] = [workspaceStates.get(workspaceId), locked.get(id)];
+  const found = new Map(versions.map((version) => [version.id, version]));
+  const locked = available.flatMap(({ id, workspaceId }) => {
+    const [workspaceState, version] = [workspaceStates.get(workspaceId), found.get(id)];
     return workspaceState && version ? [{ workspaceState, version }] : [];
   });
+  return { locked, busy: batch.length - available.length };
 }
 
 /** Returns the result of `findStartOfLast` for each organization on the free tier, by the organization's id. */

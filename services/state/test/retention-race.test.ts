@@ -2,6 +2,7 @@ import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backin
 import { createClient } from "@statehouse/rpc";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { WorkspaceId } from "../domain/ids.ts";
 import { age, collect, statuses, written } from "./retained.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
@@ -10,6 +11,18 @@ beforeAll(async () => {
   state = await runState();
 });
 afterAll(() => state[Symbol.asyncDispose]());
+
+/** Collects the workspace's due versions, and runs `meanwhile` after they were found and before they are locked. */
+function collectAfter(workspaceId: WorkspaceId, meanwhile: () => Promise<unknown>) {
+  const { reads } = state.app;
+  const listDue: typeof reads.retention.listDue = async (...search) => {
+    const found = await reads.retention.listDue(...search);
+    await meanwhile();
+    return found;
+  };
+  const app = { ...state.app, reads: { ...reads, retention: { ...reads.retention, listDue } } };
+  return collect({ ...state, app }, [workspaceId]);
+}
 
 describe("while a collection runs", () => {
   test("a policy change is effective, although an answer with the old policy is in transit", async () => {
@@ -51,18 +64,17 @@ describe("while a collection runs", () => {
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
     state.fakes.retain(workspaceId, { days: 30 });
-    const { reads } = state.app;
-    const listDue: typeof reads.retention.listDue = async (...search) => {
-      const found = await reads.retention.listDue(...search);
-      await meanwhile(workspaceId, ids[0] ?? "");
-      return found;
-    };
-    const app = { ...state.app, reads: { ...reads, retention: { ...reads.retention, listDue } } };
-    expect(await collect({ ...state, app }, [workspaceId])).toMatchObject({
-      ids: [],
-      kept: [reason],
-    });
+    const collected = await collectAfter(workspaceId, () => meanwhile(workspaceId, ids[0] ?? ""));
+    expect(collected).toMatchObject({ ids: [], kept: [reason] });
     expect(await state.events(workspaceId)).not.toContain("state-versions.collected");
+  });
+
+  test("a version whose row was deleted after it was found due is not counted as kept", async () => {
+    const { workspaceId, ids } = await written(state, 2);
+    await age(state, ids, 31);
+    state.fakes.retain(workspaceId, { days: 30 });
+    const remove = () => state.database.query("delete from state_versions where id = $1", [ids[0]]);
+    expect(await collectAfter(workspaceId, remove)).toMatchObject({ ids: [], kept: [] });
   });
 
   test("an answer that is an hour old is requested again", async () => {
