@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError, isNotFound } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
-import { authorizeRepeat, beginUpload, finishUpload } from "../app/upload.ts";
+import { authorizeRepeat, beginUpload, finishUpload, type UploadOutcome } from "../app/upload.ts";
 import { requireSameContent, type UploadTarget } from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
 import {
@@ -50,6 +50,7 @@ async function receive(objects: Objects, upload: Upload): Promise<void> {
   if (!claims) throw unknownUploadUrl();
   const size = announcedSize(upload.request, app.settings.maxStateBytes);
   const opening = await within(() => beginUpload(app, claims));
+  let outcome: UploadOutcome = "alreadyStored";
   if (opening.outcome === "used") {
     if (size !== opening.stored.size) requireSameContent(opening.stored, unknownContent(size));
     const digests = await digestsOf(upload, size);
@@ -57,11 +58,14 @@ async function receive(objects: Objects, upload: Upload): Promise<void> {
     requireSameContent(opening.stored, { ...digests, attemptStartedAt: app.now() });
   } else {
     const expected = { size, md5: opening.md5 ?? undefined };
-    await storeContent(objects, upload, { ...claims, target: opening.target }, expected);
+    outcome = await storeContent(objects, upload, { ...claims, target: opening.target }, expected);
   }
   answerDone(upload.response);
   const { versionId, kind } = claims;
-  logger.info({ stateVersionId: versionId, kind, size, outcome: opening.outcome }, "upload stored");
+  logger.info(
+    { stateVersionId: versionId, kind, size },
+    outcome === "stored" ? "upload stored" : "upload repeated; content already stored",
+  );
 }
 
 async function storeContent(
@@ -69,7 +73,7 @@ async function storeContent(
   { request, response, signal, awaitsContinue }: Upload,
   { target, ...claims }: UploadClaims & { target: UploadTarget },
   expected: { size: number; md5: string | undefined },
-): Promise<void> {
+): Promise<UploadOutcome> {
   const attemptStartedAt = app.now();
   const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
   if (awaitsContinue) response.writeContinue();
@@ -83,7 +87,7 @@ async function storeContent(
     }
     throw error;
   }
-  await within(() =>
+  return within(() =>
     finishUpload(app, target, claims.kind, { ...stored, blobKey, attemptStartedAt }),
   );
 }

@@ -28,7 +28,10 @@ export type RunningObjects = Awaited<ReturnType<typeof runObjects>>;
 /** Starts an object server with `store`. */
 export async function runObjects(state: RunningState, store: BlobStore) {
   const settings = { ...state.app.settings, maxStateBytes: LIMIT };
-  const objects = { app: { ...state.app, settings }, store, logger: silent };
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = createLogger({ service: "state", level: "info", destination });
+  const objects = { app: { ...state.app, settings }, store, logger };
   const handler = createObjectHandler(objects, {
     idleMs: IDLE_MS,
     bodyMs: 60_000,
@@ -61,6 +64,13 @@ export async function runObjects(state: RunningState, store: BlobStore) {
         });
       return { id: stateVersion?.id ?? "", raw: internalUploadPath, json: internalJsonUploadPath };
     },
+
+    /** Returns the log messages about a version. */
+    logged: (stateVersionId: string): string[] =>
+      lines
+        .map((line) => JSON.parse(line))
+        .filter((line) => line.stateVersionId === stateVersionId)
+        .map(({ msg }) => msg),
 
     statusOf: async (id: string) =>
       (await state.versions.getStateVersion({ id })).stateVersion?.status,

@@ -19,6 +19,8 @@ onEveryStore("uploads", (objects) => {
       expect(errorOf(await objects().send(version.raw, "PUT", { body: other })).status).toBe(409);
     }
     expect(await objects().keysOf(version.id)).toHaveLength(1);
+    const repeated = "upload repeated; content already stored";
+    expect(objects().logged(version.id)).toEqual(["upload stored", repeated, repeated]);
   });
 
   it("refuses bytes with another md5, stores nothing, and accepts the right bytes afterwards", async () => {
