@@ -114,8 +114,7 @@ const entryOf = (state: CurrentState, name: WorkspaceName | undefined, file: str
   workspace: name?.workspace ?? null,
   workspaceId: state.workspaceId,
   stateVersionId: state.versionId,
-  // Keeps the exact number, because JavaScript would round a large serial.
-  serial: JSON.rawJSON(String(state.serial)),
+  serial: state.serial,
   lineage: state.lineage,
   size: state.size,
   sha256: state.sha256,

@@ -5,7 +5,7 @@ import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 export interface CurrentState {
   workspaceId: WorkspaceId;
   versionId: StateVersionId;
-  serial: bigint;
+  serial: number;
   lineage: string;
   key: string;
   size: number;
@@ -17,8 +17,7 @@ export interface CurrentState {
 interface Row {
   workspace_id: WorkspaceId;
   id: StateVersionId;
-  /** Text, because JavaScript would round a large serial. */
-  serial: string;
+  serial: number;
   lineage: string;
   blob_key: string;
   size: number;
@@ -32,8 +31,7 @@ const reads = (database: Database) => ({
   async listAfter(after: string, limit: number): Promise<CurrentState[]> {
     const rows = await database.query<Row>(
       // index: workspace_states_pkey, state_versions_pkey
-      `select w.workspace_id, v.id, v.serial::text as serial, v.lineage, v.blob_key, v.size, v.sha256, v.md5,
-         v.created_at
+      `select w.workspace_id, v.id, v.serial, v.lineage, v.blob_key, v.size, v.sha256, v.md5, v.created_at
        from workspace_states w join state_versions v on v.id = w.current_version_id
        where w.workspace_id > $1 and w.dropped_at is null and v.blob_key is not null
        order by w.workspace_id limit $2`,
@@ -43,7 +41,7 @@ const reads = (database: Database) => ({
       workspaceId,
       versionId: id,
       key,
-      serial: BigInt(row.serial),
+      serial: row.serial,
       lineage: row.lineage,
       size: row.size,
       sha256: row.sha256,
