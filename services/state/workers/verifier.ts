@@ -7,7 +7,10 @@ import { scanGauges } from "./scan-gauges.ts";
 
 const MAX_INTERVAL_MS = 60_000;
 
-/** Verifies that the bytes of every row are in the store and logs missing ones, until the worker is disposed. */
+/**
+ * Compares the size of each blob in the store with its row, until the worker is disposed. Logs blobs that are missing
+ * or have another size.
+ */
 export function startVerifier({
   app,
   store,
@@ -33,7 +36,7 @@ export function startVerifier({
           continue;
         }
         lostBlobs.add(1);
-        const message = "blob missing in the store; restore it from a backup";
+        const message = "blob missing or of another size in the store; restore it from a backup";
         logger.error({ key, size, found: found ?? "none" }, message);
       }
       progress(await app.reads.scans.getProgress("verification"));

@@ -193,5 +193,5 @@ test("bytes that an owner deleted permanently are reported as such after a resto
     await using _verifier = startVerifier({ app: state.app, store, logger });
     await expect.poll(() => lines.join()).toContain("deleted permanently");
   }
-  expect(lines.join()).not.toContain("missing in the store");
+  expect(lines.join()).not.toContain("restore it from a backup");
 });
