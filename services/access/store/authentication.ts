@@ -77,7 +77,7 @@ export const batchAuthenticate = bothForms("found.hash,", {
 });
 
 /** Selects the principal of the token with this id. */
-export const authenticateTokenId = bothForms("", { where: "t.id = $1", index: "tokens_pkey" });
+export const authenticateTokenId = bothForms("", { where: "t.id = $1", index: "user_tokens_pkey" });
 
 const formOf = ({ plain, withExpiry }: ReturnType<typeof bothForms>, expiry: boolean): string =>
   expiry ? withExpiry : plain;

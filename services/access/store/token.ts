@@ -177,7 +177,7 @@ export interface TokenUse {
 
 /** Sets the latest use of the tokens $1 to the times $2. Rows are locked in a fixed order, to prevent deadlocks. */
 export const recordUses = `
-  -- index: tokens_pkey
+  -- index: user_tokens_pkey
   with used as (
     select u.id, u.at from unnest($1::text[], $2::timestamptz[]) as u (id, at)
     join tokens t on t.id = u.id
@@ -236,7 +236,7 @@ type ListedToken = Owned & { key: string; revision: number };
 /**
  * Selects at most $3 tokens after $1 for the listing: those of organization $2, or of all organizations if $2 is null.
  */
-const listedTokens = `-- index: tokens_pkey
+const listedTokens = `-- index: user_tokens_pkey
   select t.id as key, t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
     t.organization_id as "organizationId", t.revision
   from tokens t

@@ -79,7 +79,7 @@ const listedContents = `case
 
 /** SQL: the id of the version of the same workspace that was created directly before or after `version`. */
 const adjacent = (operator: "<" | ">", direction: "asc" | "desc") =>
-  // index: state_versions_list
+  // index: state_versions_position
   `(select other.id from state_versions other
     where other.workspace_id = version.workspace_id and other.position ${operator} version.position
     order by other.position ${direction} limit 1)`;

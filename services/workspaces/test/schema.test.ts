@@ -1,4 +1,5 @@
-import { migratedSchemaDrift } from "@statehouse/postgres/testing";
+import path from "node:path";
+import { migratedSchemaDrift, missingIndexes } from "@statehouse/postgres/testing";
 import { expect, test } from "vitest";
 import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
@@ -7,4 +8,9 @@ test("the entities agree with the migrated database", async () => {
   expect(await migratedSchemaDrift({ contextName: "workspaces", entities, migrations })).toEqual(
     [],
   );
+});
+
+test("the indexes that the comments of the store name exist", async () => {
+  const store = path.join(import.meta.dirname, "../store");
+  expect(await missingIndexes({ contextName: "workspaces", migrations, store })).toEqual([]);
 });
