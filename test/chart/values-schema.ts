@@ -176,7 +176,6 @@ export function valuesSchema(): Schema {
         certManager: object({
           enabled: flag,
           issuerRef: object({ name: text, kind: text, group: text }),
-          percent: { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 100 },
           duration: { type: "string", pattern: DURATION },
           renewBefore: { type: "string", pattern: DURATION },
         }),

@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { valuesSchema } from "./values-schema.ts";
+
+interface Schema {
+  $ref?: string;
+  properties?: Readonly<Record<string, Schema>>;
+}
+
+/** Values of Kubernetes objects that have no default. */
+const withoutDefault = [
+  "pod.resources.limits",
+  "pod.resources.claims",
+  "httpRoute.timeouts.backendRequest",
+  "httpRoute.objectTimeouts.backendRequest",
+];
+
+test("the schema accepts no value that values.yaml does not have", () => {
+  const file = new URL("../../helm/statehouse/values.yaml", import.meta.url);
+  const { definitions, ...root } = valuesSchema();
+  const named = definitions as Readonly<Record<string, Schema>>;
+  const missing = (schema: Schema, value: unknown, path: string): string[] => {
+    if (schema.$ref) return missing(named[schema.$ref.split("/").at(-1) ?? ""] ?? {}, value, path);
+    // An empty object in values.yaml can have any members of its schema.
+    if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return [];
+    return Object.entries(schema.properties ?? {}).flatMap(([name, of]) =>
+      /^settings(From)?$/.test(name)
+        ? []
+        : name in value
+          ? missing(of, Reflect.get(value, name), `${path}${name}.`)
+          : [`${path}${name}`],
+    );
+  };
+  expect(missing(root, parse(readFileSync(file, "utf8")), "")).toEqual(withoutDefault);
+});
