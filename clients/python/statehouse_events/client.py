@@ -145,6 +145,7 @@ class Client:
         self._tls = tls
         self._inbox_prefix = inbox_prefix
         self._connection: _Nats | None = None
+        self._is_closed = False
         self._refused: Exception | None = None
         self._failure: Exception | None = None
 
@@ -162,17 +163,18 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Close the connection. The client then connects no more."""
+        self._is_closed = True
         if self._connection:
             await self._connection.close()
-            self._connection = None
 
     async def connect(self) -> NatsClient:
         """Return the open connection, or open one.
 
-        A connection that the server closed, because it no longer accepts the login, is replaced by
-        one with the current credentials.
+        A connection that the server closed because it no longer accepts the login is replaced by
+        one with the current credentials. Raises ConnectionError after the client was closed.
         """
+        self._require_open()
         if self._connection and not self._connection.is_closed:
             return self._connection
         connection = _Nats(self._login, self._tls)
@@ -195,8 +197,15 @@ class Client:
             with contextlib.suppress(Exception):
                 await connection.close()
             raise self._failure or error from None
+        if self._is_closed:
+            await connection.close()
+        self._require_open()
         self._connection = connection
         return connection
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise ConnectionError("the client is closed")
 
     async def jetstream(self) -> JetStreamContext:
         """Return the API of JetStream in the domain of the client."""
