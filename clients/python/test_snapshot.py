@@ -1,9 +1,12 @@
 """Checkpoints, and subscriptions with snapshots that are refused."""
 
+import os
+import stat
 import tempfile
 import unittest
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from statehouse_events import (
     Checkpoint,
@@ -26,6 +29,17 @@ class SnapshotTest(unittest.IsolatedAsyncioTestCase):
             await file.save(Checkpoint("2026-01-02T03:04:05Z", 1))
             await file.save(Checkpoint("2026-01-02T03:04:05Z", 2))
             self.assertEqual(await file.load(), Checkpoint("2026-01-02T03:04:05Z", 2))
+
+    async def test_a_checkpoint_survives_a_power_failure(self) -> None:
+        """Its file is written to the disk, and then the folder with its name."""
+        synced: list[bool] = []
+
+        def sync(descriptor: int) -> None:
+            synced.append(stat.S_ISDIR(os.fstat(descriptor).st_mode))
+
+        with tempfile.TemporaryDirectory() as folder, patch("os.fsync", sync):
+            await CheckpointFile(Path(folder) / "checkpoint.json").save(Checkpoint("", 1))
+        self.assertEqual(synced, [False, True])
 
     async def test_a_subscription_with_snapshots_cannot_begin_now(self) -> None:
         """Events between the snapshot and the present would be lost."""

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from .durable_file import write_durably
 from .event import AuthContext, Event, EventFunction, Handler, by_type
 from .message import format_event_time
 from .subscription import FailedEvent
@@ -94,19 +94,8 @@ class DeadLetterFiles:
     def _write(self, file: Path, stored: _Stored) -> None:
         """Write an event to the disk before it is acknowledged."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = Path(f"{file}.{os.getpid()}.draft")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-            handle.write(json.dumps(_to_object(stored), ensure_ascii=False, indent=2) + "\n")
-            handle.flush()
-            os.fsync(handle.fileno())
-        draft.rename(file)
-        # Only after that does a renamed file survive a power failure.
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        text = json.dumps(_to_object(stored), ensure_ascii=False, indent=2) + "\n"
+        write_durably(file, text, 0o600)
 
 
 def _name_of(event: Event) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .client import Renewable
+from .durable_file import write_durably
 from .event import EventFunction
 from .listing import Listing, StreamState
 
@@ -50,15 +50,8 @@ class CheckpointFile:
 
     async def save(self, checkpoint: Checkpoint) -> None:
         """Replace the file."""
-        self._write({"created": checkpoint.created, "position": checkpoint.position})
-
-    def _write(self, content: dict[str, object]) -> None:
-        unfinished = Path(f"{self._file}.new")
-        with unfinished.open("w", encoding="utf-8") as handle:
-            handle.write(json.dumps(content, separators=(",", ":")) + "\n")
-            handle.flush()
-            os.fsync(handle.fileno())
-        unfinished.rename(self._file)
+        content = {"created": checkpoint.created, "position": checkpoint.position}
+        write_durably(self._file, json.dumps(content, separators=(",", ":")) + "\n", 0o666)
 
 
 @dataclass(frozen=True, kw_only=True)
