@@ -45,7 +45,11 @@ process.once("message", ({ databaseUrl, bodies, recorded, file, bytes }: FloorQu
   const server = createServer((request, response) => {
     const [, name = "", id = ""] = request.url?.split("/") ?? [];
     const answered = name === "download" ? download(id, response) : show(name, id, response);
-    answered.catch((error: unknown) => response.writeHead(500).end(String(error)));
+    answered.catch((error: unknown) => {
+      // The load closes its connections at the end of a round.
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end(String(error));
+    });
   });
   server.listen(0, "127.0.0.1", () => {
     process.send?.((server.address() as AddressInfo).port);
