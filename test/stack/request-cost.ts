@@ -53,17 +53,6 @@ let writes = 0;
 const transactions = new WeakMap<object, { changed: boolean } | undefined>();
 const toPostgres = new WeakSet<object>();
 
-watchStatements((service, text, client) => {
-  toPostgres.add(client.connection.stream);
-  const note = noteOf(service, text, client);
-  return (
-    note &&
-    (() => {
-      note.until = performance.now();
-    })
-  );
-});
-
 function noteOf(service: string, text: string, client: object): Sent | undefined {
   const changes = CHANGES.test(text);
   const begins = /^\s*begin\b/i.test(text);
@@ -82,7 +71,22 @@ function noteOf(service: string, text: string, client: object): Sent | undefined
   return note;
 }
 
-{
+let installed = false;
+
+/** Begins to count at its first call; until then, sockets, files and statements are as in production. */
+async function install(): Promise<void> {
+  if (installed) return;
+  installed = true;
+  watchStatements((service, text, client) => {
+    toPostgres.add(client.connection.stream);
+    const note = noteOf(service, text, client);
+    return (
+      note &&
+      (() => {
+        note.until = performance.now();
+      })
+    );
+  });
   await using file = await open(import.meta.filename);
   const prototype: FileHandle = Object.getPrototypeOf(file);
   const { sync } = prototype;
@@ -92,18 +96,17 @@ function noteOf(service: string, text: string, client: object): Sent | undefined
     await sync.call(this);
     note.until = performance.now();
   };
-}
-
-// Counts calls of these methods as system calls: each call is one, because the messages are smaller than the buffer of
-// a socket.
-for (const name of ["_write", "_writev"] as const) {
-  const write: unknown = Reflect.get(Socket.prototype, name);
-  if (typeof write !== "function") throw new Error(`sockets have no method ${name}`);
-  Reflect.set(Socket.prototype, name, function (this: Socket, ...args: unknown[]): unknown {
-    const isResponse = Reflect.get(this, "server") instanceof Object;
-    if (isResponse || (toPostgres.has(this) && remainingMs() !== undefined)) writes++;
-    return write.apply(this, args);
-  });
+  // Counts calls of these methods as system calls: each call is one, because the messages are smaller than the buffer
+  // of a socket.
+  for (const name of ["_write", "_writev"] as const) {
+    const write: unknown = Reflect.get(Socket.prototype, name);
+    if (typeof write !== "function") throw new Error(`sockets have no method ${name}`);
+    Reflect.set(Socket.prototype, name, function (this: Socket, ...args: unknown[]): unknown {
+      const isResponse = Reflect.get(this, "server") instanceof Object;
+      if (isResponse || (toPostgres.has(this) && remainingMs() !== undefined)) writes++;
+      return write.apply(this, args);
+    });
+  }
 }
 
 /**
@@ -111,6 +114,7 @@ for (const name of ["_write", "_writev"] as const) {
  * measurements, because background work only adds to it.
  */
 export async function writeCostOf(send: () => Promise<unknown>): Promise<RequestCost> {
+  await install();
   sent = [];
   await send();
   const samples: RequestCost[] = [];
