@@ -17,12 +17,15 @@ export function followProcess(child: ChildProcess): FollowedProcess {
       output += chunk;
     });
   }
+  const exit = new Promise<number>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? -1));
+  });
+  // `waitFor` reports a program that cannot be started, even if nothing awaits its exit.
+  exit.catch(() => {});
   return {
     output: () => output,
     running: () => child.exitCode === null && child.signalCode === null,
-    exit: new Promise((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code) => resolve(code ?? -1));
-    }),
+    exit,
   };
 }

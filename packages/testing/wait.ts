@@ -1,12 +1,26 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { FollowedProcess } from "./follow-process.ts";
+
+/** How long the last output of a program that has ended is awaited, in ms. */
+const LAST_OUTPUT_MS = 1000;
+
+interface WaitOptions {
+  /** In ms. */
+  timeout?: number;
+  interval?: number;
+  what?: string;
+  /** The program that is to fulfil the condition: its end ends the wait. */
+  program?: FollowedProcess | undefined;
+}
 
 /**
  * Polls `condition` until its result is not false, null or undefined, and returns the result. Ignores errors that
- * `condition` throws. Throws after `timeout` ms (default 60 s), with the last of these errors as the cause.
+ * `condition` throws. Throws after `timeout` ms (default 60 s), with the last of these errors as the cause; throws the
+ * output of `program` as soon as that has ended.
  */
 export async function waitFor<T>(
   condition: () => Promise<T | false | null | undefined> | T | false | null | undefined,
-  { timeout = 60_000, interval = 20, what = "the condition" } = {},
+  { timeout = 60_000, interval = 20, what = "the condition", program }: WaitOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + timeout;
   let cause: unknown;
@@ -17,6 +31,10 @@ export async function waitFor<T>(
       cause = undefined;
     } catch (error) {
       cause = error;
+    }
+    if (program && !program.running()) {
+      await Promise.race([program.exit, pause(LAST_OUTPUT_MS)]);
+      throw new Error(`Waited in vain for ${what}: the program ended.\n${program.output()}`);
     }
     await pause(interval);
   } while (performance.now() < deadline);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { childEnvironment, followProcess, temporaryFolder, waitFor } from "@statehouse/testing";
@@ -39,8 +39,16 @@ export async function startNpm(
     }),
     stdio: ["ignore", "pipe", "pipe"],
   });
-  starting.defer(() => stop(child));
-  const url = await addressOf(child);
+  const program = followProcess(child);
+  starting.defer(async () => {
+    child.kill("SIGTERM");
+    await Promise.allSettled([program.exit]);
+  });
+  const url = await waitFor(() => /running at (http:\/\/\S+)/.exec(program.output())?.[1], {
+    timeout: START_MS,
+    what: "npm start",
+    program,
+  });
   const cli = await waitFor(() => readFile(path.join(data, "cli.tfrc"), "utf8"));
   const token = /token = "(.+)"/.exec(cli)?.[1] ?? "";
   const started = starting.move();
@@ -52,24 +60,4 @@ export async function startNpm(
     data,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
-}
-
-/** Waits until `npm start` prints that it runs; returns the address that it prints. */
-async function addressOf(child: ChildProcess): Promise<string> {
-  const { output } = followProcess(child);
-  const found = () => /running at (http:\/\/\S+)/.exec(output())?.[1];
-  return await waitFor(
-    async () => {
-      if (child.exitCode !== null) throw new Error(`npm start ended:\n${output()}`);
-      return found();
-    },
-    { timeout: START_MS, what: "npm start" },
-  ).then((url) => String(url));
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise((resolve) => child.once("exit", resolve));
-  child.kill("SIGTERM");
-  await exited;
 }

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { waitFor } from "@statehouse/testing";
+import { followProcess, waitFor } from "@statehouse/testing";
 
 /** A server that a test runs beside the services. */
 export interface RunningProgram extends AsyncDisposable {
@@ -15,26 +14,17 @@ export async function startProgram(
   ready: () => Promise<boolean>,
 ): Promise<RunningProgram> {
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
-  const exit = once(child, "exit").catch(() => {});
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk) => {
-      printed += chunk;
-    });
-  }
-  const running = () => child.pid !== undefined && child.exitCode === null;
+  const program = followProcess(child);
   const stop = async () => {
-    if (!running()) return;
     // After SIGKILL, the workers of nginx would continue to run.
     child.kill("SIGTERM");
-    await exit;
+    await Promise.allSettled([program.exit]);
   };
   try {
-    await waitFor(async () => !running() || (await ready()), { what: `${command} to be ready` });
-    if (!running()) throw new Error(`${command} ended:\n${printed}`);
+    await waitFor(ready, { what: `${command} to be ready`, program });
   } catch (error) {
     await stop();
     throw error;
   }
-  return { output: () => printed, [Symbol.asyncDispose]: stop };
+  return { output: program.output, [Symbol.asyncDispose]: stop };
 }

@@ -88,7 +88,10 @@ needs(
         { headers: named },
       );
       const line = `${workspaceId} locked by user-1 revision 7`;
-      await waitFor(() => running.output().includes(line), { what: `${language}: ${line}` });
+      await waitFor(() => running.output().includes(line), {
+        what: `${language}: ${line}`,
+        program: running,
+      });
       child.kill("SIGTERM");
       expect(await running.exit, running.output()).toBe(0);
     }

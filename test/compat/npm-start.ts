@@ -23,23 +23,20 @@ export type Start = (env: Record<string, string>, ...args: string[]) => Started;
  * the processes that still run.
  */
 export function useNpmStart(command = "start"): Start {
-  let children: ChildProcess[] = [];
+  let programs: Started[] = [];
   afterEach(async () => {
-    for (const child of children) child.kill("SIGTERM");
-    await Promise.all(
-      children.map(
-        (child) => child.exitCode ?? new Promise((resolve) => child.once("exit", resolve)),
-      ),
-    );
-    children = [];
+    for (const program of programs) program.signal("SIGTERM");
+    await Promise.all(programs.map(({ exit }) => exit));
+    programs = [];
   });
   return (env, ...args) => {
     const child = spawn(process.execPath, ["services/cli/main.ts", command, ...args], {
       env: childEnvironment({ HOME: process.env.HOME ?? "", PORT: "0", ...env }),
       stdio: ["ignore", "pipe", "pipe"],
     });
-    children.push(child);
-    return started(child, (signal) => child.kill(signal));
+    const program = started(child, (signal) => child.kill(signal));
+    programs.push(program);
+    return program;
   };
 }
 
@@ -84,12 +81,8 @@ function found(name: string): string {
 
 /** Waits at most `timeout` ms until the process serves requests; returns its address. */
 export async function running(started: Started, timeout = 60_000): Promise<string> {
-  await Promise.race([
-    waitFor(() => started.output().includes("Ctrl-C stops it"), { timeout, what: "npm start" }),
-    started.exit.then(() => {
-      throw new Error(`the process exited at its start:\n${started.output()}`);
-    }),
-  ]);
+  const isRunning = () => started.output().includes("Ctrl-C stops it");
+  await waitFor(isRunning, { timeout, what: "npm start", program: started });
   const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(started.output()) ?? [];
   if (!url) throw new Error(`no address in the output:\n${started.output()}`);
   return url;

@@ -110,13 +110,11 @@ async function startOne(name: string, service: ComposeService): Promise<void> {
   }
   const isHealthy = async () =>
     other ? (await fetch(other.health)).ok : (await container.exec(...healthcheck.test)).code === 0;
-  const healthy = waitFor(isHealthy, { interval: healthcheck.start_interval, what: name });
-  const ended = container.exit.then((code) => {
-    throw new Error(`${name} ended with ${code}:\n${container.output()}`);
+  await waitFor(isHealthy, {
+    interval: healthcheck.start_interval,
+    what: `${name} to be healthy`,
+    program: container,
   });
-  await Promise.race([healthy, ended]);
-  // From here on, the end of the container is not an error: `stop` ends it.
-  ended.catch(() => {});
   step(`${name} is healthy`);
 }
 

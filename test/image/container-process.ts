@@ -17,7 +17,7 @@ export const containerProcess =
     let started: Container | undefined;
     let pid = 0;
     const end = async (signal: "KILL" | "TERM") => {
-      if (!started?.running) return null;
+      if (!started?.running()) return null;
       await started.signal(signal);
       return started.exit;
     };
@@ -25,7 +25,7 @@ export const containerProcess =
       name,
       environment,
       get running() {
-        return started?.running === true;
+        return started?.running() === true;
       },
       output: () => started?.output() ?? "",
       pid: () => pid,
@@ -38,12 +38,7 @@ export const containerProcess =
           files: filesOf(environment),
         });
         started = container;
-        await Promise.race([
-          readiness(name, environment),
-          container.exit.then(() => {
-            throw new Error(`${name} exited at its start:\n${container.output()}`);
-          }),
-        ]);
+        await readiness(name, environment, container);
         pid = await container.pid();
       },
       [Symbol.asyncDispose]: async () => {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { followProcess, temporaryFolder } from "@statehouse/testing";
+import { type FollowedProcess, followProcess, temporaryFolder } from "@statehouse/testing";
 import { buildah } from "./buildah.ts";
 
 /** The configuration that an image contains. */
@@ -44,12 +44,7 @@ export interface ContainerOptions {
 }
 
 /** A container; its process has the process id 1. */
-export interface Container extends AsyncDisposable {
-  /** Everything that it has printed. */
-  output(): string;
-  /** Resolves with the exit code. */
-  readonly exit: Promise<number>;
-  readonly running: boolean;
+export interface Container extends FollowedProcess, AsyncDisposable {
   /** Sends a signal to process 1. */
   signal(name: "KILL" | "TERM"): Promise<void>;
   /** The process id of process 1 on the machine. */
@@ -97,11 +92,7 @@ async function startContainer(
   };
   const signal = async (name: "KILL" | "TERM") => void (await command("kill", id, name));
   return {
-    output: main.output,
-    exit: main.exit,
-    get running() {
-      return main.running();
-    },
+    ...main,
     signal,
     pid: async () => JSON.parse(await command("state", id)).pid,
     async exec(...args) {

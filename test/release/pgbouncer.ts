@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import path from "node:path";
-import { sharedDependencies, temporaryFolder, waitFor } from "@statehouse/testing";
+import { followProcess, sharedDependencies, temporaryFolder, waitFor } from "@statehouse/testing";
 import { reservePort } from "../stack/port.ts";
 
 /** PgBouncer refuses to run as root. */
@@ -47,29 +46,21 @@ export async function startPgBouncer(pooling: "session" | "transaction"): Promis
     stdio: ["ignore", "pipe", "pipe"],
     ...(asRoot && { uid: NOBODY, gid: NOBODY }),
   });
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk) => {
-      printed += chunk;
-    });
-  }
+  const program = followProcess(child);
   starting.defer(async () => {
-    if (child.exitCode !== null) return;
-    const exit = once(child, "exit");
     child.kill("SIGKILL");
-    await exit;
+    await Promise.allSettled([program.exit]);
   });
   await waitFor(
     () =>
-      new Promise<boolean>((resolve, reject) => {
-        if (child.exitCode !== null) reject(new Error(printed));
+      new Promise<boolean>((resolve) => {
         const socket = connect(port, "127.0.0.1", () => {
           socket.destroy();
           resolve(true);
         });
         socket.once("error", () => resolve(false));
       }),
-    { what: "PgBouncer to listen" },
+    { what: "PgBouncer to listen", program },
   );
   const owned = starting.move();
   return {
@@ -79,7 +70,7 @@ export async function startPgBouncer(pooling: "session" | "transaction"): Promis
       url.port = String(port);
       return url.href;
     },
-    output: () => printed,
+    output: program.output,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

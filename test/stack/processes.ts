@@ -6,7 +6,12 @@ import {
   type ServiceName,
   serviceNames,
 } from "@statehouse/standalone/environments";
-import { childEnvironment, waitFor } from "@statehouse/testing";
+import {
+  childEnvironment,
+  type FollowedProcess,
+  followProcess,
+  waitFor,
+} from "@statehouse/testing";
 import { reservePort } from "./port.ts";
 import { serviceProgram } from "./program.ts";
 import type { Channels, RunningServices, RunOptions } from "./running-services.ts";
@@ -15,51 +20,38 @@ import type { ServiceProcess } from "./service-process.ts";
 /** The time limit is long, because many processes can start at the same time on few cores. */
 const READY_TIMEOUT_MS = 60_000;
 
-/** Returns a service's process that is not started yet. */
+/** Returns a service's process without starting it. */
 export function serviceProcess(name: ServiceName, environment: Environment): ServiceProcess {
   let child: ChildProcess | undefined;
-  let printed = "";
-  const gone = (process: ChildProcess) =>
-    new Promise<number | null>((resolve) => {
-      if (process.exitCode !== null || process.signalCode !== null) resolve(process.exitCode);
-      else process.once("exit", (code) => resolve(code));
-    });
+  let program: FollowedProcess | undefined;
+  let printedBefore = "";
+  const output = () => printedBefore + (program?.output() ?? "");
   const end = async (signal: NodeJS.Signals) => {
-    if (!child) return null;
-    const code = gone(child);
-    child.kill(signal);
-    return code;
+    child?.kill(signal);
+    return program ? await program.exit : null;
   };
-  const isRunning = () =>
-    child !== undefined && child.exitCode === null && child.signalCode === null;
   return {
     name,
     environment,
     get running() {
-      return isRunning();
+      return program?.running() === true;
     },
-    output: () => printed,
+    output,
     pid: () => child?.pid ?? 0,
     kill: async () => void (await end("SIGKILL")),
     terminate: () => end("SIGTERM"),
     async start({ largestFile } = {}) {
-      const program = [await serviceProgram(), name];
-      const { command, args } = withFileLimit(largestFile, process.execPath, program);
+      const { command, args } = withFileLimit(largestFile, process.execPath, [
+        await serviceProgram(),
+        name,
+      ]);
+      printedBefore = output();
       child = spawn(command, args, {
         env: childEnvironment(environment),
         stdio: ["ignore", "pipe", "pipe"],
       });
-      const keep = (chunk: Buffer) => {
-        printed += chunk;
-      };
-      child.stdout?.on("data", keep);
-      child.stderr?.on("data", keep);
-      await Promise.race([
-        readiness(name, environment),
-        gone(child).then(() => {
-          throw new Error(`${name} exited at its start:\n${printed}`);
-        }),
-      ]);
+      program = followProcess(child);
+      await readiness(name, environment, program);
     },
     [Symbol.asyncDispose]: async () => {
       await end("SIGKILL");
@@ -67,8 +59,12 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
   };
 }
 
-/** Resolves when the service is ready. */
-export const readiness = (name: ServiceName, environment: Environment): Promise<boolean> =>
+/** Resolves when the service is ready. Throws the output of `program` if that ends before. */
+export const readiness = (
+  name: ServiceName,
+  environment: Environment,
+  program?: FollowedProcess,
+): Promise<boolean> =>
   waitFor(
     async () => {
       const ready = await fetch(`http://127.0.0.1:${environment.OPS_PORT}/readyz`).catch(
@@ -76,7 +72,7 @@ export const readiness = (name: ServiceName, environment: Environment): Promise<
       );
       return ready?.ok === true;
     },
-    { timeout: READY_TIMEOUT_MS, what: `${name} to be ready` },
+    { timeout: READY_TIMEOUT_MS, what: `${name} to be ready`, program },
   );
 
 /** Runs the four services as processes on free ports. */
