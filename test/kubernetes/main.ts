@@ -110,7 +110,7 @@ async function test(print: (line: string) => void): Promise<void> {
     });
   await deploy(values.previous ?? image);
   print('installed: all pods are ready, under the profile "restricted"');
-  await helm(cluster, "test", release, `--timeout=${patience}`);
+  await helm(cluster, "test", release, "--logs", `--timeout=${patience}`);
   print("helm test passed");
   const { wrong, tried } = await examineConnections(cluster, outside, { stores, image });
   if (wrong.length > 0) throw new Error(`Connections:\n${wrong.join("\n")}`);
@@ -136,16 +136,15 @@ async function test(print: (line: string) => void): Promise<void> {
   await drain(cluster, edge.node);
   steady("a node drained");
   for (const component of components) {
-    const ended = await crash(cluster, component);
+    const { after, before } = await crash(cluster, component);
     await pause(15_000);
     await available(cluster);
     steady(
       `a pod of ${component} killed`,
-      // The time at which the process ended is known only to the second.
       (one) =>
         (one.what !== "apply" || lostFirstRequest(one)) &&
-        one.start <= ended + 1000 &&
-        one.end >= ended,
+        one.start <= before + 1000 &&
+        one.end >= after,
     );
   }
   await scale(cluster, (gateway) => deploy(image, { gateway }));
