@@ -15,11 +15,14 @@ export interface Failure {
 }
 
 /**
- * Returns whether a run of the Terraform CLI failed because its first request, which asks for the version of the API,
- * received no response. The CLI repeats all requests but this one.
+ * Returns whether a run of the Terraform CLI failed because one of its first requests received no response or a server
+ * error. These ask for the version of the API and for the organization. The CLI repeats all requests but these.
  */
 export const lostFirstRequest = ({ what, problem }: Failure): boolean =>
-  what === "apply" && problem.includes("Unsupported Terraform Enterprise version");
+  what === "apply" &&
+  ["Unsupported Terraform Enterprise version", "Failed to read organization"].some((text) =>
+    problem.includes(text),
+  );
 
 export interface Load extends AsyncDisposable {
   /** All failures so far. */
