@@ -123,5 +123,7 @@ function isDeletedByRetention(state: State, version: Version, index: number): bo
   if (version.status !== "finalized" && version.status !== "backing_data_soft_deleted")
     return false;
   const root = version.root ?? version.id;
+  // A rollback names the version that it copies, so no version shares the bytes of one whose id is unknown.
+  if (root === null) return true;
   return !state.versions.slice(index + 1).some((later) => later.raw && later.root === root);
 }
