@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { changeUser } from "@statehouse/access/commands/user";
 import { migrations } from "@statehouse/access/store/migrations";
-import { type Replica, startReplica } from "@statehouse/access/test/lease-replica";
-import { AppError, unavailable } from "@statehouse/errors";
+import { AppError } from "@statehouse/errors";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import {
   AuthenticationService,
@@ -12,36 +11,22 @@ import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
-import {
-  type AuthenticationLease,
-  type CallOptions,
-  type Channel,
-  createAuthenticationLease,
-  createClient,
-} from "@statehouse/rpc";
-import { createLogger, runWithDeadline } from "@statehouse/runtime";
-import { newServiceKeys } from "@statehouse/testing";
+import { type CallOptions, createClient } from "@statehouse/rpc";
+import { runWithDeadline } from "@statehouse/runtime";
 import { seededRandom } from "../stack/seeded-random.ts";
+import { type Holder, pick, startLeaseFixture } from "./lease-fixture.ts";
 import type { Found, Range } from "./range.ts";
 
-// Runs several replicas of the access service and several processes that authenticate requests under leases. Meanwhile,
-// users are suspended, tokens are revoked and teams are created. Replicas are killed, processes are paused and cut off,
-// requests arrive late, leases are lost, and clocks drift, stop and jump. No request that begins after the response to
-// a change may see the data from before the change.
+// Users are suspended, tokens are revoked and teams are created, while faults disturb the replicas of the access
+// service and the processes that authenticate requests under leases. No request that begins after the response to a
+// change may see the data from before the change.
 
-const LEASE_MS = 600;
-const REPLICAS = 3;
-const HOLDERS = 4;
 const USERS = 16;
 const CHANGERS = 4;
 /** How long one history runs, in ms. */
 const HISTORY_MS = 3000;
 /** Time limit of each request that prepares a history, in ms. */
 const PREPARATION_MS = 60_000;
-/** Largest error of the rate of a clock, as a share: a clock can be too fast or too slow. */
-const DRIFT = 0.02;
-
-type Random = () => number;
 
 /** A user and the changes to it. A change is confirmed when its response has arrived. */
 interface User {
@@ -59,43 +44,6 @@ interface Token {
   id: string;
   secret: string;
   revocation: "none" | "begun" | "answered";
-}
-
-/** A process that authenticates requests. */
-interface Holder {
-  lease: AuthenticationLease;
-  clock: FaultyClock;
-  isCut: "no" | "before" | "after" | "late";
-  running: Promise<unknown>;
-}
-
-const pick = <T>(random: Random, from: readonly T[]): T => {
-  const found = from[Math.floor(random() * from.length)];
-  if (found === undefined) throw new Error("nothing to pick from");
-  return found;
-};
-
-/** A clock of a process. At most one of its two times is wrong by more than the drift. */
-class FaultyClock {
-  readonly #rate: number;
-  readonly #faulty: "monotonic" | "wall";
-  #monotonicBehind = 0;
-  #wallOffset = 0;
-
-  constructor(random: Random) {
-    this.#rate = 1 + (random() * 2 - 1) * DRIFT;
-    this.#faulty = pick(random, ["monotonic", "wall"] as const);
-  }
-
-  readonly monotonic = (): number => (performance.now() - this.#monotonicBehind) * this.#rate;
-  readonly wall = (): number =>
-    performance.timeOrigin + performance.now() * this.#rate + this.#wallOffset;
-
-  /** Makes the clock behave as if the machine was suspended for `ms`, or as if the clock was set by about as much. */
-  disturb(random: Random, ms: number): void {
-    if (this.#faulty === "monotonic") this.#monotonicBehind += ms;
-    else this.#wallOffset += (random() - 0.5) * 20 * ms;
-  }
 }
 
 interface Counts {
@@ -146,26 +94,8 @@ interface HistoryOptions {
 async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Promise<void> {
   const random = seededRandom(seed);
   await using stack = new AsyncDisposableStack();
-  const { publicKeys: keys, identities } = await newServiceKeys(
-    "gateway",
-    "testing",
-    "workspaces",
-    "access",
-  );
-  const replicas: Replica[] = [];
-  const newReplica = async (): Promise<Replica> => {
-    const { monotonic } = new FaultyClock(random);
-    const options = { url: database.url, keys, maxLeaseMs: LEASE_MS, monotonic };
-    return stack.use(await startReplica(options));
-  };
-  for (let count = 0; count < REPLICAS; count++) replicas.push(await newReplica());
-
-  /** Calls one of the replicas, as a client behind a load balancer. */
-  const anyReplica: Channel = {
-    audience: "access",
-    call: (...given) => pick(random, replicas).channel.call(...given),
-    [Symbol.asyncDispose]: async () => {},
-  };
+  const fixture = await startLeaseFixture({ database, random, stack });
+  const { anyReplica, identities, holders } = fixture;
   const users = createClient(UserService, anyReplica, identities.testing);
   const tokens = createClient(TokenService, anyReplica, identities.testing);
   const teams = createClient(TeamService, anyReplica, identities.testing);
@@ -206,46 +136,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     people.push(user);
   }
 
-  const holders: Holder[] = Array.from({ length: HOLDERS }, () => {
-    const clock = new FaultyClock(random);
-    const holder: Holder = {
-      clock,
-      isCut: "no",
-      running: Promise.resolve(),
-      lease: createAuthenticationLease({
-        access: {
-          audience: "access",
-          async call(...given) {
-            const lost = () => unavailable("lost", "The service access does not answer.");
-            await sleep(random() * 5);
-            await holder.running;
-            if (holder.isCut === "late") {
-              // The connection is lost, and the request arrives after those that follow it.
-              const delayMs = random() * 2 * LEASE_MS;
-              setTimeout(() => anyReplica.call(...given).catch(() => {}), delayMs);
-              throw lost();
-            }
-            if (holder.isCut === "before") {
-              await sleep(50);
-              throw lost();
-            }
-            const answer = await anyReplica.call(...given);
-            await sleep(random() * 10);
-            await holder.running;
-            if (holder.isCut === "after") throw lost();
-            return answer;
-          },
-          [Symbol.asyncDispose]: async () => {},
-        },
-        identity: identities.gateway,
-        leaseMs: LEASE_MS,
-        clocks: clock,
-      }),
-    };
-    return holder;
-  });
-  const logger = createLogger({ service: "model", level: "silent" });
-  const leases = holders.map(({ lease }) => lease.hold(logger));
+  await using _leases = fixture.hold();
 
   const until = Date.now() + forMs;
   const over = () => Date.now() >= until;
@@ -389,33 +280,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     while (!over()) {
       await sleep(random() * 400);
       counts.faults++;
-      const kind = random();
-      const ms = random() * 4 * LEASE_MS;
-      const holder = pick(random, holders);
-      if (kind < 0.3) {
-        const position = Math.floor(random() * replicas.length);
-        const victim = replicas[position];
-        replicas[position] = await newReplica();
-        victim?.kill();
-      } else if (kind < 0.5) {
-        // Interrupts the network between a process and the access service.
-        holder.isCut = pick(random, ["before", "after", "late"] as const);
-        await sleep(ms);
-        holder.isCut = "no";
-      } else if (kind < 0.8) {
-        // Simulates a process that does not run, or a machine that is suspended.
-        const paused = Promise.withResolvers<void>();
-        holder.running = paused.promise;
-        await sleep(ms);
-        if (random() < 0.5) holder.clock.disturb(random, ms);
-        paused.resolve();
-      } else if (kind < 0.87) holder.clock.disturb(random, ms);
-      else if (kind < 0.92) await loseLeases(database);
-      else {
-        const resume = pick(random, replicas).pause();
-        await sleep(ms);
-        resume();
-      }
+      await fixture.disturb();
     }
   };
 
@@ -424,23 +289,12 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     ...holders.flatMap((holder) => [load(holder), load(holder)]),
     disturb(),
   ]);
-  for (const lease of leases) await lease[Symbol.asyncDispose]();
   if (violations.length > 0) {
     throw new Error(
       `seed ${seed}: ${violations.length} violations: ${violations.slice(0, 5).join("; ")}`,
     );
   }
 }
-
-/**
- * Replaces the table of leases with an empty one, as if the database failed over to a copy that has not received the
- * leases.
- */
-const loseLeases = (database: FreshDatabase): Promise<unknown> =>
-  database.query(`
-    create table new_leases (like authentication_leases including all);
-    drop table authentication_leases;
-    alter table new_leases rename to authentication_leases`);
 
 /** Returns the principal, `refused`, or `unknown` if the services did not answer. */
 async function observe(
