@@ -53,8 +53,13 @@ interface Counts {
   faults: number;
 }
 
-/** Runs histories from `seed` until the time is over. Throws the first violation with its seed. */
-export async function searchRevocations({ seed, forMs }: Range): Promise<Found> {
+/** Runs histories from `seed` until the time is over. Throws if a history has violations, with the history's seed. */
+export async function searchRevocations({ seed, path, forMs }: Range): Promise<Found> {
+  if (path !== undefined) {
+    throw new Error(
+      "Histories of revocations are not shrunk and have no path; the seed repeats one.",
+    );
+  }
   await using database = await freshDatabase({ contextName: "access", migrations });
   const until = Date.now() + forMs;
   // The command that suspends users runs in this process and reads these variables.
