@@ -176,8 +176,11 @@ export async function healAll({
   );
 }
 
-/** Repeats the request while it fails or returns a 5xx. Then expects the status `status`. */
-export async function eventually(status: number, ask: () => Promise<Answer>): Promise<Answer> {
+/** Repeats the request while it fails or returns a 5xx. Then expects the status `status`, or one of them. */
+export async function eventually(
+  status: number | readonly number[],
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
   const answer = await waitFor(
     async () => {
       const asked = await ask();
@@ -186,7 +189,7 @@ export async function eventually(status: number, ask: () => Promise<Answer>): Pr
     },
     { interval: 100, what: `an answer with status ${status}` },
   );
-  if (answer.status === status) return answer;
+  if ([status].flat().includes(answer.status)) return answer;
   throw new Error(`Expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
 }
 

@@ -1,6 +1,6 @@
-import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, expect, test } from "vitest";
+import { eventually } from "../faults/fixture.ts";
 import { type Proxies, type StartedProxies, startProxies } from "../faults/proxies.ts";
 import { type Answer, document, linkage } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -42,16 +42,7 @@ async function refusedThenDone(
     errorDetails(refused);
   }
   proxy.heal();
-  return Promise.all(
-    requests.map((ask) =>
-      waitFor(async () => {
-        const answer = await ask();
-        if (done.includes(answer.status)) return answer;
-        if (answer.status !== 503) throw new Error(`${answer.status}`);
-        return undefined;
-      }),
-    ),
-  );
+  return Promise.all(requests.map((ask) => eventually(done, ask)));
 }
 
 /** Creates two workspaces; returns a path with the id of the first, and a path with the name of the second. */
@@ -94,13 +85,7 @@ test("an organization that access did not delete is invisible, and the repeat co
   const path = `/organizations/${name}`;
   await owner.api.post("/organizations", document("organizations", { name, email: "a@b.example" }));
   await owner.api.get(path);
-  started.proxies.workspacesToAccess.partition();
-  expect((await owner.api.delete(path)).status).toBe(503);
-  started.proxies.workspacesToAccess.heal();
-  await waitFor(async () => {
-    const { status } = await owner.api.delete(path);
-    return status === 204 || status === 404;
-  });
+  await refusedThenDone("workspacesToAccess", [204, 404], () => owner.api.delete(path));
   expect((await owner.api.get(path)).status).toBe(404);
 });
 
@@ -111,13 +96,7 @@ test("an administrator's deletion of an organization is completed by the repeat"
   await owner.api.post("/organizations", document("organizations", { name, email: "a@b.example" }));
   const path = `/admin/organizations/${name}`;
   await administrator.api.get(path);
-  started.proxies.workspacesToAccess.partition();
-  expect((await administrator.api.delete(path)).status).toBe(503);
-  started.proxies.workspacesToAccess.heal();
-  await waitFor(async () => {
-    const { status } = await administrator.api.delete(path);
-    return status === 204 || status === 404;
-  });
+  await refusedThenDone("workspacesToAccess", [204, 404], () => administrator.api.delete(path));
   expect((await administrator.api.get(path)).status).toBe(404);
 });
 
@@ -181,9 +160,7 @@ test("a safe delete that could not call state deletes nothing and succeeds after
   expect(refused.map(({ status }) => status)).toEqual([503, 503]);
   for (const { path } of workspaces) expect((await owner.api.get(path)).status).toBe(200);
   started.proxies.workspacesToState.heal();
-  for (const { path } of workspaces) {
-    await waitFor(async () => (await safeDelete(path)).status === 204);
-  }
+  for (const { path } of workspaces) await eventually(204, () => safeDelete(path));
 });
 
 test("inline state that could not be uploaded is completed by the repeat", async () => {

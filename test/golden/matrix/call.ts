@@ -7,7 +7,7 @@ import type { PreparedCaller } from "./prepared-caller.ts";
 import { renewals } from "./renewals.ts";
 import type { Circle, Row } from "./row.ts";
 
-type Called = Pick<Route, "method" | "path" | "success" | "failures" | "credentials">;
+type Called = Pick<Route, "success" | "failures" | "credentials">;
 
 /** The status of a call, and the statuses that `packages/authorization` predicts. */
 export interface Cell {
@@ -24,15 +24,11 @@ const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`,
 /** Routes that the state service serves itself, without the gateway. */
 const objectRoutes: Readonly<Record<string, Called>> = {
   "GET /v1/object/:token": {
-    method: "GET",
-    path: "/v1/object/:token",
     success: 200,
     failures: [404],
     credentials: undefined,
   },
   "PUT /v1/object/:token": {
-    method: "POST",
-    path: "/v1/object/:token",
     success: 200,
     failures: [404],
     credentials: "none",

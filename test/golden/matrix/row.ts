@@ -1,5 +1,4 @@
 import type { Action } from "@statehouse/authorization";
-import type { Answer } from "../../stack/http.ts";
 import type { PreparedCaller } from "./prepared-caller.ts";
 import type { Renewable } from "./renewals.ts";
 
@@ -44,7 +43,6 @@ export interface Row {
   before?: (prepared: PreparedCaller) => Promise<boolean | void>;
   /** The object that a permitted call uses up, or creates in addition. */
   spends?: Renewable;
-  after?: (prepared: PreparedCaller, answer: Answer) => Promise<unknown>;
   /**
    * The status that permitted callers receive, if it differs from the route's success status because another rule
    * refuses the call.
