@@ -51,7 +51,7 @@ export function inFolder(cwd: string, given: Record<string, string>): CommandLin
     ...given,
   };
   const runWith = (input: string, ...args: string[]) =>
-    runProgram(commandLine(), [...args, ...(takesNoColor(args) ? ["-no-color"] : [])], {
+    runProgram(commandLine(), withoutColor(args), {
       cwd,
       env,
       input,
@@ -69,6 +69,8 @@ export function inFolder(cwd: string, given: Record<string, string>): CommandLin
   };
 }
 
-/** Whether the command accepts `-no-color`, which must be placed after the command and before its arguments. */
-const takesNoColor = ([command]: readonly string[]): boolean =>
-  ["init", "plan", "apply", "destroy"].includes(command ?? "");
+/** Adds `-no-color` to a command that accepts it; before the other arguments, because options precede file names. */
+const withoutColor = ([command = "", ...rest]: readonly string[]): string[] =>
+  ["init", "plan", "apply", "destroy"].includes(command)
+    ? [command, "-no-color", ...rest]
+    : [command, ...rest];
