@@ -10,8 +10,8 @@ import {
 } from "./specification.ts";
 
 /**
- * Compares the golden files of the specification with the rows that the tests of this run declare. With `-u` it updates
- * the golden files instead.
+ * Compares the golden files of the specification with the rows that the tests of this run declare. With `--update=true`
+ * it updates the golden files instead.
  */
 export default class SpecificationReporter implements Reporter {
   #vitest: Vitest | undefined;

@@ -9,8 +9,8 @@ import path from "node:path";
  *     name: unique within the organization
  *       test/system/workspace.test.ts > a name is free again after a rename
  *
- * Tables and rows are written by hand. The test lines are generated (`npm test -- -u`) from the rows that tests declare
- * while they run:
+ * Tables and rows are written by hand. The test lines are generated (`npm test -- --update=true <files>`) from the rows
+ * that tests declare while they run:
  *
  *   test("a name is free again after a rename", async () => {
  *     proves("Workspace/name: unique");

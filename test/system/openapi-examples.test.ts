@@ -8,8 +8,9 @@ import { inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import { newUser, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
-// Records the examples of the OpenAPI document: bodies of requests that succeeded, and resources of their responses.
-// `npm test -- test/system/openapi-examples.test.ts -u` writes the file, and `npm run openapi:renew` the document.
+// This test records the examples of the OpenAPI document: bodies of requests that succeeded, and resources of their
+// responses. `npm test -- --update=true test/system/openapi-examples.test.ts` writes the file, and `npm run
+// openapi:renew` the document.
 
 const fixture = useFixture();
 const file = "../../services/gateway/openapi/examples.json";
