@@ -100,7 +100,7 @@ describe("a setting from a file", () => {
         /^DATABASE_URL_FILE: the file does not exist$/,
       );
       expect(read({ DATABASE_URL_FILE: file, DATABASE_URL: "postgres://h/d" })).toThrow(
-        /^DATABASE_URL_FILE: is set beside DATABASE_URL; set one of them$/,
+        /^DATABASE_URL_FILE: is set together with DATABASE_URL; set only one of them$/,
       );
     }));
 

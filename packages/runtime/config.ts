@@ -50,7 +50,7 @@ function parse<Schema extends z.ZodObject>(schema: Schema, env: Env): z.infer<Sc
 export const isSet = (name: string, env: Env = process.env): boolean =>
   Boolean(env[name] || env[`${name}_FILE`]);
 
-/** The file from which a setting is read, if its variable names one. */
+/** Returns the file from which a setting is read; undefined if `NAME_FILE` names none. */
 function fileOf(name: string, env: Env, schema: z.ZodObject): string | undefined {
   const variable = `${name}_FILE`;
   return variable in schema.shape ? undefined : env[variable] || undefined;
@@ -64,7 +64,7 @@ function givenValue(
   const value = env[name];
   const file = fileOf(name, env, schema);
   if (file === undefined) return value === undefined || value === "" ? {} : { value };
-  if (value) return { problem: `is set beside ${name}; set one of them` };
+  if (value) return { problem: `is set together with ${name}; set only one of them` };
   try {
     const text = textOf(file);
     return text === "" ? { problem: "the file is empty" } : { value: text };

@@ -39,7 +39,7 @@ export const portSetting = (byDefault: number, what: string) =>
     .min(0)
     .max(65_535)
     .default(byDefault)
-    .describe(`Port for ${what}; 0 takes any free one.`);
+    .describe(`Port for ${what}; 0 selects a free one.`);
 
 /**
  * Declares a setting that can be replaced while the process runs. Its value is a function that returns the current
@@ -95,7 +95,7 @@ function ringProblem(
 export const natsSettings = {
   NATS_URL: z.string().default("nats://127.0.0.1:4222").describe("Address of NATS."),
   NATS_USER: z.string().optional().describe("User for NATS, with NATS_PASSWORD."),
-  NATS_PASSWORD: optionalRenewable().describe("That user's password."),
+  NATS_PASSWORD: optionalRenewable().describe("Password of NATS_USER."),
   NATS_TOKEN: optionalRenewable().describe("Token for NATS, instead of a user."),
   NATS_NKEY_SEED: optionalRenewable().describe("Seed of an nkey for NATS, instead of a user."),
   NATS_CREDENTIALS: optionalRenewable().describe(
@@ -109,11 +109,16 @@ export const natsSettings = {
     .string()
     .optional()
     .describe("PEM file of the client certificate for NATS, with NATS_KEY_FILE."),
-  NATS_KEY_FILE: z.string().optional().describe("PEM file of that certificate's private key."),
+  NATS_KEY_FILE: z
+    .string()
+    .optional()
+    .describe("PEM file of the private key of the certificate in NATS_CERT_FILE."),
   NATS_TLS: z
     .enum(["on", "off"])
     .optional()
-    .describe("on refuses a NATS without TLS; default: on if a file for TLS is set."),
+    .describe(
+      "on: a NATS server without TLS is refused; default: on if NATS_CA_FILE or NATS_CERT_FILE is set.",
+    ),
   EVENT_SOURCE: z
     .string()
     .regex(
@@ -135,18 +140,21 @@ export const natsSettings = {
     .min(1)
     .max(3650)
     .optional()
-    .describe("Days for which the stream keeps events; 30 in a new stream."),
+    .describe("Days for which the stream keeps events; default of a new stream: 30."),
   STREAM_MAX_BYTES: z.coerce
     .number()
     .int()
     .min(1024 * 1024)
     .optional()
     .describe("Maximum size of the stream in bytes; the oldest events are deleted first."),
-  STREAM_CLUSTER: z.string().optional().describe("Cluster of NATS on which the streams are."),
+  STREAM_CLUSTER: z
+    .string()
+    .optional()
+    .describe("Cluster of NATS in which the streams are placed."),
   STREAM_TAGS: z
     .string()
     .optional()
-    .describe("Tags, separated by commas, of the NATS servers on which the streams are."),
+    .describe("Tags, separated by commas, of the NATS servers on which the streams are placed."),
   EVENT_SUBSCRIBERS: z
     .string()
     .optional()
@@ -158,7 +166,7 @@ export const natsSettings = {
     .transform((all) => all?.filter((one) => one !== undefined))
     .refine(
       (all) => (all?.filter(({ filter }) => filter.startsWith("statehouse-mail.")).length ?? 0) < 2,
-      "may contain one subscriber of statehouse-mail only, because its stream has one consumer",
+      "must contain at most one subscriber of statehouse-mail, because its stream can have only one consumer",
     )
     .describe(
       "Durable names, filters and public nkeys of the subscribers that have accounts of their own in NATS: name=filter;key,name=filter;key.",
@@ -196,7 +204,9 @@ export const grpcTlsSettings = {
   GRPC_CERT_FILE: neededForTls.describe(
     "PEM file of this service's certificate, with the service's name as a DNS name.",
   ),
-  GRPC_KEY_FILE: neededForTls.describe("PEM file of that certificate's private key."),
+  GRPC_KEY_FILE: neededForTls.describe(
+    "PEM file of the private key of the certificate in GRPC_CERT_FILE.",
+  ),
 };
 
 /**
@@ -223,7 +233,7 @@ export const settings = {
     .min(1)
     .default(90)
     .describe(
-      "Days that records of the audit trail remain; a month of records is deleted when its last one is older.",
+      "Days for which records of the audit trail are kept; the records of a month are deleted together, when the last of them is older than this.",
     ),
   AUTHENTICATION_LEASE_SECONDS: z.coerce
     .number()
@@ -232,7 +242,7 @@ export const settings = {
     .max(15)
     .default(0)
     .describe(
-      "Seconds for which a process may use what it knows about a token while access does not report a change; 0 to call access for every request. Equal for access, gateway and state. A change waits this long for a process that does not respond.",
+      "Seconds for which a process may use what it knows about a token, unless access reports a change earlier; 0 to call access for every request. Must be equal for access, gateway and state. A change waits this long for a process that does not respond.",
     ),
   FAILED_AUTHENTICATION_LIMIT: z.coerce
     .number()
@@ -240,7 +250,7 @@ export const settings = {
     .min(0)
     .default(60)
     .describe(
-      "Invalid tokens per minute that each replica accepts from one address; 0 for no limit.",
+      "Maximum number of invalid tokens per minute from one client address, for each replica; 0 for no limit.",
     ),
   TRUSTED_PROXIES: z
     .string()
@@ -259,19 +269,21 @@ export const settings = {
   DATABASE_POOL_SIZE: z.coerce
     .number()
     .int()
-    .min(2, "must be at least 2: one connection can be waiting for the bus")
+    .min(2, "must be at least 2, because one connection can be waiting for the bus")
     .max(1000)
     .default(20)
-    .describe("Most connections that a replica of the service opens to its database."),
+    .describe(
+      "Maximum number of connections that each replica of the service opens to its database.",
+    ),
   DATABASE_POOLING: z
     .enum(["none", "session", "transaction"])
     .default("none")
-    .describe("Pooling of a proxy such as PgBouncer in front of the database."),
+    .describe("How a proxy in front of the database, such as PgBouncer, pools connections."),
   ACCESS_ADDRESS: address("access", "127.0.0.1:9101"),
   WORKSPACES_ADDRESS: address("workspaces", "127.0.0.1:9102"),
   STATE_ADDRESS: address("state", "127.0.0.1:9103"),
   ASSERTION_PRIVATE_KEY: renewable(json.pipe(jwk.extend({ d: keyPart }))).describe(
-    "The key this service signs its calls with: an EdDSA JWK as JSON.",
+    "The key with which this service signs its calls: an EdDSA JWK as JSON.",
   ),
   ASSERTION_PUBLIC_KEYS: renewable(
     json.pipe(
@@ -281,21 +293,23 @@ export const settings = {
         "must be an object from names to lists of JWKs",
       ),
     ),
-  ).describe("Accepted signers and their keys: JSON, from a service's name to a list of JWKs."),
+  ).describe(
+    "Accepted signers and their public keys: a JSON object from service names to lists of JWKs.",
+  ),
 };
 
 /** The settings for the time limits of connections. */
 export const deadlineSettings = {
   HEADERS_TIMEOUT: secondsSetting
     .default(60)
-    .describe("Seconds in which the headers of a request must arrive."),
+    .describe("Seconds within which the headers of a request must arrive."),
   IDLE_TIMEOUT: secondsSetting
     .default(60)
     .describe("Seconds without data after which a connection is closed."),
   BODY_TIMEOUT: secondsSetting
     .default(60)
     .describe(
-      "Seconds in which the body of a request must arrive, and one more for each 16,000 bytes received.",
+      "Seconds within which the body of a request must arrive, plus one second for each 16,000 bytes received.",
     ),
 };
 
@@ -307,10 +321,12 @@ export const stopSettings = {
     .min(0)
     .max(3600)
     .default(5)
-    .describe("Seconds that the service still serves after SIGTERM, while it is not ready."),
+    .describe(
+      "Seconds for which the service serves requests after SIGTERM, while it reports that it is not ready.",
+    ),
   SHUTDOWN_TIMEOUT: secondsSetting
     .default(20)
-    .describe("Seconds that requests in progress may then continue after the ports are closed."),
+    .describe("Seconds for which requests in progress may continue after the ports are closed."),
 };
 
 /** Returns the time limits of a listener, from its settings. */

@@ -31,7 +31,10 @@ export const configSchema = z.object({
     .string()
     .optional()
     .describe("User whom the migrate command makes an administrator if the installation has none."),
-  FIRST_ADMIN_EMAIL: z.string().optional().describe("That administrator's e-mail address."),
+  FIRST_ADMIN_EMAIL: z
+    .string()
+    .optional()
+    .describe("E-mail address of the user that FIRST_ADMIN_USERNAME names."),
   AUTHENTICATION_LEASE_SECONDS: settings.AUTHENTICATION_LEASE_SECONDS,
   TOKEN_MAX_DAYS: z.coerce
     .number()

@@ -8,8 +8,8 @@ import {
 import { z } from "zod";
 
 /**
- * The lowest rate limit with which public clients work. They limit their own requests to two thirds of the rate limit,
- * and this must allow at least one request at a time.
+ * The lowest rate limit. go-tfe sends at most two thirds of the rate limit per second, and below 4 nothing at all: its
+ * burst is a third of the rate limit, rounded down to whole requests.
  */
 const MIN_RATE_LIMIT = 30;
 
@@ -50,14 +50,14 @@ export const configSchema = z.object({
     .positive()
     .default(256 * 1024 * 1024)
     .describe(
-      "Largest total size of request bodies in memory, in bytes; those of one token may use a quarter of it.",
+      "Largest total size of request bodies in memory, in bytes; the bodies of one principal may use a quarter of it.",
     ),
   TRUSTED_PROXIES: settings.TRUSTED_PROXIES,
   RATE_LIMIT: z.coerce
     .number()
     .int()
     .refine((limit) => limit === 0 || limit >= MIN_RATE_LIMIT, {
-      error: `must be 0 or at least ${MIN_RATE_LIMIT}: public clients fail below`,
+      error: `must be 0 or at least ${MIN_RATE_LIMIT}: public clients use two thirds of the limit and would be slow`,
     })
     .default(0)
     .describe("Requests per second that each replica accepts from one token; 0 for no limit."),
@@ -80,7 +80,7 @@ export const configSchema = z.object({
   REMOTE_OPERATIONS: z
     .stringbool()
     .default(false)
-    .describe("True only where a runner service executes runs."),
+    .describe("Whether a runner service executes runs; otherwise the CLI executes them locally."),
 });
 
 export type Config = z.infer<typeof configSchema>;

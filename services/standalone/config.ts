@@ -24,7 +24,10 @@ export const standaloneSchema = z.object({
     .string()
     .optional()
     .describe("PEM file of the certificate of RUNNER_PORT, with the DNS name workspaces."),
-  GRPC_KEY_FILE: z.string().optional().describe("PEM file of that certificate's private key."),
+  GRPC_KEY_FILE: z
+    .string()
+    .optional()
+    .describe("PEM file of the private key of the certificate in GRPC_CERT_FILE."),
   OPS_PORT: portSetting(0, "health, readiness and metrics, on this machine only"),
   HEADERS_TIMEOUT: deadlineSettings.HEADERS_TIMEOUT,
   IDLE_TIMEOUT: deadlineSettings.IDLE_TIMEOUT,
@@ -44,9 +47,12 @@ export const standaloneSchema = z.object({
     .string()
     .default("admin")
     .describe("Name of the user created at the first start; this user owns the organization."),
-  ADMIN_EMAIL: z.string().default("admin@example.com").describe("That user's e-mail address."),
+  ADMIN_EMAIL: z
+    .string()
+    .default("admin@example.com")
+    .describe("E-mail address of the user that ADMIN_USERNAME names."),
   LOG_LEVEL: settings.LOG_LEVEL.default("warn").describe(
-    "Lines below this level are left out of the log.",
+    "Lines below this level are omitted from the log.",
   ),
 });
 

@@ -53,14 +53,16 @@ export const configSchema = z.object({
     .describe("Seconds a state version waits for its upload before it is discarded."),
   SWEEP_GRACE: secondsSetting
     .default(86_400)
-    .describe("Seconds before stored bytes that no state version refers to are deleted."),
+    .describe(
+      "Seconds after the start of an upload for which its bytes are kept if no state version refers to them; they are deleted when BLOB_DELETION_DELAY has also passed.",
+    ),
   BLOB_DELETION_DELAY: z.coerce
     .number()
     .int()
     .min(0)
     .default(7 * 86_400)
     .describe(
-      "Seconds that stored bytes remain after their last state version is deleted; a database restored to a time within them finds all its bytes.",
+      "Seconds that stored bytes remain after their last state version is deleted; a database that is restored to a time within this period finds all its bytes.",
     ),
   SOFT_DELETED_DAYS: z.coerce
     .number()
@@ -70,10 +72,12 @@ export const configSchema = z.object({
     .describe("Days in which soft-deleted state can be restored; it is then deleted permanently."),
   COLLECTION_INTERVAL: secondsSetting
     .default(3600)
-    .describe("Seconds between the scans that delete data by retention policies."),
+    .describe("Seconds between the scans that apply retention policies."),
   VERIFICATION_INTERVAL: secondsSetting
     .default(86_400)
-    .describe("Seconds between the scans that verify the stored bytes of every state."),
+    .describe(
+      "Seconds between the scans that compare the size of every stored state with the database.",
+    ),
   MAX_STATE_BYTES: z.coerce
     .number()
     .int()
@@ -93,7 +97,7 @@ export const configSchema = z.object({
     .string()
     .optional()
     .describe(
-      "Directory from which states move to BLOB_STORE; contents that BLOB_STORE does not have yet are read from it.",
+      "Directory from which states move to BLOB_STORE; contents that BLOB_STORE does not have yet are read from this directory.",
     ),
   S3_ENDPOINT: z
     .url()
@@ -114,17 +118,19 @@ export const configSchema = z.object({
     .enum(["none", "AES256", "aws:kms"])
     .default("none")
     .describe(
-      "Server-side encryption that each upload requests; none leaves it to the settings of the bucket.",
+      "Server-side encryption that each upload requests; with none, the settings of the bucket decide.",
     ),
   S3_KMS_KEY_ID: z
     .string()
     .optional()
-    .describe("Key of S3_ENCRYPTION=aws:kms; without it the default key of the service."),
+    .describe(
+      "Id of the KMS key for S3_ENCRYPTION=aws:kms; if omitted, the S3 service uses its default key.",
+    ),
   S3_ADDRESSING: z
     .enum(["path", "virtual-host"])
     .default("path")
     .describe(
-      "How the bucket is addressed: path (endpoint/bucket) or virtual-host (bucket.endpoint; Amazon always).",
+      "How the bucket is addressed: path (endpoint/bucket) or virtual-host (bucket.endpoint). Amazon is always addressed as virtual-host.",
     ),
   S3_CA_FILE: z
     .string()

@@ -122,8 +122,8 @@ describe("the settings", () => {
   const messages = (settings: Record<string, string>) =>
     (parse(settings).error?.issues ?? []).map(({ path, message }) => `${path} ${message}`);
   test.each([
-    ["RATE_LIMIT", "29", "must be 0 or at least 30: public clients fail below"],
-    ["RATE_LIMIT", "-1", "must be 0 or at least 30: public clients fail below"],
+    ["RATE_LIMIT", "29", "must be 0 or at least 30: public clients use"],
+    ["RATE_LIMIT", "-1", "must be 0 or at least 30: public clients use"],
     ["CORS_ORIGINS", "*", "must be origins such as https://console.example.com"],
     ["CORS_ORIGINS", "https://a.example/path", "must be origins such as"],
   ])("refuse %s=%s at start", (name, value, message) => {
