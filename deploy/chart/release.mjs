@@ -1,7 +1,7 @@
 // Packages, signs and pushes the chart after deploy/image/release.mjs has pushed the image: `node
 // deploy/chart/release.mjs oci://registry.example.com/charts --image registry.example.com/statehouse
-//    --key NAME --keyring FILE [--passphrase-file FILE] [--dry-run]`. Needs Helm 4; the variable HELM selects another
-// program than `helm`. The archive, its signature and the bill of materials are in dist/. The same commit always gives
+//    --key NAME --keyring FILE [--passphrase-file FILE] [--dry-run]`. Needs Helm 4; the variable HELM selects a
+// program other than `helm`. The archive, its signature and the bill of materials are in dist/. The same commit always gives
 // an archive with the same bytes. With --dry-run nothing is pushed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -44,7 +44,7 @@ const { image, key } = values;
 const keyring = values.keyring && path.resolve(values.keyring);
 const dist = path.resolve(values.dist);
 if (!image) fail("--image is missing, for example registry.example.com/statehouse.");
-if (!key || !keyring) fail("--key and --keyring are missing: the chart is signed with them.");
+if (!key || !keyring) fail("--key and --keyring are required: the chart is signed with them.");
 const { problem } = pinnedBase(values["digest-file"]);
 if (problem) fail(problem);
 
@@ -93,7 +93,7 @@ try {
   rmSync(draft, { recursive: true, force: true });
 }
 
-/** A file that deploy/image/release.mjs has written. @param {string} extension */
+/** Returns the content of a file that deploy/image/release.mjs has written. @param {string} extension */
 function ofTheImage(extension) {
   const file = path.join(dist, `statehouse-${version}${extension}`);
   try {
@@ -103,15 +103,18 @@ function ofTheImage(extension) {
   }
 }
 
-/** When the commit was made, in seconds; SOURCE_DATE_EPOCH replaces it. */
+/** Returns the time of the commit, in seconds, or SOURCE_DATE_EPOCH if it is set. */
 function committedAt() {
   const given = process.env.SOURCE_DATE_EPOCH;
   if (given) return Number(given);
   const { stdout } = spawnSync("git", ["log", "-1", "--format=%ct"], { cwd: root });
-  return Number(stdout) || fail("git does not know when the commit was made.");
+  return Number(stdout) || fail("git did not return the time of the commit.");
 }
 
-/** Helm writes the times of files into the archive. @param {string} folder @param {number} seconds */
+/**
+ * Sets the times of all files, because Helm writes these times into the archive.
+ * @param {string} folder @param {number} seconds
+ */
 function setTimes(folder, seconds) {
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     utimesSync(path.join(folder, name), seconds, seconds);

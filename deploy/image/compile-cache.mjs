@@ -1,5 +1,5 @@
-// Run while the image is built: fills a folder with the compiled code of every command. Each command loads all of its
-// modules and then ends, because it has no settings.
+// Fills a folder with the compiled code of every command. Runs while the image is built. Each command loads all of its
+// modules and then ends, because its settings are missing.
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync } from "node:fs";
 import path from "node:path";
@@ -16,7 +16,8 @@ function run(...args) {
     timeout: 120_000,
   });
   const output = `${stdout}${stderr}`;
-  // Every command fails here, because its settings are missing. Only these other failures are faults of the image.
+  // Every command but `help` fails here, because its settings are missing. Only the failures below are faults of the
+  // image.
   if (signal || /ERR_MODULE|ERR_UNKNOWN_FILE|ERR_UNSUPPORTED|SyntaxError/.test(output)) {
     process.stderr.write(`${args.join(" ")}: ${signal ?? output}\n`);
     process.exit(1);

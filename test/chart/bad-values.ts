@@ -134,27 +134,27 @@ export const badValues: readonly [name: string, values: Values, message: string]
   [
     "a user of NATS without password",
     { settings: { NATS_USER: "statehouse" }, settingsFrom: { NATS_CREDENTIALS: null } },
-    "access: the setting NATS_USER is set without NATS_PASSWORD; set both or none.",
+    "access: the setting NATS_USER is set without NATS_PASSWORD; set both or neither.",
   ],
   [
     "a certificate without its key",
     { settingsFrom: { NATS_CERT_FILE: { existingSecret: { name: "nats", key: "tls.crt" } } } },
-    "state: the setting NATS_CERT_FILE is set without NATS_KEY_FILE; set both or none.",
+    "state: the setting NATS_CERT_FILE is set without NATS_KEY_FILE; set both or neither.",
   ],
   [
     "two ways into NATS",
     { settingsFrom: { NATS_TOKEN: { existingSecret: { name: "nats", key: "token" } } } },
-    "workspaces: NATS has NATS_TOKEN and NATS_CREDENTIALS; a service logs in with one of them",
+    "workspaces: the settings NATS_TOKEN and NATS_CREDENTIALS are set; a service logs in to NATS with only one of them",
   ],
   [
     "half an administrator",
     { access: { settings: { FIRST_ADMIN_USERNAME: "alice" } } },
-    "access: the setting FIRST_ADMIN_USERNAME is set without FIRST_ADMIN_EMAIL; set both or none.",
+    "access: the setting FIRST_ADMIN_USERNAME is set without FIRST_ADMIN_EMAIL; set both or neither.",
   ],
   [
     "two replicas on a folder",
     { settings: { BLOB_STORE: "directory" }, state: { directory: { existingClaim: "blobs" } } },
-    "state.replicas: is 2 with settings.BLOB_STORE=directory, which one replica can use; set 1, or use s3.",
+    "state.replicas: is 2 with settings.BLOB_STORE=directory, which only one replica can use; set 1, or use s3.",
   ],
   [
     "autoscaling on a folder",
@@ -177,17 +177,17 @@ export const badValues: readonly [name: string, values: Values, message: string]
   [
     "a disruption budget without room",
     { state: { podDisruptionBudget: { minAvailable: 2 } } },
-    "state.podDisruptionBudget.minAvailable: is 2 of 2 replicas, so that no node could be drained",
+    "state.podDisruptionBudget.minAvailable: is 2 of 2 replicas, which prevents the draining of nodes",
   ],
   [
     "a disruption budget of all replicas",
     { gateway: { podDisruptionBudget: { minAvailable: "100%" } } },
-    "gateway.podDisruptionBudget.minAvailable: is 100%, so that no node could be drained",
+    "gateway.podDisruptionBudget.minAvailable: is 100%, which prevents the draining of nodes",
   ],
   [
     "no disruption at all",
     { access: { podDisruptionBudget: { maxUnavailable: 0 } } },
-    "access.podDisruptionBudget.maxUnavailable: is 0, so that no node could be drained; set at least 1.",
+    "access.podDisruptionBudget.maxUnavailable: is 0, which prevents the draining of nodes; set at least 1.",
   ],
   [
     "limits of autoscaling that cross",
@@ -197,7 +197,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
   [
     "one port for two listeners",
     { state: { settings: { OBJECT_PORT: 9203 } } },
-    "state.settings.OPS_PORT: is 9203, as OBJECT_PORT is; set different ports.",
+    "state.settings.OPS_PORT: is 9203, which is also the value of OBJECT_PORT; set different ports.",
   ],
   [
     "a setting as environment variable",
@@ -228,7 +228,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
   [
     "policies without DNS",
     { networkPolicy: { dns: { to: [] } } },
-    "networkPolicy.dns.to: is empty, so that no name could be resolved",
+    "networkPolicy.dns.to: is empty, which prevents the resolution of names",
   ],
   [
     "certificates without TLS",
@@ -247,7 +247,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
   [
     "a database with its password",
     { access: { settings: { DATABASE_URL: "postgresql://statehouse:hunter2@db/access" } } },
-    "settings.DATABASE_URL: is a secret, which everybody who may read the release would see; put it into a Secret and set settingsFrom.DATABASE_URL.existingSecret.",
+    "settings.DATABASE_URL: is a secret, which all users who can read the release would see; put it into a Secret and set settingsFrom.DATABASE_URL.existingSecret.",
   ],
   ["a password", { settings: { NATS_PASSWORD: "hunter2" } }, "settings.NATS_PASSWORD: is a secret"],
   [

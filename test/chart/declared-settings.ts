@@ -55,7 +55,7 @@ type JsonSchema = Record<string, unknown>;
 const jsonSchemaOf = (field: z.ZodType, io: "input" | "output"): JsonSchema =>
   z.toJSONSchema(field, { io, unrepresentable: "any", target: "draft-7" });
 
-/** Returns the settings of a service or command by name. Throws if it cannot decide whether one is a secret. */
+/** Returns the settings of a service or command by name. Throws if it cannot decide whether a setting is a secret. */
 export function declaredSettings(service: CommandName): Record<string, Declaration> {
   return Object.fromEntries(
     Object.entries(shapeOf(service)).map(([name, field]) => {
@@ -110,7 +110,9 @@ function valueSchema(name: string, field: z.ZodType): JsonSchema {
   };
 }
 
-/** Ports, which cannot be set for all services at once: services that share a pod network need different ports. */
+/**
+ * Ports. They cannot be set for all services at once: the templates read them only from the settings of one service.
+ */
 const ownOnly = new Set(["PORT", "GRPC_PORT", "OBJECT_PORT", "OPS_PORT"]);
 
 /** The schemas of the settings of one service. */

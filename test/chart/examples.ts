@@ -31,5 +31,5 @@ export const installations: Record<string, () => readonly Values[]> = {
   "flux.yaml": () => [valuesIn("flux.yaml")],
 };
 
-/** The examples that are manifests, of GitOps tools and of the stores. */
+/** The examples that contain custom resources: those of GitOps tools and of CloudNativePG. */
 export const manifests = ["argo-cd.yaml", "flux.yaml", "cloudnative-pg/stores.yaml"];

@@ -81,7 +81,9 @@ interface GroupVersionKind {
   kind: string;
 }
 
-/** Writes a schema for each kind to the folder. The file names are those that kubeconform looks for. */
+/**
+ * Writes a schema for each kind to the folder. Returns the pattern of their paths, with which kubeconform finds them.
+ */
 export async function writeKubernetesSchemas(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
   // The core kinds have no group; kubeconform uses the version in its place.
@@ -126,7 +128,7 @@ export async function writeKubernetesSchemas(folder: string): Promise<string> {
   return `${folder}/{{ .ResourceKind }}-{{ .Group }}-{{ .ResourceAPIVersion }}.json`;
 }
 
-/** Returns the manifests of the custom resources. `within` is any folder. */
+/** Returns the definitions of the custom resources, as YAML. `within` is any folder. */
 export async function customResourceDefinitions(within: string): Promise<string[]> {
   const manifests: string[] = [];
   for (const [module, file] of definitionFiles) {

@@ -61,7 +61,10 @@ beforeAll(async () => {
       const { gateway, state } = stack.environments;
       const ports = { "gateway http": gateway.PORT, "state objects": state.OBJECT_PORT };
       const found = Object.entries(ports).find(([key]) => key === `${component} ${name}`)?.[1];
-      if (!found) throw new Error(`a route leads to the port ${name} of ${component}`);
+      if (!found)
+        throw new Error(
+          `a route leads to the port ${name} of ${component}, which this test does not serve`,
+        );
       return `127.0.0.1:${found}`;
     },
   };

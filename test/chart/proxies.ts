@@ -11,12 +11,13 @@ import { type RunningProgram, startProgram } from "./program.ts";
 export interface Edge {
   /** A folder for configuration and temporary files. */
   folder: string;
-  /** The port of the public address on 127.0.0.1. */
+  /** The port on 127.0.0.1 on which the proxy receives the requests to the public address. */
   port: number;
   certificate: string;
   privateKey: string;
   /**
-   * Returns the address at which the process that replaces a component's pods serves the container port with this name.
+   * Returns the address that takes the place of a container port of a component's pods: an address of the process that
+   * replaces the pods.
    */
   addressOf(component: string, port: string): string;
 }

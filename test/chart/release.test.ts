@@ -14,9 +14,9 @@ const bill = JSON.stringify({ bomFormat: "CycloneDX" });
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 const place = (...names: string[]): string => path.join(folder.path, ...names);
 
-/** Creates a key that is used for nothing else; `name.secret` and `name.public` are its keyrings. */
+/** Creates a signing key; the files `<name>.secret` and `<name>.public` are its keyrings. */
 async function newKey(name: string): Promise<void> {
-  // A short path, because gpg creates a socket in this folder.
+  // The path must be short, because gpg creates a socket in this folder.
   await using home = await temporaryFolder();
   const gpg = async (...args: string[]) => {
     const { code, errors } = await run("gpg", ["--homedir", home.path, "--batch", ...args]);

@@ -25,7 +25,7 @@ function sample(service: ServiceName, name: string): string | number | boolean {
   const types = Array.isArray(type) ? type : [];
   if (types.includes("boolean")) return true;
   // Each listener gets a separate port. Any other number is the minimum of its setting, but at least 5. The largest
-  // minimum is a number that Helm by default prints with an exponent.
+  // minimum is so large that Helm, by default, prints it with an exponent.
   if (!types.includes("string"))
     return name.endsWith("PORT") ? 10_000 + name.length : Math.max(Number(minimum ?? 1), 5);
   return pattern ? "https://statehouse.example.com" : `value of ${name}`;

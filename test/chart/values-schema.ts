@@ -140,8 +140,8 @@ const serviceSchema = (service: (typeof services)[number]): Schema => {
 };
 
 /**
- * Returns the schema of values.yaml. The schema is closed: `helm install` fails if a value has a name that the schema
- * does not contain.
+ * Returns the schema of values.yaml. The schema is closed, except for `global`: `helm install` fails if a value has a
+ * name that the schema does not contain.
  */
 export function valuesSchema(): Schema {
   const shared = sharedSettingSchemas();

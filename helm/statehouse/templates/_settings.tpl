@@ -7,7 +7,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The declared settings of a service, as JSON: dict "root" "service"; with "migrations" also those of migrations. */}}
+{{/* The declared settings of a service, as JSON: dict "root" "service"; with "migrations" also those of `migrate`. */}}
 {{- define "statehouse.declared" -}}
 {{- $all := .root.Files.Get "files/settings.json" | fromJson -}}
 {{- mustMergeOverwrite (dict) (index $all .service) (hasKey . "migrations" | ternary $all.migrate dict) | toJson -}}
@@ -63,7 +63,7 @@ Returns, as JSON, the settings of a service whose values are text in the chart o
 
 {{/*
 Returns the settings of a service whose values are in a Secret or ConfigMap, as a JSON object of sources by name.
-Takes the same arguments as the template above.
+Takes the same arguments as statehouse.settings.
 */}}
 {{- define "statehouse.settingsFrom" -}}
 {{- $declared := include "statehouse.declared" . | fromJson -}}
@@ -84,8 +84,8 @@ Takes the same arguments as the template above.
 {{- end -}}
 
 {{/*
-Environment variables of a container. Takes the same arguments as above, and optionally "only" (a list of settings) and
-"pod" (for its extraEnv).
+Environment variables of a container. Takes the same arguments as statehouse.settings, and optionally "only" (a list of
+settings) and "pod" (for its extraEnv).
 */}}
 {{- define "statehouse.env" -}}
 {{- $only := .only -}}
@@ -137,7 +137,7 @@ Environment variables of a container. Takes the same arguments as above, and opt
 {{- if $sources }}
 - name: settings
   projected:
-    # 0440: readable for the pod's user by its group.
+    # 0440: the pod's user can read the files because they belong to its group.
     defaultMode: 288
     sources:
       {{- join "\n" $sources | nindent 6 }}

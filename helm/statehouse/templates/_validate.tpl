@@ -18,7 +18,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* Returns where to set a missing setting, for the error message: dict "path" "declared". */}}
+{{/* Returns the problem of a missing setting, and where to set it: dict "service" "name" "declared" "reason". */}}
 {{- define "statehouse.remedy" -}}
 {{- if .declared.secret -}}
 {{ .service }}.settingsFrom.{{ .name }}.existingSecret: is required{{ .reason }}; set the name and the key of a Secret. {{ .declared.description }}
@@ -61,14 +61,14 @@ state.directory.existingClaim: is required with settings.BLOB_STORE=directory; n
 {{ $service }}: the setting {{ $name }} is in settings and in settingsFrom; remove one of them.
 {{- end }}
 {{- if and $declaration.secret (hasKey $settings $name) }}
-settings.{{ $name }}: is a secret, which everybody who may read the release would see; put it into a Secret and set settingsFrom.{{ $name }}.existingSecret.
+settings.{{ $name }}: is a secret, which all users who can read the release would see; put it into a Secret and set settingsFrom.{{ $name }}.existingSecret.
 {{- end }}
 {{- end }}
 {{- range $pair := list (list "NATS_USER" "NATS_PASSWORD") (list "NATS_PASSWORD" "NATS_USER") (list "NATS_CERT_FILE" "NATS_KEY_FILE") (list "NATS_KEY_FILE" "NATS_CERT_FILE") (list "FIRST_ADMIN_USERNAME" "FIRST_ADMIN_EMAIL") (list "FIRST_ADMIN_EMAIL" "FIRST_ADMIN_USERNAME") }}
 {{- $one := first $pair }}
 {{- $other := last $pair }}
 {{- if and (hasKey $declared $one) (or (hasKey $from $one) (hasKey $settings $one)) (not (or (hasKey $from $other) (hasKey $settings $other))) }}
-{{ $service }}: the setting {{ $one }} is set without {{ $other }}; set both or none.
+{{ $service }}: the setting {{ $one }} is set without {{ $other }}; set both or neither.
 {{- end }}
 {{- end }}
 {{- $logins := list }}
@@ -76,7 +76,7 @@ settings.{{ $name }}: is a secret, which everybody who may read the release woul
 {{- if or (hasKey $from $login) (hasKey $settings $login) }}{{ $logins = append $logins $login }}{{ end }}
 {{- end }}
 {{- if gt (len $logins) 1 }}
-{{ $service }}: NATS has {{ join " and " $logins }}; a service logs in with one of them, remove the others.
+{{ $service }}: the settings {{ join " and " $logins }} are set; a service logs in to NATS with only one of them: remove the others.
 {{- end }}
 {{- end -}}
 
@@ -106,7 +106,7 @@ image.registry and global.imageRegistry: name different registries; remove one o
 {{- if hasKey $declared $port }}
 {{- $number := include "statehouse.port" (dict "root" $ "service" $service "setting" $port) }}
 {{- if hasKey $used $number }}
-{{ $service }}.settings.{{ $port }}: is {{ $number }}, as {{ index $used $number }} is; set different ports.
+{{ $service }}.settings.{{ $port }}: is {{ $number }}, which is also the value of {{ index $used $number }}; set different ports.
 {{- end }}
 {{- $_ := set $used $number $port }}
 {{- end }}
@@ -118,16 +118,16 @@ image.registry and global.imageRegistry: name different registries; remove one o
 {{- end }}
 {{- $replicas := $autoscaling.enabled | default false | ternary ($autoscaling.minReplicas | int) ($values.replicas | int) }}
 {{- if and $budget.enabled (gt $replicas 1) (eq (include "statehouse.text" $budget.minAvailable) "100%") }}
-{{ $service }}.podDisruptionBudget.minAvailable: is 100%, so that no node could be drained; set less, or maxUnavailable.
+{{ $service }}.podDisruptionBudget.minAvailable: is 100%, which prevents the draining of nodes; set less, or maxUnavailable.
 {{- end }}
 {{- if and $budget.enabled (gt $replicas 1) (or (kindIs "int64" $budget.minAvailable) (kindIs "float64" $budget.minAvailable)) }}
 {{- if ge ($budget.minAvailable | int) $replicas }}
-{{ $service }}.podDisruptionBudget.minAvailable: is {{ include "statehouse.text" $budget.minAvailable }} of {{ $replicas }} replicas, so that no node could be drained; set less, or maxUnavailable.
+{{ $service }}.podDisruptionBudget.minAvailable: is {{ include "statehouse.text" $budget.minAvailable }} of {{ $replicas }} replicas, which prevents the draining of nodes; set less, or maxUnavailable.
 {{- end }}
 {{- end }}
 {{- if and $budget.enabled (gt $replicas 1) (not (kindIs "invalid" $budget.maxUnavailable)) }}
 {{- if has (include "statehouse.text" $budget.maxUnavailable) (list "0" "0%") }}
-{{ $service }}.podDisruptionBudget.maxUnavailable: is 0, so that no node could be drained; set at least 1.
+{{ $service }}.podDisruptionBudget.maxUnavailable: is 0, which prevents the draining of nodes; set at least 1.
 {{- end }}
 {{- end }}
 {{- if and $autoscaling.enabled (gt ($autoscaling.minReplicas | int) ($autoscaling.maxReplicas | int)) }}
@@ -142,9 +142,9 @@ pod.extraEnv: has the setting {{ $variable.name }}; set settings.{{ $variable.na
 {{- $store := include "statehouse.setting" (dict "root" . "service" "state" "setting" "BLOB_STORE") }}
 {{- if eq $store "directory" }}
 {{- if .Values.state.autoscaling.enabled }}
-state.autoscaling.enabled: is true with settings.BLOB_STORE=directory, which one replica can use; set false, or use s3.
+state.autoscaling.enabled: is true with settings.BLOB_STORE=directory, which only one replica can use; set false, or use s3.
 {{- else if gt (.Values.state.replicas | int) 1 }}
-state.replicas: is {{ include "statehouse.text" .Values.state.replicas }} with settings.BLOB_STORE=directory, which one replica can use; set 1, or use s3.
+state.replicas: is {{ include "statehouse.text" .Values.state.replicas }} with settings.BLOB_STORE=directory, which only one replica can use; set 1, or use s3.
 {{- end }}
 {{- else if .Values.state.directory.existingClaim }}
 state.directory.existingClaim: is set with settings.BLOB_STORE={{ $store }}; set BLOB_STORE to directory, or remove the claim.
@@ -173,7 +173,7 @@ httpRoute.parentRefs: is required with httpRoute.enabled; name the Gateway that 
 networkPolicy.ingressController.namespaces: is required with ingress.enabled or httpRoute.enabled, because the policies would refuse the controller; name its namespace.
 {{- end }}
 {{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.dns.to) }}
-networkPolicy.dns.to: is empty, so that no name could be resolved; name the peers of the cluster's DNS.
+networkPolicy.dns.to: is empty, which prevents the resolution of names; name the peers of the cluster's DNS.
 {{- end }}
 {{- $public := include "statehouse.setting" (dict "root" . "service" "gateway" "setting" "PUBLIC_URL") }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.tls) (hasPrefix "https:" $public) (not .Values.ingress.tlsElsewhere) }}
@@ -198,6 +198,6 @@ ingress.tls: is empty, but PUBLIC_URL begins with https; name the Secret of the 
 {{- with trim $line -}}{{- $lines = append $lines . -}}{{- end -}}
 {{- end -}}
 {{- with $lines | uniq -}}
-{{- fail (printf "\n\nThe values of this release are not complete:\n  %s\n\nREADME.md of the chart describes each value.\n" (join "\n  " .)) -}}
+{{- fail (printf "\n\nThe values of this release are invalid:\n  %s\n\nREADME.md of the chart describes each value.\n" (join "\n  " .)) -}}
 {{- end -}}
 {{- end -}}
