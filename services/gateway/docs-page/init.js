@@ -1,5 +1,5 @@
 // @ts-nocheck: it runs in browsers, and the library has no types.
-// The script of the reference page. Its search matches the path, the summary and the parameters of operations.
+// The script of the reference page. Its search matches the path, the method, the summary and the id of operations.
 const matches = (operation, phrase) => {
   const text = [
     operation.get("path"),

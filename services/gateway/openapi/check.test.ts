@@ -40,7 +40,7 @@ test(
     const author = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
     git(...author, "commit", "--quiet", "--message", "before");
     git("update-ref", "refs/remotes/origin/main", "HEAD");
-    expect(run().stderr).toContain("docs/openapi.json is not the document of the routes");
+    expect(run().stderr).toContain("docs/openapi.json does not describe the current routes");
     writeFileSync(file, current);
 
     const broken = run();

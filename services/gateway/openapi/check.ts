@@ -34,7 +34,7 @@ const document = openApiDocument(routes);
 const text = `${JSON.stringify(document, null, 2)}\n`;
 if (process.argv.includes("--renew")) writeFileSync(file, text);
 else if (readFileSync(file, "utf8") !== text) {
-  fail(`${file} is not the document of the routes; run "npm run openapi:renew".`);
+  fail(`${file} does not describe the current routes; run "npm run openapi:renew".`);
 }
 
 const before = published();

@@ -37,13 +37,13 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   403: {
     name: "Forbidden",
-    description: "The caller may see the resource but may not perform this action.",
+    description: "The caller may see the resource, but is not allowed to perform this action.",
     codes: ["cannot_hold_lock", "credential_not_allowed", "not_allowed", "users_only"],
   },
   404: {
     name: "NotFound",
     description:
-      "The resource does not exist, or the caller may not see it or may not perform this action.",
+      "The resource does not exist, or the caller is not allowed to see it or to perform this action.",
     codes: ["not_found"],
   },
   405: {
@@ -105,14 +105,15 @@ const failures: Readonly<Record<number, Failure>> = {
   },
   429: {
     name: "TooManyRequests",
-    description: "The token sent too many requests, or its address sent too many invalid tokens.",
+    description:
+      "Too many requests were sent with this token, or too many requests with invalid tokens came from the client's address.",
     codes: ["rate_limited"],
     headers: ["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
   },
   500: {
     name: "InternalError",
     description:
-      "An internal error; the detail contains a trace id for the operator of the server.",
+      "An internal error occurred; the detail contains a trace id for the operator of the server.",
     codes: ["internal_error"],
   },
   503: {

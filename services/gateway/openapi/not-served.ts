@@ -1,4 +1,4 @@
-/** A name that the product does not serve. A `*` in it stands for several names. */
+/** A name that the product does not serve. A `*` in the pattern stands for any text. */
 export interface NotServed {
   readonly pattern: string;
   readonly reason: string;

@@ -1,11 +1,11 @@
 import type { JsonSchema } from "../jsonapi/shape.ts";
 
-/** Collects the parameters of operations. Parameters that several operations have become components. */
+/** Collects the parameters of operations. Parameters that several operations share become components. */
 export function createParameters() {
   const uses = new Map<string, { parameter: JsonSchema; count: number; name: string }>();
   const taken = new Set<string>();
 
-  /** Returns a name for the component that consists only of letters, digits and hyphens. */
+  /** Returns an unused name of letters, digits, underscores and hyphens for the parameter's component. */
   const nameOf = ({ name }: JsonSchema): string => {
     const words = String(name)
       .split(/\W+/)
@@ -19,7 +19,7 @@ export function createParameters() {
   };
 
   return {
-    /** Registers the parameters of one operation, so that those of several operations become components. */
+    /** Registers the parameters of one operation. */
     add(parameters: readonly JsonSchema[]): void {
       for (const parameter of parameters) {
         const key = JSON.stringify(parameter);

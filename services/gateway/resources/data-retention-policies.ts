@@ -90,7 +90,7 @@ export const dataRetentionResourceOf = ({ kind }: DataRetentionPolicy) =>
 
 /**
  * Declares the relationship to an item's own policy; null if the item inherits a policy. Editions without policies omit
- * it.
+ * the relationship.
  */
 export function ownDataRetentionPolicy<
   Parent extends { dataRetentionPolicy?: DataRetentionPolicy | undefined },

@@ -126,7 +126,10 @@ function parentPolicy({ siteDataRetentionPolicy: policy }: Organization, context
 
 const pathOf = (name: string) => `/api/v2/organizations/${name}`;
 
-/** The id in documents is the organization's name. The internal id, which is never reused, is not shown. */
+/**
+ * The id in documents is the organization's name. The internal id, which is never reused, is shown only as
+ * `external-id`.
+ */
 export const organizationResource = resource<Organization, RequestContext>({
   type: "organizations",
   id: ({ name }) => name,

@@ -21,7 +21,9 @@ export async function withRuns(
   });
 }
 
-/** Loads the run of one state version. The run is undefined if the version has none. */
+/**
+ * Loads the run of one state version. The run is undefined if the version has none or the run has not been reported.
+ */
 export async function withRun(
   version: StateVersion | undefined,
   context: Pick<RequestContext, "runs">,
@@ -30,8 +32,8 @@ export async function withRun(
 }
 
 /**
- * Loads the run of a committed state version. If the workspaces service does not respond, returns the version without a
- * run instead of an error.
+ * Loads the run of a committed state version. If the run cannot be loaded, returns the version without a run instead of
+ * throwing an error.
  */
 export const withRunIfReported = (
   version: StateVersion | undefined,

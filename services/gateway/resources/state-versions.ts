@@ -97,7 +97,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
       .int()
       .nullable()
       .optional()
-      .describe("Omitted for callers who may not see how many resources are billed."),
+      .describe("Omitted for callers who are not allowed to see how many resources are billed."),
     "vcs-commit-sha": optionalText,
     "vcs-commit-url": optionalText,
     permissions: z.object({ "can-restore-backing-data": z.boolean() }),
@@ -123,7 +123,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     "state-version": version.formatVersion ?? null,
     "engine-version": version.engineVersion ?? null,
     "terraform-version": version.engineVersion ?? null,
-    // Omitted for callers who may not see how many resources are billed.
+    // Omitted for callers who are not allowed to see how many resources are billed.
     "billable-rum-count": version.showsBillableResources
       ? (version.billableResourceCount ?? null)
       : undefined,

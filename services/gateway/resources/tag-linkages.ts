@@ -11,7 +11,7 @@ export const tagBindingItem = z
 
 export type TagBindingFields = z.infer<typeof tagBindingItem>;
 
-/** The linkages `relationships.tag-bindings` of a new workspace or project. They have attributes instead of ids. */
+/** The linkages `relationships.tag-bindings` of a workspace or project. They have attributes instead of ids. */
 export const tagBindingLinkages = optional(
   z.object({ data: optional(listOf(tagBindingItem)) }),
 ).transform((relationship) => relationship?.data);

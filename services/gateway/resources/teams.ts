@@ -96,7 +96,7 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
     },
     attributes: (membership) => ({
       status: membership.status,
-      // Null for callers who may not see the address.
+      // Null for callers who are not allowed to see the address.
       email: membership.email ?? null,
       "created-at": timestamp(membership.createdAt),
     }),

@@ -67,8 +67,8 @@ export const userResource = resource<User, RequestContext>({
 });
 
 /**
- * A user in the form that documents of memberships include: with the e-mail address, which is null for callers who may
- * not see it.
+ * A user in the form that documents of memberships include: with the e-mail address, which is null for callers who are
+ * not allowed to see it.
  */
 export const memberResource = resource<User, RequestContext>({
   ...common,
@@ -81,7 +81,7 @@ export const memberResource = resource<User, RequestContext>({
   loadMany: loadUsers,
 });
 
-/** The placeholder that appears as the author of states that runs wrote: an account that has no token (ADR 33). */
+/** The account that appears as the author of states that runs wrote. It has no token (ADR 33). */
 export const internalAccount = {
   id: "user-runsofstatehouse",
   username: "statehouse-runs",
@@ -106,7 +106,7 @@ export type Account =
 const identifierOf = (account: Account): Identifier =>
   account.kind === "user" ? { type: "users", id: account.user.id } : account.resource;
 
-/** The attributes of the synthetic user for a token that belongs to no user. */
+/** The permissions of the synthetic user for a token that does not belong to a user. */
 const impersonal = {
   ...Object.fromEntries(Object.keys(own).map((name) => [name, false])),
   "can-view-organizations": true,

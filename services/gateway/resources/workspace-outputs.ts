@@ -5,7 +5,10 @@ import { resource } from "../jsonapi/resource.ts";
 import { anyValue } from "../jsonapi/shape.ts";
 import { outputDetailedType, outputValue } from "./output-value.ts";
 
-/** An output of a workspace's current state. The JSON:API type and the attribute names are used by this list only. */
+/**
+ * An output of a workspace's current state. Only the outputs that documents of workspaces include have this JSON:API
+ * type and these attribute names.
+ */
 export const workspaceOutputResource = resource<StateVersionOutput, RequestContext>({
   type: "workspace-outputs",
   id: ({ id }) => id,

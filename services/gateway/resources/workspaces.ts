@@ -49,7 +49,10 @@ const retentionAttributes = ({ effectiveRetentionDays }: Workspace, { edition }:
       }
     : {};
 
-/** A workspace with all its attributes. Relationships to resource types that this product does not support are null. */
+/**
+ * A workspace with all its attributes. Relationships to resource types that this product does not support are null or
+ * empty.
+ */
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
   id: ({ id }) => id,

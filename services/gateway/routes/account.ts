@@ -8,7 +8,7 @@ import { type RequestContext, type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { type Account, accountResource } from "../resources/users.ts";
 
-/** Returns the principal of the caller's token. Throws `notFound` for tokens without an account. */
+/** Returns the account of the caller's token. Throws `notFound` for tokens without an account, such as run tokens. */
 async function accountOf({
   client,
   caller,
@@ -42,7 +42,7 @@ export const accountRoutes: readonly Route[] = [
   route({
     method: "PATCH",
     path: "/account/update",
-    summary: "Change the calling user's name and address",
+    summary: "Change the caller's username and e-mail address",
     body: documentBody(
       z.object({
         type: typeOf("users"),

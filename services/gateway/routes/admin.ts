@@ -10,7 +10,7 @@ import { administeredWorkspaceResource } from "../resources/administered-workspa
 import { generalSettingsResource } from "../resources/general-settings.ts";
 import { administeredOrganizationResource } from "../resources/organizations.ts";
 
-/** The largest workspace limit that can be set; messages contain it as uint32. */
+/** The largest workspace limit that can be set: the largest value of the column, a signed 32-bit integer. */
 const MAX_LIMIT = 2 ** 31 - 1;
 
 const organizationPath = "/admin/organizations/:organizationName";
@@ -114,7 +114,7 @@ export const adminRoutes: readonly Route[] = [
   route({
     method: "PATCH",
     path: organizationPath,
-    summary: "Set an organization's plan and its limit of workspaces",
+    summary: "Set an organization's plan and its workspace limit",
     body: documentBody(
       z.object({
         type: typeOf("organizations"),

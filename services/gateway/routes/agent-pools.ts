@@ -17,11 +17,11 @@ const updateBody = bodyOf(agentPoolNoun);
 const allowedNames = {
   allowedWorkspaceName: text(
     ["filter[allowed_workspaces][name]", "filter[allowed-workspaces][name]"],
-    "Only agent pools that this workspace may use.",
+    "Only agent pools that the workspace with this name may use.",
   ),
   allowedProjectName: text(
     ["filter[allowed_projects][name]", "filter[allowed-projects][name]"],
-    "Only agent pools that this project may use.",
+    "Only agent pools that the project with this name may use.",
   ),
 };
 

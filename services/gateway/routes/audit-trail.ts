@@ -12,8 +12,8 @@ import { paginationOf } from "../jsonapi/pagination.ts";
 import { organizationIdOf } from "./organization-name.ts";
 
 /**
- * Declares a parameter that contains a time. It is read as microseconds since 1970; 0 if the parameter is absent.
- * Reading throws `badRequest`.
+ * Declares a parameter that contains a time. The time is read as microseconds since 1970; 0 if the parameter is absent.
+ * Reading throws `badRequest` if the text is not a time.
  */
 const time = (name: string, description: string) => ({
   parameters: [
@@ -73,7 +73,10 @@ type Outcome = z.infer<typeof entry>["resource"]["meta"]["outcome"];
 
 const outcomes: Readonly<Record<string, Outcome>> = { refused: "refused", failed: "failed" };
 
-/** The types of actors that authenticate with their own token. All other actors act for the installation. */
+/**
+ * The types of actors that documents show as clients. All other actors, such as runs and services, are shown as the
+ * system.
+ */
 const clients: ReadonlySet<string> = new Set(["user", "team", "organization"]);
 
 function entryOf(record: AuditRecord): z.infer<typeof entry> {
@@ -133,7 +136,7 @@ export const auditTrailRoutes: readonly Route[] = [
       since: time("since", "Only records after this time."),
       organization: text(
         "filter[organization][name]",
-        "The organization: required for user tokens, not allowed for others.",
+        "The name of the organization: required for user tokens, not allowed for other tokens.",
       ),
     },
     success: [200, plainJson(document)],

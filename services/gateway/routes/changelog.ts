@@ -66,7 +66,7 @@ export const changelogRoutes: readonly Route[] = [
     method: "GET",
     path: "/changelog.atom",
     under: "root",
-    summary: "The changes of the interface as an Atom feed",
+    summary: "Show the changes of the interface as an Atom feed",
     success: [200, atom(changelogFeed)],
     failures: [],
     credentials: "none",

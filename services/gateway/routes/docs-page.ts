@@ -27,20 +27,20 @@ const file = (path: string, contentType: string, summary: string, source: () => 
 
 /** The reference page of the API, with everything that it loads. It loads nothing from other hosts. */
 export const docsPageRoutes: readonly Route[] = [
-  file("/docs", "text/html", "Show the API's reference", () => ours("page.html")),
-  file("/docs/init.js", "text/javascript", "The script of the API's reference", () =>
+  file("/docs", "text/html", "Show the API reference page", () => ours("page.html")),
+  file("/docs/init.js", "text/javascript", "Return the script of the API reference page", () =>
     ours("init.js"),
   ),
   file(
     "/docs/swagger-ui.css",
     "text/css",
-    "The style of the API's reference",
+    "Return the style sheet of the API reference page",
     () => new URL(import.meta.resolve("swagger-ui-dist/swagger-ui.css")),
   ),
   file(
     "/docs/swagger-ui-bundle.js",
     "text/javascript",
-    "The library of the API's reference",
+    "Return the JavaScript library that the API reference page uses",
     () => new URL(import.meta.resolve("swagger-ui-dist/swagger-ui-bundle.js")),
   ),
 ];

@@ -11,8 +11,8 @@ export const effectivePermissionRoutes: readonly Route[] = [
     path: "/workspaces/:workspaceId/effective-permissions",
     summary: "Explain what a user or team may do to a workspace, and which grants allow it",
     query: {
-      user: text("filter[user]", "The id of the user to explain."),
-      team: text("filter[team]", "The id of the team to explain."),
+      user: text("filter[user]", "The id of the user whose permissions are explained."),
+      team: text("filter[team]", "The id of the team whose permissions are explained."),
     },
     success: [200, one(effectivePermissionsResource)],
     failures: [400, 404],

@@ -3,7 +3,9 @@ import { jsonText } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { openApiDocument } from "../openapi/document.ts";
 
-/** Serves the OpenAPI document of `routes`, which include this one. It is created when it is first requested. */
+/**
+ * Serves the OpenAPI document of `routes`, which include this one. The document is created when it is first requested.
+ */
 export function openApiRoutes(routes: () => readonly Route[]): readonly Route[] {
   let text: string | undefined;
   return [

@@ -7,7 +7,7 @@ import { type Route, route } from "../http/route.ts";
 import { listBody, MAX_IDS } from "../jsonapi/body.ts";
 import { workspaceResource } from "../resources/workspaces.ts";
 
-/** Clients send complete workspace documents, of which only the ids are used. */
+/** Clients send complete workspace documents; only the ids are used. */
 const body = listBody(
   z.object({ type: z.literal("workspaces"), id: z.string().regex(/^[\w-]{1,100}$/) }),
   MAX_IDS,
@@ -31,7 +31,7 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
       page,
       approvedOnly: flag(
         "show_only_configured",
-        "With true, only approved consumers, even if the state is shared with all workspaces.",
+        "If true, only approved consumers, even if the state is shared with all workspaces.",
       ),
     },
     success: [200, list(workspaceResource)],

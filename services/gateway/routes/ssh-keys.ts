@@ -89,7 +89,7 @@ export const sshKeyRoutes: readonly Route[] = [
   route({
     method: "PATCH",
     path: "/workspaces/:workspaceId/relationships/ssh-key",
-    summary: "Assign an SSH key to a workspace, or remove it",
+    summary: "Assign an SSH key to a workspace, or remove the assigned key",
     body: assignBody,
     success: [200, one(workspaceResource)],
     failures: [404, 422],

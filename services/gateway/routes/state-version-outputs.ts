@@ -27,7 +27,7 @@ export const stateVersionOutputRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/state-version-outputs/:stateVersionOutputId",
-    summary: "Show one output, including a sensitive one",
+    summary: "Show an output, even if it is sensitive",
     success: [200, one(stateVersionOutputResource)],
     failures: [404],
     handle: async ({ client, params, caller }) =>

@@ -21,8 +21,8 @@ const includes = [
 ] as const;
 
 /**
- * The interval in seconds at which the CLI sends snapshots during an apply. Responses name it in a header in some
- * editions only.
+ * The interval in seconds at which the CLI sends snapshots during an apply. Responses contain this interval in a
+ * header, but only in some editions.
  */
 const SNAPSHOT_INTERVAL = "20";
 const headers = (edition: RequestContext["edition"]): Readonly<Record<string, string>> =>
@@ -30,7 +30,7 @@ const headers = (edition: RequestContext["edition"]): Readonly<Record<string, st
     ? { "X-Terraform-Snapshot-Interval": SNAPSHOT_INTERVAL }
     : {};
 
-/** The create call contains inline contents of at most this many bytes. */
+/** Maximum total size in bytes of the inline contents in a create call. Larger contents are uploaded. */
 const MAX_CALL_BYTES = 1024 * 1024;
 
 /**
@@ -46,7 +46,8 @@ function contentsOfCall(inlineState?: Uint8Array, inlineJsonState?: Uint8Array) 
 /**
  * Uploads inline state that is too large for the create call in the same way as other state, so that the state service
  * needs no memory for it. If the client repeats a request after a lost response, the version is already finalized and
- * nothing is uploaded. After an interrupted upload, the missing bytes are uploaded.
+ * the raw state is not uploaded again. After an interrupted upload, the missing bytes are uploaded. Returns whether
+ * anything was uploaded.
  */
 async function putInline(
   objects: ObjectUpload,
@@ -185,9 +186,9 @@ export const stateVersionRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/state-versions/:stateVersionId/changes",
-    summary: "Compare a state version with another one of its workspace",
+    summary: "Compare a state version with another one of the same workspace",
     query: {
-      sinceId: requiredText("filter[since]", "The id of the version with which it is compared."),
+      sinceId: requiredText("filter[since]", "The id of the other state version."),
     },
     success: [200, one(stateVersionChangesResource)],
     failures: [400, 404, 409],

@@ -45,7 +45,7 @@ const changes = [
   { method: "PATCH", replacesAll: true, summary: "Replace all tag bindings" },
 ] as const;
 
-/** The routes of the relationships, which public clients use besides `/tag-bindings`. */
+/** The routes of the relationships, which public clients use in addition to `/tag-bindings`. */
 const relationshipRoutes: readonly Route[] = [
   listOfProject(relatedToProject),
   listOfWorkspace(relatedToWorkspace),

@@ -2,14 +2,14 @@ import { badRequest } from "@statehouse/errors";
 import { z } from "zod";
 import { parameter } from "../http/query.ts";
 
-/** A condition on effective tag bindings. An empty key matches any key, and an empty value any value. */
+/** A condition on tag bindings, own or inherited. An empty key matches any key, and an empty value any value. */
 export interface TagFilter {
   key: string;
   value: string;
 }
 
 const PARAMETER = /^filter\[tagged\]\[(\d+)\]\[(key|value)\]$/;
-/** Maximum number of conditions. Each condition adds a join to the query. */
+/** Maximum number of conditions. Each condition adds a subquery to the SQL statement. */
 const MAX_FILTERS = 10;
 
 /**
@@ -20,7 +20,7 @@ export const tagFilters = {
   parameters: Array.from({ length: MAX_FILTERS }, (_, index) => [
     {
       name: `filter[tagged][${index}][key]`,
-      description: "Only items with an effective tag binding of this key.",
+      description: "Only items that have or inherit a tag binding with this key.",
       schema: z.string(),
     },
     {

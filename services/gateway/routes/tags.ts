@@ -22,7 +22,7 @@ const tagItem = z
       context.addIssue({
         code: "custom",
         path: ["attributes", "name"],
-        message: "is required where no id is given",
+        message: "is required if no id is given",
       });
       return z.NEVER;
     }

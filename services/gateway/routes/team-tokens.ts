@@ -13,7 +13,7 @@ import {
 import { organizationIdOf } from "./organization-name.ts";
 import { tokenBody, tokenFields } from "./token-body.ts";
 
-/** The values of `filter[expiry_status]`. Every token of this product expires. */
+/** The values of `filter[expiry_status]`. Every token of this product expires, so `no_expiration` matches none. */
 const expiryStatuses = [
   "active",
   "expiring_in_7_days",

@@ -50,8 +50,14 @@ export const userRoutes: readonly Route[] = [
     query: {
       page,
       q: text("q", "Part of the user's name or address."),
-      administrator: flag("filter[admin]", "Only administrators, or only ordinary users."),
-      suspended: flag("filter[suspended]", "Only suspended users, or only others."),
+      administrator: flag(
+        "filter[admin]",
+        "If true, only administrators; if false, only ordinary users.",
+      ),
+      suspended: flag(
+        "filter[suspended]",
+        "If true, only suspended users; if false, only users who are not suspended.",
+      ),
     },
     success: [200, list(administeredUserResource)],
     failures: [400, 404],

@@ -48,7 +48,7 @@ const nameRef = ({ organizationName, name }: ParamsOf<typeof byName>): Workspace
   by: { case: "name", value: { organizationName, name } },
 });
 
-/** Declares the same routes for both forms of a workspace's address: by id, and by organization and name. */
+/** Declares the routes of a workspace at one of its two paths: by id, or by organization and name. */
 const routesAt = <Path extends string>(
   path: Path,
   refOf: (params: ParamsOf<Path>) => WorkspaceRef,
@@ -126,7 +126,10 @@ export const workspaceRoutes: readonly Route[] = [
     query: {
       page,
       searchName: text("search[name]", "Part of the workspace's name."),
-      wildcardName: text("search[wildcard-name]", "A name in which `*` stands for any text."),
+      wildcardName: text(
+        "search[wildcard-name]",
+        "The workspace's name; `*` at its beginning or end stands for any text.",
+      ),
       searchTags: texts("search[tags]", "Only workspaces that have all these tags."),
       excludeTags: texts(
         ["search[exclude-tags]", "search[exclude_tags]"],
@@ -135,7 +138,7 @@ export const workspaceRoutes: readonly Route[] = [
       tagged: tagFilters,
       taggedAny: flag(
         "filter[tag-union]",
-        "With true, workspaces that match any of the conditions on tags, instead of all.",
+        "If true, only workspaces that match at least one of the filters `filter[tagged]`; otherwise they must match all of them.",
       ),
       currentRunStatuses: texts(
         "filter[current-run][status]",
@@ -144,7 +147,7 @@ export const workspaceRoutes: readonly Route[] = [
       locked: choice(
         "filter[locked]",
         ["true", "false"],
-        "Only workspaces that are locked, or not.",
+        "If true, only locked workspaces; if false, only workspaces that are not locked.",
         "filter",
       ),
       sort: choice("sort", sorts, "The order of the list."),
