@@ -14,7 +14,7 @@ interface ActionRule {
   projectLevels?: readonly ("read" | "write" | "maintain" | "admin" | "custom")[];
   /** Workspace levels that allow the action, regardless of the permissions. */
   workspaceLevels?: readonly ("read" | "plan" | "write" | "admin" | "custom")[];
-  /** Organization-level permissions, each of which allows the action. Owners need none. */
+  /** Organization-level permissions, each of which allows the action. Owners need none of them. */
   organization: readonly OrganizationAccess[];
   /** Whether every member of the organization may perform the action. */
   member?: true;
@@ -44,7 +44,7 @@ const workspaceAdmin: ActionRule = {
 };
 
 /**
- * Refuses organization tokens: they cannot hold a lock, so only users and teams may lock, start runs and write state.
+ * Refuses organization tokens. For example, they cannot hold a lock, so they can neither start runs nor write state.
  */
 const notForOrganizationTokens = { refusedTo: ["organization"] } as const;
 
@@ -65,7 +65,7 @@ export const actionRules = {
   "organization:manage-ssh-keys": rule(null, ["manage-vcs-settings"]),
   /** Actions that affect all workspaces of the organization. */
   "organization:manage-workspaces": rule(null, workspaceManagers),
-  /** Usage-based billing is visible to owners only. */
+  /** Usage-based billing is visible only to owners, and not to organization tokens. */
   "organization:read-usage": { ...rule(null), ...notForOrganizationTokens },
   "organization:read-audit-trail": { ...rule(null), auditTrailsToken: true },
   "project:list": { ...rule(null), member: true },

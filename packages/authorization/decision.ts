@@ -15,8 +15,8 @@ export interface Target {
 }
 
 /**
- * The target that action `A` requires. For a workspace all three ids are required; without them, grants on its project
- * or on the workspace itself would be ignored.
+ * The target that action `A` requires. An action on a workspace requires all three ids; without them, grants on its
+ * project or on the workspace itself would be ignored.
  */
 export type TargetOf<A extends Action> = A extends `workspace:${string}` | `state:${string}`
   ? Required<Target>
@@ -68,8 +68,8 @@ const organizationAllows = (organization: OrganizationGrants, rule: ActionRule):
   rule.organization.some((permission) => organization.organizationAccess.has(permission));
 
 /**
- * Returns the principal's grants in the organization; undefined if the organization refuses the principal's user token,
- * or if the action refuses principals of this type.
+ * Returns the principal's grants in the organization; undefined if the principal has no grants there, if the
+ * organization refuses the principal's user token, or if the action refuses principals of this type.
  */
 function grantsIn(
   grants: Grants,
@@ -103,7 +103,7 @@ export function allowed<A extends Action>(grants: Grants, action: A, target: Tar
 /** Allowed actions by list of actions and by target, kept as long as the grants are cached. */
 const knownActions = new WeakMap<Grants, WeakMap<readonly Action[], Map<string, Action[]>>>();
 
-/** The maximum number of targets for which the allowed actions of one caller are kept. */
+/** The maximum number of targets for which the allowed actions of one caller are kept, for each list of actions. */
 const MAX_TARGETS = 200;
 
 /**

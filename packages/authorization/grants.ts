@@ -9,7 +9,7 @@ export interface Principal {
   /** The id of the principal, or the name of a service. */
   id: string;
   /**
-   * The version vector under which the principal's grants may be cached. Organizations that the token has no access to
+   * The version vector under which the principal's grants may be cached. Organizations to which the token has no access
    * are marked with `!`. Empty for a service.
    */
   versions: string;
@@ -20,7 +20,7 @@ export interface Principal {
 /** A team's access to one target. */
 interface Grant<Permissions> {
   access: string;
-  /** Set only if `access` is `custom`; omitted permissions have the default of that level. */
+  /** Contains permissions only if `access` is `custom`; omitted permissions have the values of that level. */
   permissions: Partial<Permissions>;
 }
 
@@ -48,7 +48,7 @@ export interface Grants {
   /** Whether the principal is an administrator of the installation. The flag gives no permission in organizations. */
   administrator: boolean;
   organizations: ReadonlyMap<string, OrganizationGrants>;
-  /** The organization whose audit trails token this is; undefined for all other principals. */
+  /** The organization whose audit trails token authenticates this principal; undefined for all other tokens. */
   auditTrailOf?: string | undefined;
 }
 

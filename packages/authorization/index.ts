@@ -31,7 +31,7 @@ export {
 export type { WorkspaceLevel, WorkspacePermissions } from "./workspace-levels.ts";
 export { workspaceLevels, workspacePermissionValues } from "./workspace-levels.ts";
 
-const serviceCaller = () => forbidden("service_caller", "A service may not do this.");
+const serviceCaller = () => forbidden("service_caller", "A service is not allowed to do this.");
 
 /**
  * Returns the action that reads the target of `action`. If a caller is not allowed to read the target, a refusal must
@@ -44,7 +44,7 @@ const readingOf = (action: Action): Action => {
   return noun === "project" ? "project:read" : "workspace:read";
 };
 
-/** Returns the caller's grants. Throws `forbidden` for services: the methods declare which services may call them. */
+/** Returns the caller's grants. Throws `forbidden` for services, which have no grants. */
 export function grantsOf(caller: Caller): Grants {
   if (caller.kind !== "principal") throw serviceCaller();
   return caller.grants;
@@ -60,8 +60,9 @@ export function refuseUserToken(grants: Grants, organizationId: string): void {
 }
 
 /**
- * Throws `notFound` if the caller may not read the target, `forbidden` if it may read the target but not perform the
- * action, and `unauthenticated` if the organization refuses user tokens and the caller used one.
+ * Throws `notFound` if the caller is not allowed to read the target, `forbidden` if it is allowed to read the target
+ * but not to perform the action, and `unauthenticated` if the organization refuses user tokens and the caller used one.
+ * Throws `forbidden` for services.
  */
 export function authorize<A extends Action>(
   caller: Caller,
@@ -77,14 +78,15 @@ export function authorize<A extends Action>(
     throw asRefusal(notFound(what), known);
   }
   throw asRefusal(
-    forbidden("not_allowed", `You may not do this to the ${what} (${action}).`),
+    forbidden("not_allowed", `You are not allowed to do this to the ${what} (${action}).`),
     known,
   );
 }
 
 /**
- * Authorizes like `authorize`, but throws `notFound` instead of `forbidden`, so that the response does not reveal
- * whether the target exists. Throws `unauthenticated` if the organization refuses user tokens and the caller used one.
+ * Authorizes like `authorize`, but throws `notFound` instead of `forbidden` if the caller is not allowed to perform the
+ * action, so that the response does not reveal whether the target exists. Throws `unauthenticated` if the organization
+ * refuses user tokens and the caller used one, and `forbidden` for services.
  */
 export function authorizeOrNotFound<A extends Action>(
   caller: Caller,
@@ -113,7 +115,7 @@ export function authorizeUnlessService<A extends Action>(
 
 /**
  * Throws `notFound` if the caller is not an administrator of the installation, so that the response does not reveal
- * whether the target exists.
+ * whether the target exists. Throws `forbidden` for services.
  */
 export function requireAdministrator(
   caller: Caller,

@@ -1,4 +1,6 @@
-/** The kinds of errors that a caller distinguishes. rpc/error.ts maps them to gRPC codes, http.ts to HTTP statuses. */
+/**
+ * The kinds of errors that a caller can distinguish. rpc/error.ts maps them to gRPC codes, http.ts to HTTP statuses.
+ */
 export const errorKinds = [
   "badRequest",
   "unauthenticated",
@@ -31,7 +33,9 @@ interface AppErrorInit {
   cause?: unknown;
 }
 
-/** The only error whose message callers receive; all other errors are reported as internal errors. */
+/**
+ * An error whose message callers receive. All other errors, except `HttpProblem`, are reported as internal errors.
+ */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   /** Machine-readable, snake_case. */
@@ -55,9 +59,13 @@ export const badRequest = (reason: string, message: string) =>
 export const unauthenticated = (message = "The token is missing, unknown or no longer valid.") =>
   new AppError("unauthenticated", "unauthenticated", message);
 
-/** Creates the error for a target that does not exist, or whose existence the caller may not learn. */
+/** Creates the error for a target that does not exist, or whose existence the caller must not learn. */
 export const notFound = (what = "resource") =>
-  new AppError("notFound", "not_found", `The ${what} was not found, or you may not see it.`);
+  new AppError(
+    "notFound",
+    "not_found",
+    `The ${what} was not found, or you are not allowed to see it.`,
+  );
 
 export const forbidden = (reason: string, message: string) =>
   new AppError("forbidden", reason, message);
@@ -89,11 +97,11 @@ export const deadlineExceeded = (what = "The request", cause?: unknown) =>
     cause,
   });
 
-/** Returns whether a later retry can succeed, because the other side did not respond in time. */
+/** Returns whether a later retry can succeed: the error is `unavailable` or `deadlineExceeded`. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof AppError && (error.kind === "unavailable" || error.kind === "deadlineExceeded");
 
-/** Returns whether the target does not exist or is hidden from the caller. */
+/** Returns whether the error is `notFound`: the target does not exist or is hidden from the caller. */
 export const isNotFound = (error: unknown): boolean =>
   error instanceof AppError && error.kind === "notFound";
 

@@ -21,7 +21,7 @@ export const httpErrors = {
 export const retryAfterOf = ({ kind, retryAfterSeconds }: AppError): number | undefined =>
   retryAfterSeconds ?? (kind === "unavailable" ? 1 : undefined);
 
-/** An error that exists in HTTP only, such as an unknown address. */
+/** An error that exists only in HTTP, such as a request to an unknown path. */
 export class HttpProblem extends Error {
   readonly status: number;
   /** Machine-readable and stable, snake_case. */
@@ -46,8 +46,8 @@ export class HttpProblem extends Error {
 }
 
 /**
- * Creates the error for an unknown address. Clients retry a response that is not JSON, and a response with status 501,
- * so the response is JSON and its status is never 501.
+ * Creates the error for an unknown path. Clients retry a response that is not JSON, and a response with status 501, so
+ * the response is JSON and its status is never 501.
  */
 export const unknownAddress = () => new HttpProblem(404, "not_found", "not found", "Not found.");
 

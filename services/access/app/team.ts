@@ -35,7 +35,7 @@ export type TeamWithAllowedActions = TeamView & {
   allowedActions: ReturnType<typeof allowedTeamActions>;
 };
 
-/** Adds the caller's allowed actions to a team. For services the list is empty, because they have no grants. */
+/** Adds the caller's allowed actions to a team. A service has no grants, so its list is empty. */
 const withAllowedActions =
   (caller: Caller) =>
   (view: TeamView): TeamWithAllowedActions => ({
@@ -44,12 +44,14 @@ const withAllowedActions =
   });
 
 /**
- * Throws `notFound` if the caller does not see the team, and `forbidden` if it may not perform the action on the team.
+ * Throws `notFound` if the caller does not see the team, and `forbidden` if the caller is not allowed to perform the
+ * action.
  */
 export function authorizeTeam(caller: Caller, action: TeamAction, team: Team): void {
   authorizeToSeeTeam(caller, team);
   if (!teamAllows(grantsOf(caller), action, team)) {
-    throw asRefusal(forbidden("not_allowed", `You may not do this to the team (${action}).`), team);
+    const detail = `You are not allowed to do this to the team (${action}).`;
+    throw asRefusal(forbidden("not_allowed", detail), team);
   }
 }
 
@@ -79,8 +81,8 @@ export async function getTeamForUpdate(
 }
 
 /**
- * Throws the conflict `last_owner` if `team` is the owners team and none of its members has accepted the organization
- * membership.
+ * Throws the conflict `last_owner` if the team is the owners team and none of its members has accepted the membership
+ * of the organization.
  */
 export async function refuseWithoutOwner(tx: Tx, { id, owners }: Team): Promise<void> {
   if (owners && (await tx.teamMembers.countActive(id)) === 0) throw lastOwner();
@@ -150,8 +152,8 @@ export const updateTeam = (
     const givesAccess = Object.keys(organizationAccess).length > 0;
     const changesOwn = Object.values(own).some((value) => value !== undefined);
     if (changesOwn || !givesAccess) authorizeTeam(caller, "update", team);
-    // Clients send all attributes that they know, so a permission in the request that does not change requires no
-    // additional right.
+    // Clients send all attributes that they know. Permissions that the request does not change therefore require no
+    // additional right if the request also contains other settings.
     if (givesAccess && (!changesOwn || changesOrganizationAccess(team, organizationAccess))) {
       authorizeTeam(caller, "manage-access", team);
     }

@@ -41,6 +41,20 @@ test("an id in a request means the user with that id, even if another user has i
   expect(members).toEqual([owner.id, wanted.id].toSorted());
 });
 
+test("a refused change of a team names the action that the member is not allowed", async () => {
+  const { organizationId } = await organization();
+  const teamId = await team(organizationId, "ops");
+  const member = await access.person();
+  await access.teams.addTeamMember({ teamId, userId: member.id });
+  const request = { teamId, users: [member.id] };
+  await expect(
+    access.teams.addTeamMembers(request, access.as(member.secret)),
+  ).rejects.toMatchObject({
+    kind: "forbidden",
+    message: "You are not allowed to do this to the team (manage-members).",
+  });
+});
+
 describe("a new team", () => {
   test("is secret by default", async () => {
     const { organizationId } = await organization();

@@ -79,7 +79,8 @@ describe("an AppError", () => {
   });
 
   test("forbidden that is not declared has the code of an unknown resource", () => {
-    expect(answer(forbidden("not_owner", "d")).errors).toMatchObject([{ code: "not_found" }]);
+    const detail = "The resource was not found, or you are not allowed to do this to it.";
+    expect(answer(forbidden("x", "d")).errors).toMatchObject([{ code: "not_found", detail }]);
   });
 
   test("rate limited contains the time to wait", () => {

@@ -85,7 +85,7 @@ function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnsw
       status,
       "not_found",
       title,
-      "The resource was not found, or you may not do this to it.",
+      "The resource was not found, or you are not allowed to do this to it.",
     );
   }
   const { status, title } = httpErrors[error.kind];
