@@ -144,7 +144,7 @@ func (RunTokenDeleted) EventType() string {
 	return "statehouse.access.run-token.deleted.v1"
 }
 
-// UserUpdated: The name, the address, the suspension or the administrator flag of a user changed.
+// UserUpdated: The name, the e-mail address, the suspension or the administrator flag of a user changed.
 type UserUpdated struct {
 	UserID   string `json:"userId,omitempty"`
 	Username string `json:"username,omitempty"`
@@ -273,7 +273,7 @@ func (TeamWorkspaceDeleted) EventType() string {
 	return "statehouse.access.team-workspace.deleted.v1"
 }
 
-// OrganizationMembershipInvited: A user was invited. InvitationCreated contains the address and the secret that the user needs to accept.
+// OrganizationMembershipInvited: A user was invited. InvitationCreated contains the e-mail address, and the secret with which the user can accept.
 type OrganizationMembershipInvited struct {
 	OrganizationMembershipID string `json:"organizationMembershipId,omitempty"`
 	OrganizationID           string `json:"organizationId,omitempty"`
@@ -286,7 +286,7 @@ func (OrganizationMembershipInvited) EventType() string {
 	return "statehouse.access.organization-membership.invited.v1"
 }
 
-// OrganizationMembershipActivated: A user accepted an invitation, or was added by the creation of the organization.
+// OrganizationMembershipActivated: A user created an organization or accepted an invitation, or a service added the user to a team without an invitation.
 type OrganizationMembershipActivated struct {
 	OrganizationMembershipID string `json:"organizationMembershipId,omitempty"`
 	OrganizationID           string `json:"organizationId,omitempty"`
@@ -312,7 +312,7 @@ func (OrganizationMembershipDeleted) EventType() string {
 	return "statehouse.access.organization-membership.deleted.v1"
 }
 
-// TokenTtlPolicyUpdated: The maximum lifetime of one type of tokens changed.
+// TokenTtlPolicyUpdated: The maximum lifetime of an organization's tokens of one type changed.
 type TokenTtlPolicyUpdated struct {
 	OrganizationID string `json:"organizationId,omitempty"`
 	// user, team, organization or audit-trails
@@ -731,14 +731,14 @@ func (WorkspacesAuditHeadSealed) EventType() string {
 	return "statehouse.workspaces.audit-head.sealed.v1"
 }
 
-// StateVersionCreated: A state version was created. Its state is not yet uploaded.
+// StateVersionCreated: A state version was created. StateVersionFinalized follows when its state is stored.
 type StateVersionCreated struct {
 	StateVersionID string `json:"stateVersionId,omitempty"`
 	WorkspaceID    string `json:"workspaceId,omitempty"`
 	OrganizationID string `json:"organizationId,omitempty"`
 	Serial         uint64 `json:"serial,omitempty,string"`
 	Revision       uint64 `json:"revision,omitempty,string"`
-	// The version that this one is a copy of, if a rollback created it. Otherwise empty.
+	// If a rollback created this version, the version of which it is a copy; otherwise empty.
 	RollbackStateVersionID string `json:"rollbackStateVersionId,omitempty"`
 }
 
@@ -747,7 +747,7 @@ func (StateVersionCreated) EventType() string {
 	return "statehouse.state.state-version.created.v1"
 }
 
-// StateVersionFinalized: The state of a version was uploaded.
+// StateVersionFinalized: The state of a version was stored.
 type StateVersionFinalized struct {
 	StateVersionID string `json:"stateVersionId,omitempty"`
 	WorkspaceID    string `json:"workspaceId,omitempty"`
@@ -763,7 +763,7 @@ func (StateVersionFinalized) EventType() string {
 	return "statehouse.state.state-version.finalized.v1"
 }
 
-// StateVersionDiscarded: A pending version was discarded: its state was not uploaded in time, a newer version was created, or the workspace was force-unlocked.
+// StateVersionDiscarded: A pending version was discarded: its state was not uploaded within the pending window, a newer version was created, or the workspace was force-unlocked.
 type StateVersionDiscarded struct {
 	StateVersionID string `json:"stateVersionId,omitempty"`
 	WorkspaceID    string `json:"workspaceId,omitempty"`
@@ -776,7 +776,7 @@ func (StateVersionDiscarded) EventType() string {
 	return "statehouse.state.state-version.discarded.v1"
 }
 
-// StateVersionSoftDeleted: The backing data was soft-deleted. It is unreadable until it is restored, and is deleted permanently after some days.
+// StateVersionSoftDeleted: The backing data was soft-deleted. It is unreadable until it is restored, and is deleted permanently after SOFT_DELETED_DAYS.
 type StateVersionSoftDeleted struct {
 	StateVersionID string `json:"stateVersionId,omitempty"`
 	WorkspaceID    string `json:"workspaceId,omitempty"`
@@ -815,7 +815,7 @@ func (StateVersionPermanentlyDeleted) EventType() string {
 	return "statehouse.state.state-version.permanently-deleted.v1"
 }
 
-// StateVersionsCollected: The workspace's retention policy deleted the backing data of these versions. One event is published for each batch.
+// StateVersionsCollected: The retention policy or the retention of the free tier deleted the backing data of these versions. One event is published for each batch.
 type StateVersionsCollected struct {
 	StateVersionIDs []string `json:"stateVersionIds,omitempty"`
 	WorkspaceID     string   `json:"workspaceId,omitempty"`
@@ -834,7 +834,7 @@ type OutputDifference struct {
 	Sensitive bool   `json:"sensitive,omitempty"`
 }
 
-// StateVersionProcessed: The state of a version was extracted. The event describes the differences from the previous version that is not a snapshot: the names of outputs (never their values), and the numbers of added, changed and removed instances of managed resources.
+// StateVersionProcessed: The state of a version was extracted. The event describes the differences from the previous version that has a state and is not a snapshot: the names of outputs (never their values), and the numbers of added, changed and removed instances of managed resources.
 type StateVersionProcessed struct {
 	StateVersionID string `json:"stateVersionId,omitempty"`
 	WorkspaceID    string `json:"workspaceId,omitempty"`
@@ -843,7 +843,7 @@ type StateVersionProcessed struct {
 	Revision       uint64 `json:"revision,omitempty,string"`
 	Serial         uint64 `json:"serial,omitempty,string"`
 	Lineage        string `json:"lineage,omitempty"`
-	// The version that this one is compared with; empty for the first version of a workspace.
+	// The version with which this one is compared; empty if there is no previous version.
 	ComparedStateVersionID string `json:"comparedStateVersionId,omitempty"`
 	// Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (an earlier release extracted the previous version, or its contents were deleted) or key-changed. Empty if they are compared.
 	Incomparable   string             `json:"incomparable,omitempty"`
@@ -862,7 +862,7 @@ func (StateVersionProcessed) EventType() string {
 	return "statehouse.state.state-version.processed.v1"
 }
 
-// WorkspaceStateChanged: The state summary that the workspaces service stores. Published whenever a value of the summary changes.
+// WorkspaceStateChanged: The state summary that the workspaces service stores. Published whenever current_state_version_id, resource_count or latest_change_at changes.
 type WorkspaceStateChanged struct {
 	WorkspaceID           string    `json:"workspaceId,omitempty"`
 	OrganizationID        string    `json:"organizationId,omitempty"`
@@ -903,14 +903,14 @@ func (StateAuditHeadSealed) EventType() string {
 	return "statehouse.state.audit-head.sealed.v1"
 }
 
-// InvitationCreated: A user was invited. Statehouse itself sends no e-mail; the mail sender sends the id and the secret to the address.
+// InvitationCreated: A user was invited. Statehouse itself sends no e-mail; the mail sender sends the id and the secret to the e-mail address.
 type InvitationCreated struct {
 	OrganizationMembershipID string `json:"organizationMembershipId,omitempty"`
 	OrganizationID           string `json:"organizationId,omitempty"`
 	UserID                   string `json:"userId,omitempty"`
 	Email                    string `json:"email,omitempty"`
 	Revision                 uint64 `json:"revision,omitempty,string"`
-	// A user who presents the secret has shown that they read the mail of this address. Send it to this address only.
+	// A user who presents the secret has shown that they can read the mail of this address. Send the secret to this address only.
 	Secret string `json:"secret,omitempty"`
 }
 

@@ -1,4 +1,4 @@
-// Compares proto/ with the committed image: `npm run check:proto`. With --renew, replaces the image by the current
+// Compares proto/ with the committed image: `npm run check:proto`. With --renew, replaces the image with the current
 // proto/; before version 1.0 this is allowed with an entry in CHANGELOG.md.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -196,7 +196,7 @@ class RunTokenDeleted(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class UserUpdated(Message):
-    """The name, the address, the suspension or the administrator flag of a user changed."""
+    """The name, the e-mail address, the suspension or the administrator flag of a user changed."""
 
     TYPE: ClassVar[str] = "statehouse.access.user.updated.v1"
     user_id: str = ""
@@ -307,7 +307,7 @@ class TeamWorkspaceDeleted(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class OrganizationMembershipInvited(Message):
-    """A user was invited. InvitationCreated contains the address and the secret that the user needs to accept."""
+    """A user was invited. InvitationCreated contains the e-mail address, and the secret with which the user can accept."""
 
     TYPE: ClassVar[str] = "statehouse.access.organization-membership.invited.v1"
     organization_membership_id: str = ""
@@ -318,7 +318,7 @@ class OrganizationMembershipInvited(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class OrganizationMembershipActivated(Message):
-    """A user accepted an invitation, or was added by the creation of the organization."""
+    """A user created an organization or accepted an invitation, or a service added the user to a team without an invitation."""
 
     TYPE: ClassVar[str] = "statehouse.access.organization-membership.activated.v1"
     organization_membership_id: str = ""
@@ -340,7 +340,7 @@ class OrganizationMembershipDeleted(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class TokenTtlPolicyUpdated(Message):
-    """The maximum lifetime of one type of tokens changed."""
+    """The maximum lifetime of an organization's tokens of one type changed."""
 
     TYPE: ClassVar[str] = "statehouse.access.token-ttl-policy.updated.v1"
     organization_id: str = ""
@@ -703,7 +703,7 @@ class WorkspacesAuditHeadSealed(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class StateVersionCreated(Message):
-    """A state version was created. Its state is not yet uploaded."""
+    """A state version was created. StateVersionFinalized follows when its state is stored."""
 
     TYPE: ClassVar[str] = "statehouse.state.state-version.created.v1"
     state_version_id: str = ""
@@ -711,13 +711,13 @@ class StateVersionCreated(Message):
     organization_id: str = ""
     serial: int = int64()
     revision: int = int64()
-    # The version that this one is a copy of, if a rollback created it. Otherwise empty.
+    # If a rollback created this version, the version of which it is a copy; otherwise empty.
     rollback_state_version_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateVersionFinalized(Message):
-    """The state of a version was uploaded."""
+    """The state of a version was stored."""
 
     TYPE: ClassVar[str] = "statehouse.state.state-version.finalized.v1"
     state_version_id: str = ""
@@ -731,7 +731,7 @@ class StateVersionFinalized(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class StateVersionDiscarded(Message):
-    """A pending version was discarded: its state was not uploaded in time, a newer version was created, or the workspace was force-unlocked."""
+    """A pending version was discarded: its state was not uploaded within the pending window, a newer version was created, or the workspace was force-unlocked."""
 
     TYPE: ClassVar[str] = "statehouse.state.state-version.discarded.v1"
     state_version_id: str = ""
@@ -742,7 +742,7 @@ class StateVersionDiscarded(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class StateVersionSoftDeleted(Message):
-    """The backing data was soft-deleted. It is unreadable until it is restored, and is deleted permanently after some days."""
+    """The backing data was soft-deleted. It is unreadable until it is restored, and is deleted permanently after SOFT_DELETED_DAYS."""
 
     TYPE: ClassVar[str] = "statehouse.state.state-version.soft-deleted.v1"
     state_version_id: str = ""
@@ -775,7 +775,7 @@ class StateVersionPermanentlyDeleted(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class StateVersionsCollected(Message):
-    """The workspace's retention policy deleted the backing data of these versions. One event is published for each batch."""
+    """The retention policy or the retention of the free tier deleted the backing data of these versions. One event is published for each batch."""
 
     TYPE: ClassVar[str] = "statehouse.state.state-versions.collected.v1"
     state_version_ids: tuple[str, ...] = ()
@@ -794,7 +794,7 @@ class OutputDifference(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class StateVersionProcessed(Message):
-    """The state of a version was extracted. The event describes the differences from the previous version that is not a snapshot: the names of outputs (never their values), and the numbers of added, changed and removed instances of managed resources."""
+    """The state of a version was extracted. The event describes the differences from the previous version that has a state and is not a snapshot: the names of outputs (never their values), and the numbers of added, changed and removed instances of managed resources."""
 
     TYPE: ClassVar[str] = "statehouse.state.state-version.processed.v1"
     state_version_id: str = ""
@@ -804,7 +804,7 @@ class StateVersionProcessed(Message):
     revision: int = int64()
     serial: int = int64()
     lineage: str = ""
-    # The version that this one is compared with; empty for the first version of a workspace.
+    # The version with which this one is compared; empty if there is no previous version.
     compared_state_version_id: str = ""
     # Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (an earlier release extracted the previous version, or its contents were deleted) or key-changed. Empty if they are compared.
     incomparable: str = ""
@@ -820,7 +820,7 @@ class StateVersionProcessed(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkspaceStateChanged(Message):
-    """The state summary that the workspaces service stores. Published whenever a value of the summary changes."""
+    """The state summary that the workspaces service stores. Published whenever current_state_version_id, resource_count or latest_change_at changes."""
 
     TYPE: ClassVar[str] = "statehouse.state.workspace-state.changed.v1"
     workspace_id: str = ""
@@ -857,7 +857,7 @@ class StateAuditHeadSealed(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class InvitationCreated(Message):
-    """A user was invited. Statehouse itself sends no e-mail; the mail sender sends the id and the secret to the address."""
+    """A user was invited. Statehouse itself sends no e-mail; the mail sender sends the id and the secret to the e-mail address."""
 
     TYPE: ClassVar[str] = "statehouse-mail.access.invitation.created.v1"
     organization_membership_id: str = ""
@@ -865,5 +865,5 @@ class InvitationCreated(Message):
     user_id: str = ""
     email: str = ""
     revision: int = int64()
-    # A user who presents the secret has shown that they read the mail of this address. Send it to this address only.
+    # A user who presents the secret has shown that they can read the mail of this address. Send the secret to this address only.
     secret: str = ""
