@@ -22,19 +22,20 @@ type ClientOptions struct {
 	URL string
 	// Name of the connection, which the server shows to operators.
 	Name string
-	// Login is how the client authenticates; nil for a server without users.
+	// Login authenticates the client; nil for a server without users.
 	Login Login
 	// TLS must be set, even to &TLS{}, if the connection must be encrypted.
 	TLS *TLS
 	// Domain is the JetStream domain under which the account of this login imports its durable consumer: "statehouse"
 	// for an account that "statehouse keys" created. If it is empty, the streams are in the account itself.
 	Domain string
-	// InboxPrefix is the first part of the subjects on which the client receives responses and events. It is _INBOX if
-	// it is empty.
+	// InboxPrefix is the first part of the subjects on which the client receives responses and events. The default is
+	// _INBOX.
 	InboxPrefix string
 }
 
-// Login is how a client authenticates. It reads files for each new connection.
+// Login returns the options with which a client authenticates. It is called for each new connection, so that changed
+// files are read again.
 type Login func() ([]nats.Option, error)
 
 // UserPassword authenticates with a user and a password.
@@ -91,7 +92,8 @@ func fromFile(file string, login func(string) Login) Login {
 // TLS encrypts the connection. A server without TLS is then refused. The files are PEM and are read for each
 // connection.
 type TLS struct {
-	// CAFile contains the authorities that sign the server's certificate, instead of those of the machine.
+	// CAFile contains the authorities that are trusted to sign the server's certificate. If it is empty, those of the
+	// machine are trusted.
 	CAFile string
 	// CertFile and KeyFile are the certificate of the client and its key.
 	CertFile, KeyFile string
@@ -156,8 +158,8 @@ const (
 	retryDelay     = 500 * time.Millisecond
 )
 
-// connect returns the open connection, or opens one. A connection that the server closed, because it no longer accepts
-// the login, is replaced by one with the current credentials.
+// connect returns the open connection, or opens one. A connection that the server closed because it no longer accepts
+// the login is replaced by a connection with the current credentials.
 func (client *Client) connect() (*nats.Conn, error) {
 	client.mutex.Lock()
 	defer client.mutex.Unlock()
@@ -220,8 +222,8 @@ func (client *Client) flush() {
 	}
 }
 
-// onError receives what the server reports outside a response. It reports a refused permission only here: the request
-// itself gets no response.
+// onError receives what the server reports outside a response. The server reports a refused permission only here: the
+// request itself gets no response.
 func (client *Client) onError(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		client.mutex.Lock()

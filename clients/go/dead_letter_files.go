@@ -19,7 +19,7 @@ import (
 // form. Replicas can share a folder.
 type DeadLetterFiles struct{ folder string }
 
-// NewDeadLetterFiles stores dead letters in a folder, which is created when the first one is stored.
+// NewDeadLetterFiles stores dead letters in a folder, which is created when the first dead letter is stored.
 func NewDeadLetterFiles(folder string) *DeadLetterFiles { return &DeadLetterFiles{folder} }
 
 // storedEvent is the content of a file.
@@ -46,7 +46,7 @@ type storedChange struct {
 	Listed         bool         `json:"isListed,omitempty"`
 }
 
-// timeInFile is written with milliseconds, as the packages of all languages do.
+// timeInFile is written with milliseconds, as by the packages of all languages.
 type timeInFile struct{ time.Time }
 
 func (of timeInFile) MarshalJSON() ([]byte, error) {
@@ -56,11 +56,12 @@ func (of timeInFile) MarshalJSON() ([]byte, error) {
 const (
 	extension      = ".json"
 	maxErrorLength = 1000
-	// maxNameLength is the longest name without its extension. File systems allow 255 bytes; the draft has a longer name.
+	// maxNameLength is the maximum length of a name without its extension. File systems allow 255 bytes, and the name of
+	// a draft has additional parts.
 	maxNameLength = 200
 )
 
-// Store is the value of Subscription.DeadLetter. An event that is stored again replaces its file.
+// Store is the function for Subscription.DeadLetter. An event that is stored again replaces its file.
 func (files *DeadLetterFiles) Store(_ context.Context, failed FailedEvent) error {
 	event := failed.Event
 	return files.write(nameOf(event), storedEvent{
@@ -80,8 +81,9 @@ func (files *DeadLetterFiles) Count() (int, error) {
 	return len(names), err
 }
 
-// Replay calls the handlers with the stored events, oldest first, and deletes those that succeed. An event that fails
-// again stays, with the new error, and so does a file that cannot be read, which counts as failed. otherwise processes events of types without a handler; it can be nil.
+// Replay calls the handlers with the stored events, oldest first, and deletes each event whose handler succeeds. An
+// event that fails again stays, with the new error. A file that cannot be read also stays and counts as failed.
+// otherwise processes events of types without a handler; it can be nil.
 func (files *DeadLetterFiles) Replay(
 	ctx context.Context,
 	handlers []Handler,
@@ -129,8 +131,8 @@ func (stored storedEvent) event() Event {
 	}
 }
 
-// read returns the stored events, those of one object by revision and those of different objects by time, and the number
-// of files that cannot be read.
+// read returns the stored events, and the number of files that cannot be read. Events of one object are ordered by
+// revision, and events of different objects by time.
 func (files *DeadLetterFiles) read() (all []storedEvent, unreadable int, err error) {
 	names, err := files.names()
 	if err != nil {
@@ -179,7 +181,7 @@ func nameOf(event Event) string {
 	return name + extension
 }
 
-// write stores an event on the disk before it returns: the event is acknowledged then.
+// write stores an event on the disk before it returns, because the event is acknowledged afterwards.
 func (files *DeadLetterFiles) write(name string, stored storedEvent) error {
 	if err := os.MkdirAll(files.folder, 0o700); err != nil {
 		return err
@@ -208,7 +210,7 @@ func writeToDisk(file string, content []byte) error {
 	return errors.Join(err, handle.Sync(), handle.Close())
 }
 
-// syncFolder writes a folder to the disk. Only after that does a renamed file in it survive a power failure.
+// syncFolder writes a folder to the disk. Without this, a file that was renamed in it can be lost in a power failure.
 func syncFolder(folder string) error {
 	handle, err := os.Open(folder)
 	if err != nil {
@@ -217,7 +219,7 @@ func syncFolder(folder string) error {
 	return errors.Join(handle.Sync(), handle.Close())
 }
 
-// escapeName encodes the characters that a file name may not contain.
+// escapeName encodes the characters that a file name must not contain.
 func escapeName(id string) string {
 	const safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()"
 	var result strings.Builder

@@ -109,7 +109,7 @@ func (emitter *Emitter) EmitSamples(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// Samples returns the sample of every event in the catalog, by type.
+// Samples returns the sample of every event in the catalog, ordered by type.
 func Samples() ([]Event, error) {
 	var catalog map[string]struct {
 		Subject string

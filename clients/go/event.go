@@ -17,7 +17,7 @@ type Event struct {
 	ID string
 	// Type is "statehouse.<service>.<noun>.<verb>.v1".
 	Type string
-	// OrganizationID is the organization that the changed object belongs to; empty for objects of the installation.
+	// OrganizationID is the organization to which the changed object belongs; empty for objects of the installation.
 	OrganizationID string
 	// Source is the installation and the service that owns the changed object.
 	Source string
@@ -33,7 +33,7 @@ type Event struct {
 	Auth *AuthContext
 	// JSON is the message. Decode parses it.
 	JSON []byte
-	// Listed is true if the event is part of a snapshot: it says what exists, and is not a change.
+	// Listed is true if the event comes from the listing: it then describes an existing object and not a change.
 	Listed bool
 }
 
@@ -54,7 +54,7 @@ type Message interface {
 // Handler processes the events of one type.
 type Handler struct {
 	Type string
-	// Handle must apply the event only if the stored revision is lower. The event is acknowledged if it returns nil.
+	// Handle must apply the event only if the stored revision is lower. The event is acknowledged if Handle returns nil.
 	Handle func(ctx context.Context, event Event) error
 }
 
@@ -97,8 +97,8 @@ const (
 func withoutNUL(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
 // eventFrom reads an event from a message of the stream. Every field can be stored in a database: a forged event that
-// cannot be stored as a dead letter would be delivered again without end. The type is read from the subject, because NATS permits each
-// user to publish only to certain subjects.
+// cannot be stored as a dead letter would be delivered again without end. The type is read from the subject, because
+// NATS permits each user to publish only to certain subjects.
 func eventFrom(subject string, header func(string) string, data []byte, received time.Time) Event {
 	value := func(name string) string { return withoutNUL(decodeHeader(header(name))) }
 	event := Event{

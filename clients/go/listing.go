@@ -47,7 +47,7 @@ type listing struct {
 const (
 	listingPage    = "1000"
 	listingTimeout = 60 * time.Second
-	// maxQuoted is how much of a response an error contains.
+	// maxQuoted is the maximum number of characters of a response that an error contains.
 	maxQuoted = 200
 )
 
@@ -119,7 +119,7 @@ func (listing *listing) get(ctx context.Context, target string) ([]byte, http.He
 	return content, response.Header, nil
 }
 
-// credential signs one request with the nkey. It is valid once.
+// credential returns a credential for one request, signed with the nkey. It can be used only once.
 func (listing *listing) credential(target string) (string, error) {
 	seed, err := listing.seed()
 	if err != nil {

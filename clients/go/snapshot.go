@@ -22,12 +22,13 @@ type Snapshot struct {
 	URL string
 	// NkeySeed is the seed of the nkey with which the subscriber logs in to NATS.
 	NkeySeed Seed
-	// Checkpoint stores what the subscriber has received.
+	// Checkpoint stores the subscriber's checkpoint.
 	Checkpoint CheckpointStore
-	// Begin is called before the first event of a snapshot. The function that it returns is called after the last one: it
-	// deletes what the subscriber has, and was neither in an event of this snapshot nor changed by any event since Begin.
+	// Begin is called before the first event of a snapshot. The function that it returns is called after the last event.
+	// That function must delete every object that the subscriber has stored and that no event since Begin has named.
 	Begin func(ctx context.Context) (complete func(ctx context.Context) error, err error)
-	// CompareEvery is how often the position of the stream is compared with the checkpoint. It is 30 seconds if it is 0.
+	// CompareEvery is the interval at which the position of the stream is compared with the checkpoint; 0 means 30
+	// seconds.
 	CompareEvery time.Duration
 	// HTTPClient is http.DefaultClient if it is nil.
 	HTTPClient *http.Client
@@ -35,13 +36,14 @@ type Snapshot struct {
 
 // Checkpoint is what a subscriber has received: everything up to a position in a stream.
 type Checkpoint struct {
-	// Created is the stream, by the time of its creation.
+	// Created is the time at which the stream was created. It identifies the stream.
 	Created string `json:"created"`
 	// Position is a sequence number: every event up to it was handled, or is contained in the snapshot.
 	Position uint64 `json:"position"`
 }
 
-// CheckpointStore stores the checkpoint of a subscriber: beside its data, so that both are lost together.
+// CheckpointStore stores the checkpoint of a subscriber. It must be stored beside the subscriber's data, so that both
+// are lost together.
 type CheckpointStore interface {
 	// Load returns nil if there is no checkpoint.
 	Load(ctx context.Context) (*Checkpoint, error)
@@ -120,11 +122,11 @@ func (checkpoint *Checkpoint) continues(stream streamState) bool {
 	return checkpoint != nil && checkpoint.Created == stream.Created && stream.FirstSequence <= checkpoint.Position+1
 }
 
-// takeSnapshot takes a snapshot if the checkpoint does not continue in the stream as it is now.
+// takeSnapshot takes a snapshot unless the stream still has every event after the checkpoint.
 func (run *run) takeSnapshot(ctx context.Context) error {
 	snapshots := run.snapshots
 	snapshots.previous = nil
-	// The position is read before the listing: every change that the listing does not contain follows it.
+	// The position is read before the listing, so every change that the listing does not contain follows this position.
 	stream, err := snapshots.listing.stream(ctx)
 	if err != nil {
 		return err
@@ -156,8 +158,8 @@ func (run *run) takeSnapshot(ctx context.Context) error {
 	return nil
 }
 
-// handleListed handles an event of a snapshot, with the same attempts and the same dead letter as an event of the
-// stream.
+// handleListed handles an event of a snapshot. The event is retried and stored as a dead letter under the same
+// conditions as an event of the stream.
 func (run *run) handleListed(ctx context.Context, event Event) error {
 	handle := run.handlerOf(event)
 	if handle == nil {
@@ -184,8 +186,8 @@ func (run *run) handleListed(ctx context.Context, event Event) error {
 	return ctx.Err()
 }
 
-// compareRegularly compares the stream with the checkpoint immediately and then regularly, until ctx is done. It returns
-// true if the subscription must be opened again.
+// compareRegularly compares the stream with the checkpoint immediately and then regularly, until ctx is done. It
+// returns true if the subscription must be opened again.
 func (run *run) compareRegularly(ctx context.Context, consumer jetstream.Consumer) bool {
 	ticker := time.NewTicker(run.snapshots.CompareEvery)
 	defer ticker.Stop()
@@ -208,8 +210,8 @@ func (run *run) compareRegularly(ctx context.Context, consumer jetstream.Consume
 	}
 }
 
-// compare returns false if a snapshot is necessary. If the consumer has received and acknowledged everything, it stores
-// the position that the stream had at the previous comparison.
+// compare returns false if a snapshot is necessary. If the consumer has received and acknowledged everything, compare
+// stores the position that the stream had at the previous comparison.
 func (run *run) compare(ctx context.Context, consumer jetstream.Consumer) (bool, error) {
 	snapshots := run.snapshots
 	stream, err := snapshots.listing.stream(ctx)

@@ -19,32 +19,32 @@ type Subscription struct {
 	// Durable is the name of the durable consumer: replicas with the same name share the events. It may contain
 	// letters, digits, "-" and "_".
 	Durable string
-	// Filter is the subjects to receive, with the wildcards of NATS: "statehouse.state.>". With ClientOptions.Domain it
-	// must be the granted filter.
+	// Filter selects the subjects to receive, with the wildcards of NATS: "statehouse.state.>". With
+	// ClientOptions.Domain it must be the granted filter.
 	Filter string
 	// FromNow makes a new consumer begin at the present instead of the oldest event. It has no effect with
 	// ClientOptions.Domain.
 	FromNow bool
-	// Handlers process events, at most one each type.
+	// Handlers process events. There can be one for each type.
 	Handlers []Handler
 	// Otherwise processes events of all other types. If it is nil, they are acknowledged.
 	Otherwise func(ctx context.Context, event Event) error
 	// DeadLetter stores an event that has failed MaxFailures times, so that it does not delay later events. If storing
-	// fails too, the event is retried later. The content of an event for the mail sender is removed: it contains a
-	// secret.
+	// fails too, the event is retried later. The content of an event for the mail sender is removed before, because it
+	// contains a secret.
 	DeadLetter func(ctx context.Context, failed FailedEvent) error
 	// IsTransient returns whether an error is temporary and not caused by the event. Such errors never lead to a dead
 	// letter. If it is nil, no error is transient.
 	IsTransient func(err error) bool
-	// MaxFailures is 8 if it is 0.
+	// MaxFailures is the number of failures after which an event becomes a dead letter; 0 means 8.
 	MaxFailures int
-	// Snapshot is how the subscriber reads what exists. If it is nil, it receives only what the stream has.
+	// Snapshot is how the subscriber reads what exists. If it is nil, the subscriber receives only what the stream has.
 	Snapshot *Snapshot
 	// Logger is slog.Default() if it is nil.
 	Logger *slog.Logger
 }
 
-// FailedEvent is an event that has failed MaxFailures times.
+// FailedEvent is an event that has failed at least MaxFailures times.
 type FailedEvent struct {
 	Event    Event
 	Consumer string
@@ -58,15 +58,16 @@ const (
 	ackWait           = 15 * time.Second
 	stillWorkingEvery = 5 * time.Second
 	requestTimeout    = 5 * time.Second
-	// maxCauses is how many different errors are logged while a subscription is lost.
+	// maxCauses is the maximum number of different errors that are logged while a subscription is lost.
 	maxCauses = 10
 )
 
 var durableForm = regexp.MustCompile(`^[\w-]+$`)
 
-// Subscribe receives events one at a time until ctx is done, and returns nil then, after the current event. Each event
-// is received at least once, and events of one object in order unless one of them failed. While NATS is unavailable or
-// Statehouse has not created the stream, it waits. It returns an error only if the subscription is invalid.
+// Subscribe receives events one at a time until ctx is done. It then finishes the current event and returns nil. Each
+// event is received at least once, and events of one object in order unless one of them failed. While NATS is
+// unavailable or Statehouse has not created the stream, Subscribe waits. It returns an error only if the subscription
+// is invalid or the client is closed.
 //
 // The context of handlers is not done when ctx is: a handler that has begun can finish.
 func (client *Client) Subscribe(ctx context.Context, subscription Subscription) error {
@@ -74,7 +75,7 @@ func (client *Client) Subscribe(ctx context.Context, subscription Subscription) 
 	if err != nil {
 		return err
 	}
-	// The errors that were logged since the subscription was lost. The first one may be that the connection was closed,
+	// The errors that were logged since the subscription was lost. The first one can be that the connection was closed,
 	// and a later one the reason for that.
 	causes := map[string]bool{}
 	for ctx.Err() == nil {
@@ -103,7 +104,7 @@ func (client *Client) Subscribe(ctx context.Context, subscription Subscription) 
 	return nil
 }
 
-// run is a subscription that was checked.
+// run is a subscription whose options were checked.
 type run struct {
 	Subscription
 	client   *Client
@@ -168,7 +169,8 @@ func byType(handlers []Handler) (map[string]Handler, error) {
 	return result, nil
 }
 
-// receive processes events until ctx is done or the subscription is lost. It returns nil if a snapshot is necessary.
+// receive processes events until ctx is done, a snapshot is necessary or the subscription is lost. It returns an error
+// only in the last case.
 func (run *run) receive(ctx context.Context, opened func()) error {
 	if run.snapshots != nil {
 		if _, err := run.client.connect(); err != nil {
@@ -217,7 +219,7 @@ func (run *run) receive(ctx context.Context, opened func()) error {
 	}
 }
 
-// open returns the durable consumer. Without a domain it creates the consumer or changes its filter.
+// open returns the durable consumer. Without a domain, it creates a missing consumer and changes a different filter.
 func (run *run) open(ctx context.Context) (jetstream.Consumer, error) {
 	js, err := run.client.jetStream()
 	if err != nil {
@@ -274,7 +276,7 @@ func (run *run) ensure(ctx context.Context, js jetstream.JetStream, stream strin
 func (run *run) process(ctx context.Context, message jetstream.Msg) {
 	metadata, err := message.Metadata()
 	if err != nil {
-		run.logger.Error("message is not of a stream", "error", err)
+		run.logger.Error("message does not come from a stream", "error", err)
 		return
 	}
 	event := eventFrom(message.Subject(), message.Headers().Get, message.Data(), metadata.Timestamp)

@@ -64,7 +64,7 @@ def print_line(**values: object) -> None:
 
 
 class LogLines(logging.Handler):
-    """Prints log lines between the others."""
+    """Prints log records as lines of JSON."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a record; what follows the first colon of a message is the error."""
@@ -134,7 +134,7 @@ class Driver:
         await self.handle(event, json.loads(event.json))
 
     def snapshot(self) -> Snapshot | None:
-        """Return the snapshots of the scenario."""
+        """Return the options of snapshots in the scenario."""
         given = self.scenario.get("snapshot")
         if given is None:
             return None

@@ -22,7 +22,7 @@ class SnapshotTest(unittest.IsolatedAsyncioTestCase):
     """Uses no Statehouse and no NATS."""
 
     async def test_a_checkpoint_file_has_what_was_saved_last(self) -> None:
-        """A file that does not exist is no checkpoint."""
+        """Without the file there is no checkpoint."""
         with tempfile.TemporaryDirectory() as folder:
             file = CheckpointFile(Path(folder) / "checkpoint.json")
             self.assertIsNone(await file.load())

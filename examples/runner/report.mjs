@@ -59,7 +59,7 @@ await reports.reportReadme({
   }),
 });
 
-// Every report describes the complete run, with a higher revision.
+// Each report describes the complete run, with a higher revision than the report before.
 let run = {
   runId: newId("run"),
   workspaceId,

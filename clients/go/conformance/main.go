@@ -32,10 +32,11 @@ type scenario struct {
 	Otherwise   bool
 	MaxFailures int
 	DeadLetters string
-	// Fail is the number of failures by event id, and Transient are the events whose failures are transient.
+	// Fail is the number of failures by event id. Transient contains the ids of the events whose failures are transient.
 	Fail      map[string]int
 	Transient []string
-	// HangOn and StopOn are the ids of events whose handler never returns, and whose handler stops the subscription.
+	// HangOn is the id of the event whose handler never returns, and StopOn that of the event whose handler stops the
+	// subscription.
 	HangOn, StopOn string
 	// Snapshot has the address of the listing, the seed of the nkey, and the file of the checkpoint.
 	Snapshot *struct{ URL, NkeySeed, Checkpoint string }
@@ -207,7 +208,7 @@ func snapshotOf(scenario scenario) *events.Snapshot {
 	}
 }
 
-// logLines prints log lines between the others.
+// logLines prints the log lines on standard output, like the other lines.
 type logLines struct{}
 
 func (logLines) Write(line []byte) (int, error) {

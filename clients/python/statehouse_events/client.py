@@ -14,7 +14,7 @@ from nats.aio.client import Client as NatsClient
 from nats.js import JetStreamContext
 
 Renewable = str | Callable[[], str]
-"""A value, or a function that returns the current one: it is called for every connection."""
+"""A value, or a function that is called for every connection and returns the current value."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ Login = UserPassword | Token | NkeySeed | CredentialsFile
 class Tls:
     """Encrypts the connection. A server without TLS is then refused.
 
-    The files are PEM and are read for each connection. Without ``ca_file`` the authorities of the
-    machine apply.
+    The files are PEM and are read for each connection. Without ``ca_file``, the authorities of the
+    machine are trusted.
     """
 
     ca_file: str | Path | None = None
@@ -99,7 +99,8 @@ class _Nats(NatsClient):
         return {}
 
     def _connect_command(self) -> bytes:
-        # Before anything is sent: the client of NATS continues without TLS if the server has none.
+        # TLS is checked before anything is sent, because the client of NATS continues without TLS
+        # if the server has none.
         if self._tls and not self._server_info.get("tls_required"):
             raise nats.errors.SecureConnWantedError
         for name, value in self.login_options().items():
@@ -178,7 +179,7 @@ class Client:
         if self._connection and not self._connection.is_closed:
             return self._connection
         connection = _Nats(self._login, self._tls)
-        # The client of NATS would try without an end and without an error.
+        # Without a timeout, the client of NATS would try forever and raise no error.
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT * len(self._servers)):
                 await connection.connect(

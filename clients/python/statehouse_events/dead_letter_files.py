@@ -19,7 +19,10 @@ from .subscription import FailedEvent
 _EXTENSION = ".json"
 _MAX_ERROR_LENGTH = 1000
 _MAX_NAME_LENGTH = 200
-"""Longest name without its extension. File systems allow 255 bytes; the draft has a longer name."""
+"""The maximum length of a name without its extension.
+
+File systems allow 255 bytes, and the name of a draft has additional parts.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,11 @@ class DeadLetterFiles:
     async def replay(
         self, handlers: Iterable[Handler], otherwise: EventFunction | None = None
     ) -> Replay:
-        """Call the handlers with the stored events, oldest first, and delete those that succeed.
+        """Call the handlers with the stored events, oldest first.
 
-        An event that fails again stays, with the new error, and so does a file that cannot be read,
-        which counts as failed. ``otherwise`` processes events of types without a handler.
+        An event whose handler succeeds is deleted. An event that fails again stays, with the new
+        error. A file that cannot be read also stays and counts as failed. ``otherwise`` processes
+        events of types without a handler.
         """
         known = by_type(handlers)
         found = self._files()
@@ -101,8 +105,8 @@ class DeadLetterFiles:
 def _name_of(event: Event) -> str:
     """Return the name of the file of an event.
 
-    That is its id, or a digest of the event if the publisher was not Statehouse and the id is empty
-    or too long.
+    The name is the event's id, or a digest of the event if the publisher was not Statehouse and the
+    id is empty or too long.
     """
     name = quote(event.id, safe="-_.!~*'()")
     if not name or len(name) > _MAX_NAME_LENGTH:

@@ -67,7 +67,7 @@ class Emitter:
 
 
 def samples() -> list[Event]:
-    """Return the sample of every event in the catalog, by type."""
+    """Return the sample of every event in the catalog, ordered by type."""
     catalog = json.loads(files(__package__).joinpath("samples.json").read_text(encoding="utf-8"))
     return [
         event_from(

@@ -36,7 +36,7 @@ class Event:
     subject: str
     """The id of the changed object."""
     revision: int
-    """Grows with each change of the object. Apply the event only if the stored one is lower."""
+    """Grows with each change. Apply the event only if the stored revision is lower."""
     time: datetime
     """When the change was recorded."""
     traceparent: str | None
@@ -46,7 +46,7 @@ class Event:
     json: str
     """The message; ``decode`` parses it."""
     is_listed: bool = False
-    """Whether the event is part of a snapshot: it says what exists, and is not a change."""
+    """Whether the event comes from the listing: it then describes an object and not a change."""
 
 
 M = TypeVar("M", bound=Message)
@@ -76,7 +76,7 @@ def decode(event: Event, message_type: type[M]) -> M:
 
 
 def by_type(handlers: Iterable[Handler]) -> dict[str, Handler]:
-    """Return the handlers by their type. Two for one type are an error."""
+    """Return the handlers by their type. Raise ValueError if a type has two."""
     result: dict[str, Handler] = {}
     for handler in handlers:
         if handler.type in result:

@@ -36,7 +36,7 @@ class StreamState:
 class Listing:
     """The client of the listing for subscribers.
 
-    Raises ConnectionError if the service does not respond with success.
+    Raises ConnectionError if the status of a response is an error.
     """
 
     def __init__(self, url: str, nkey_seed: Renewable, tls: ssl.SSLContext | None) -> None:
@@ -78,7 +78,7 @@ class Listing:
             raise ConnectionError(f"{url} responded with {error.code}: {text}") from None
 
     def _credential(self, target: str) -> str:
-        """Sign one request with the nkey. The credential is valid once."""
+        """Return a credential for one request, signed with the nkey. It can be used only once."""
         pair = nkeys.from_seed(current(self._nkey_seed).encode())
         now = str(int(time.time()))
         nonce = secrets.token_urlsafe(16)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 
 def int64() -> Any:  # noqa: ANN401 - a field of a data class has the type that it is declared with
-    """Declare a number that JSON contains as a string, because some parsers lose digits of it."""
+    """Declare a number that is a string in JSON, because some parsers lose digits of numbers."""
     return field(default=0, metadata={"is_text": True})
 
 
@@ -17,7 +17,7 @@ class Message:
     """The content of an event."""
 
     TYPE: ClassVar[str] = ""
-    """The type of the event; empty for a message that is only a part of events."""
+    """The type of the event; empty for a message that only occurs inside other messages."""
 
     @classmethod
     def from_json(cls, content: str | bytes) -> Self:
@@ -82,7 +82,7 @@ def _encode(value: object) -> object:
 
 
 def format_time(value: datetime) -> str:
-    """Return a time in the form of JSON, with as many digits as it needs."""
+    """Return a time as in JSON, with 0, 3 or 6 fractional digits as needed."""
     unit = "seconds"
     if value.microsecond:
         unit = "microseconds" if value.microsecond % 1000 else "milliseconds"
@@ -90,7 +90,7 @@ def format_time(value: datetime) -> str:
 
 
 def format_event_time(value: datetime) -> str:
-    """Return the time of an event, which has milliseconds."""
+    """Return the time of an event as in JSON, with milliseconds."""
     return _in_utc(value, "milliseconds")
 
 

@@ -19,13 +19,16 @@ class Checkpoint:
     """What a subscriber has received: everything up to a position in a stream."""
 
     created: str
-    """The stream, by the time of its creation."""
+    """The time at which the stream was created. It identifies the stream."""
     position: int
     """Every event up to this sequence number was handled, or is contained in the snapshot."""
 
 
 class CheckpointStore(Protocol):
-    """Stores the checkpoint of a subscriber: beside its data, so that both are lost together."""
+    """Stores the checkpoint of a subscriber.
+
+    It must be stored beside the subscriber's data, so that both are lost together.
+    """
 
     async def load(self) -> Checkpoint | None:
         """Return the checkpoint; None if there is none."""
@@ -58,8 +61,8 @@ class CheckpointFile:
 class Snapshot:
     """How a subscriber reads what exists, as events.
 
-    That is before it receives the first event, and when the stream was lost or has deleted events
-    that were not received.
+    The subscriber does so before it receives the first event, and when the stream was lost or has
+    deleted events that were not received.
     """
 
     url: str
@@ -67,15 +70,15 @@ class Snapshot:
     nkey_seed: Renewable
     """The seed of the nkey with which the subscriber logs in to NATS."""
     checkpoint: CheckpointStore
-    """Stores what the subscriber has received."""
+    """Stores the subscriber's checkpoint."""
     begin: Callable[[], Awaitable[Callable[[], Awaitable[None]]]]
     """Called before the first event of a snapshot.
 
-    The function that it returns is called after the last one: it deletes what the subscriber has,
-    and was neither in an event of this snapshot nor changed by any event since ``begin``.
+    The function that it returns is called after the last event. That function must delete every
+    object that the subscriber has stored and that no event since ``begin`` has named.
     """
     compare_every: float = 30
-    """Seconds after which the position of the stream is compared with the checkpoint again."""
+    """The seconds between two comparisons of the position of the stream with the checkpoint."""
     tls: ssl.SSLContext | None = None
     """Default: the authorities of the machine."""
 
@@ -102,10 +105,10 @@ class Snapshots:
         self._previous: StreamState | None = None
 
     async def take(self) -> None:
-        """Take a snapshot if the checkpoint does not continue in the stream as it is now."""
+        """Take a snapshot unless the stream still has every event after the checkpoint."""
         self._previous = None
-        # The position is read before the listing: every change that the listing does not contain
-        # follows it.
+        # The position is read before the listing, so every change that the listing does not contain
+        # follows this position.
         stream = await self._listing.stream()
         store = self._options.checkpoint
         if _continues(await store.load(), stream):

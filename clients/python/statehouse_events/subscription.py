@@ -30,17 +30,17 @@ from .snapshot import Snapshot, Snapshots
 CONSUMER_NOT_FOUND = 10014
 DEFAULT_MAX_FAILURES = 8
 ACK_WAIT = 15
-"""Seconds after which an event that a killed replica had received is delivered to another one."""
+"""Seconds after which an event of a killed replica is delivered to another replica."""
 STILL_WORKING_EVERY = 5
 MAX_CAUSES = 10
-"""How many different errors are logged while a subscription is lost."""
+"""The maximum number of different errors that are logged while a subscription is lost."""
 POLL = 5
 """Seconds that a request for the next event waits on the server."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FailedEvent:
-    """An event that has failed ``max_failures`` times."""
+    """An event that has failed at least ``max_failures`` times."""
 
     event: Event
     consumer: str
@@ -66,20 +66,20 @@ async def subscribe(
     stop: asyncio.Event | None = None,
     logger: logging.Logger | None = None,
 ) -> None:
-    """Receive events one at a time until ``stop`` is set, and return after the current event.
+    """Receive events one at a time until ``stop`` is set; then finish the current event and return.
 
     Each event is received at least once, and events of one object in order unless one of them
-    failed. While NATS is unavailable or Statehouse has not created the stream, it waits. Raises
-    ValueError if the subscription is invalid.
+    failed. While NATS is unavailable or Statehouse has not created the stream, the function waits.
+    Raises ValueError if the subscription is invalid.
 
     ``durable`` is the name of the durable consumer: replicas with the same name share the events.
-    ``filter_subject`` is the subjects to receive, with the wildcards of NATS; with a domain it must
-    be the granted filter. ``otherwise`` processes events of types without a handler; without it
-    they are acknowledged. ``dead_letter`` stores an event that has failed ``max_failures`` times;
-    if storing fails too, the event is retried later. Errors for which ``is_transient`` returns true
+    ``filter_subject`` selects the subjects to receive, with the wildcards of NATS; with a domain it
+    must be the granted filter. ``otherwise`` processes events of types without a handler; without
+    it they are acknowledged. ``dead_letter`` stores an event that failed ``max_failures`` times; if
+    storing fails too, the event is retried later. Errors for which ``is_transient`` returns true
     never lead to a dead letter. ``from_now`` makes a new consumer begin at the present; it has no
-    effect with a domain. ``snapshot`` is how the subscriber reads what exists; without it, it
-    receives only what the stream has.
+    effect with a domain. ``snapshot`` is how the subscriber reads what exists; without it, the
+    subscriber receives only what the stream has.
     """
     if not re.fullmatch(r"[A-Za-z0-9_-]+", durable):
         raise ValueError(
@@ -154,7 +154,7 @@ class _Subscription:
     def _lost(self, error: Exception) -> None:
         refused = self.client.refusal()
         text = f"{refused} ({_describe(error)})" if refused else _describe(error)
-        # The first error may be that the connection was closed, and a later one the reason for it.
+        # The first error can be that the connection was closed, and a later one the reason for it.
         if text not in self.causes and len(self.causes) < MAX_CAUSES and not self.stop.is_set():
             self.logger.warning("event subscription lost: %s", text, extra=self._about())
             self.causes.add(text)
@@ -168,7 +168,7 @@ class _Subscription:
         if opened is None:
             return
         stream, messages = opened
-        # Ends if the subscription must be opened again.
+        # This task ends if the subscription must be opened again.
         comparing = asyncio.create_task(self._compare_regularly(stream))
         ending = asyncio.create_task(_first(stopping, comparing))
         try:
@@ -181,7 +181,7 @@ class _Subscription:
                 try:
                     fetched = await _unless(ending, messages.fetch(1, timeout=POLL))
                 except TimeoutError:
-                    # A deleted consumer looks like one without events.
+                    # A deleted consumer causes the same timeout, but then this call raises.
                     await _unless(ending, stream.consumer_info(self._stream(), self.durable))
                     continue
                 for message in fetched or ():
@@ -197,7 +197,10 @@ class _Subscription:
             await asyncio.wait([stopping], timeout=RETRY_DELAY)
 
     async def _compare_regularly(self, stream: JetStreamContext) -> None:
-        """Compare the stream with the checkpoint, and return if a snapshot is necessary."""
+        """Compare the stream with the checkpoint regularly.
+
+        Return if the subscription must be opened again.
+        """
         if not self.snapshots:
             await asyncio.Event().wait()
             return
@@ -223,7 +226,8 @@ class _Subscription:
     async def _handle_listed(self, event: Event) -> None:
         """Handle an event of a snapshot.
 
-        It has the same attempts and the same dead letter as an event of the stream.
+        It is retried and stored as a dead letter under the same conditions as an event of the
+        stream.
         """
         handle = self._handler_of(event)
         failures = 0
@@ -251,7 +255,10 @@ class _Subscription:
         return stream_of(self.filter_subject)
 
     async def _open(self) -> tuple[JetStreamContext, JetStreamContext.PullSubscription]:
-        """Bind to the durable consumer. Without a domain it is created or gets the filter."""
+        """Bind to the durable consumer.
+
+        Without a domain, create a missing consumer and change a different filter.
+        """
         stream = await self.client.jetstream()
         try:
             info = await stream.consumer_info(self._stream(), self.durable)
@@ -355,7 +362,7 @@ T = TypeVar("T")
 
 
 async def _unless(stopping: "asyncio.Task[Any]", work: Awaitable[T]) -> T | None:
-    """Wait for the work; cancel it and return None if the subscription stops before."""
+    """Wait for the work; cancel it and return None if the subscription stops first."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait([task, stopping], return_when=asyncio.FIRST_COMPLETED)

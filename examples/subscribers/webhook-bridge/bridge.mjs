@@ -18,12 +18,14 @@ const url = setting("WEBHOOK_URL");
 const timeoutMs = Number(env.WEBHOOK_TIMEOUT_SECONDS ?? 10) * 1000;
 const deadLetters = deadLetterFiles(env.DEAD_LETTERS ?? "dead-letters");
 
-/** The event is not the cause of the failure: the receiver did not respond, or the secret could not be read. */
+/** A failure that the event has not caused: the webhook is unavailable, or the secret cannot be read. */
 class Unavailable extends Error {
   name = "Unavailable";
 }
 
-/** Reads the key of the signatures for each request, so that a replaced secret is used without a restart. */
+/**
+ * Reads and returns the key of the signatures. Called for each request, so that a new secret is used without a restart.
+ */
 function signingKey() {
   try {
     return Buffer.from(secretFrom("WEBHOOK_SECRET_FILE").replace(/^whsec_/, ""), "base64");
@@ -32,7 +34,7 @@ function signingKey() {
   }
 }
 
-/** Sends an event as CloudEvents in JSON, signed as Standard Webhooks describes. */
+/** Sends an event as a CloudEvent in JSON, signed as Standard Webhooks describes. */
 async function send(event) {
   const { id, source, type, subject, time, revision, organizationId, auth } = event;
   const body = JSON.stringify({
@@ -89,8 +91,8 @@ if (process.argv[2] === "replay") {
     ...{ nats, durable: setting("DURABLE"), filter: setting("FILTER"), logger },
     handlers: {},
     otherwise: send,
-    // While the webhook is unavailable, the event is sent again and again; only an event that it refuses becomes a dead
-    // letter.
+    // While the webhook is unavailable or its secret cannot be read, the event is sent again and again. Only an event
+    // that the webhook refuses becomes a dead letter.
     isTransient: (error) => error instanceof Unavailable,
     maxFailures: Number(env.MAX_FAILURES ?? 8),
     deadLetter: deadLetters.store,

@@ -91,7 +91,8 @@ func or(setting, fallback string) string {
 	return fallback
 }
 
-// isTransient returns whether the database is the cause: everything but a statement that it refuses.
+// isTransient returns false if the event is the cause of an error: for a message that names no workspace, and for an
+// error that the database reports, except errors of the classes below.
 func isTransient(err error) bool {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
@@ -156,7 +157,8 @@ func (table workspaces) remove(ctx context.Context, event events.Event, id, orga
 	return table.apply(ctx, remove, event, id, organization, nil)
 }
 
-// apply marks the row as named, even if the event is not newer, in the same transaction.
+// apply executes a statement. In the same transaction it records that an event has named the workspace, even if the
+// event was not newer.
 func (table workspaces) apply(ctx context.Context, statement string, event events.Event, id, organization string, value *string) error {
 	if id == "" {
 		return fmt.Errorf("%w: it names no workspace", errMessage)
@@ -169,7 +171,8 @@ func (table workspaces) apply(ctx context.Context, statement string, event event
 	return table.database.SendBatch(ctx, &batch).Close()
 }
 
-// begin returns the function that deletes the workspaces that no event has named since.
+// begin returns the function that deletes the rows of workspaces that no event has named since begin was called. The
+// rows of deleted workspaces remain.
 func (table workspaces) begin(ctx context.Context) (func(context.Context) error, error) {
 	var since time.Time
 	if err := table.database.QueryRow(ctx, "select clock_timestamp()").Scan(&since); err != nil {
