@@ -19,7 +19,7 @@ export interface App {
 }
 
 export interface Settings {
-  /** The subscribers to events that the configuration declares. */
+  /** The subscribers that EVENT_SUBSCRIBERS declares. */
   subscribers: readonly Subscriber[];
   /** The maximum lifetime of new tokens, in days; undefined if it is not limited. */
   maxTokenDays: number | undefined;

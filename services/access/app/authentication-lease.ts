@@ -9,8 +9,9 @@ import type { AuthenticationLeaseStore, HeldLease } from "../store/authenticatio
  */
 export interface AuthenticationLeases {
   /**
-   * Grants or renews a lease. Returns when something has changed since the position, or after a third of the lease. If
-   * something has changed, a renewal does not extend the lease.
+   * Grants or renews a lease. A grant returns at once. A renewal returns when something has changed since the position,
+   * or after a third of the lease, but after two seconds at the latest. It extends the lease only if nothing had
+   * changed when the request arrived.
    */
   renew(request: LeaseRequest): Promise<Lease>;
   giveBack(holder: string): Promise<void>;
@@ -39,14 +40,15 @@ export interface Lease {
 }
 
 export interface AuthenticationLeaseOptions {
-  /** The longest lease to grant, in ms; 0 for none. */
+  /** The longest lease to grant, in ms. If it is 0, no leases are granted. */
   maxLeaseMs: number;
   /** A clock that only grows, in ms. Default: the clock of the process. */
   monotonic?: () => number;
 }
 
 /**
- * The interval, in ms, at which a process polls the database for other processes' changes while any lease holder waits.
+ * The interval, in ms, at which this process polls the database for the changes of other processes, while a renewal
+ * waits in this process.
  */
 const LOOK_MS = 20;
 /**
@@ -101,7 +103,10 @@ export function createAuthenticationLeases(
     return true;
   };
 
-  /** Returns whether the table contains every lease that has not ended. */
+  /**
+   * Returns whether it is certain that the table of leases contains every lease that has not ended. After a start or a
+   * restore of the database server, it is certain once even the longest lease must have ended; this is then recorded.
+   */
   const isComplete = async (database: string, known: boolean): Promise<boolean> => {
     if (known || maxLeaseMs === 0) return true;
     if (seenFor(database, 0) < endOf(maxLeaseMs)) return false;
@@ -110,7 +115,7 @@ export function createAuthenticationLeases(
     return true;
   };
 
-  /** Polls the database for changes made by other processes, as long as any lease holder in this process is waiting. */
+  /** Polls the database for changes made by other processes, as long as any renewal waits in this process. */
   const lookForChanges = async (): Promise<void> => {
     if (looking) return;
     looking = true;
@@ -130,7 +135,7 @@ export function createAuthenticationLeases(
   const nextChange = async (signal: Promise<void>, waitMs: number): Promise<void> => {
     waiting++;
     const over = new AbortController();
-    // If the database is unavailable, the holder waits until its time limit, and its next request fails.
+    // If the database is unavailable, the renewal waits until its time limit, and its next query fails.
     lookForChanges().catch(() => {});
     try {
       await Promise.race([
@@ -151,12 +156,13 @@ export function createAuthenticationLeases(
         const granted = await store.grant(holder, leaseMs);
         return granted === undefined ? NONE : { leaseMs, position: granted, changed: true };
       }
-      // The promise is created before the query, so that no change between the two is missed.
+      // The promise is created before the query, so that a change after the query cannot be missed.
       const signal = changes.next();
       const renewed = await store.renew(holder, position);
       if (!renewed) return NONE;
       renewals.notify();
-      // Changes wait for the duration in the row. The replica that granted the lease can have a different maximum.
+      // The holder must not use the lease for longer than the row says, because changes wait for that long. The replica
+      // that granted the lease can have a different maximum.
       const lease = { ...renewed, leaseMs: Math.min(leaseMs, renewed.leaseMs) };
       if (lease.changed) return lease;
       await nextChange(signal, Math.min(lease.leaseMs / 3, LONGEST_WAIT_MS));
@@ -180,8 +186,8 @@ export function createAuthenticationLeases(
         );
         const complete = await isComplete(found.database, found.known);
         if (complete && ended.every((one) => one)) break;
-        // Wakes the holders whose renewals wait in this process, because they need not wait for its next poll. A
-        // renewal that arrives later runs its own query.
+        // Ends the renewals that wait in this process, so that they do not wait for its next poll. A renewal that
+        // arrives later runs its own query.
         if (attempt === 0) changes.notify();
         const left = remainingMs();
         if (left !== undefined && left <= 0) throw holdersSilent();

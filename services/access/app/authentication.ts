@@ -20,8 +20,9 @@ export interface AuthenticatedPrincipal {
 }
 
 /**
- * Returns the principal of a token, which can be a run token. Throws `unauthenticated`, and counts the failure for the
- * address of the gateway's client in the audit trail. The state service records the failures of its own clients.
+ * Returns the principal of a token, which can be a run token. Throws `unauthenticated`; if the gateway called, also
+ * counts the failure in the audit trail, under the address of the gateway's client. The state service records the
+ * failures of its own clients.
  */
 export async function signIn(
   app: App,
@@ -70,8 +71,8 @@ export async function authenticateTokenId(
 }
 
 /**
- * Returns the principals of several tokens like `signIn`. For an invalid token, returns undefined and counts the
- * failure.
+ * Returns the principals of several tokens, in the order of the tokens. For an invalid token, returns undefined and
+ * counts the failure, as `signIn` does.
  */
 export async function batchSignIn(
   app: App,

@@ -20,8 +20,8 @@ export function grantsIn(caller: Caller, organizationId: OrganizationId): Organi
 }
 
 /**
- * Returns the values that decide which teams of an organization the principal sees; undefined if the principal does not
- * belong to the organization.
+ * Returns the values that decide which teams of an organization the principal sees. Returns undefined if the principal
+ * does not belong to the organization, or if it is a user and the organization does not accept user tokens.
  */
 export function teamViewerIn(
   grants: Grants,
@@ -35,14 +35,14 @@ export function teamViewerIn(
 }
 
 /**
- * Returns whether the organization does not accept the caller's token. The calling user can nevertheless be a member of
- * the organization.
+ * Returns whether the organization does not accept the caller's token because of the token's lifetime. The calling user
+ * can nevertheless be a member of the organization.
  */
 export const isWithheld = (caller: Caller, organizationId: OrganizationId): boolean =>
   caller.kind === "principal" &&
   withheldOrganizations(caller.principal.versions).includes(organizationId);
 
-/** Returns the organizations that do not accept the caller's token. */
+/** Returns the organizations that do not accept the caller's token because of its type or its lifetime. */
 export function organizationsRefusing(caller: Caller): string[] {
   if (caller.kind !== "principal") return [];
   const refused = [...caller.grants.organizations.values()].filter(({ refused }) => refused);

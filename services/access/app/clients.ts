@@ -16,8 +16,8 @@ export interface WorkspacesClient {
   /** Throws `notFound`. */
   placementOfWorkspace(workspaceId: WorkspaceId): Promise<Placement>;
   /**
-   * Returns the organization of a run, and the runner that has reported the run. The run need not have been reported
-   * yet. Throws `notFound`, and a conflict if the run has ended or belongs to another workspace.
+   * Returns the organization of a run, and the runner that has reported the run; the runner is null if the run has not
+   * been reported yet. Throws `notFound`, and throws a conflict if the run has ended or belongs to another workspace.
    */
   placeRun(run: { runId: RunId; workspaceId: WorkspaceId }): Promise<{
     organizationId: OrganizationId;

@@ -18,8 +18,8 @@ export interface EffectivePermission {
 
 /**
  * Returns each action that the principal may perform on the workspace, with the grants that allow it. Throws `notFound`
- * if the caller may not manage the workspace's teams, or if the principal has no access to the workspace's
- * organization. Throws `badRequest` if the request names no principal.
+ * if the caller is not allowed to manage the workspace's teams, or if the principal has no access to the workspace's
+ * organization. Throws `badRequest` if `principal` is undefined.
  */
 export async function listWorkspacePermissions(
   app: App,
@@ -39,7 +39,7 @@ export async function listWorkspacePermissions(
   const grants = await app.reads.grants.find(principal);
   const organization = grants?.organizations.get(target.organizationId);
   if (!organization) throw principalNotFound();
-  // The organization does not accept the tokens of this principal.
+  // The organization does not accept user tokens, and the principal is a user.
   if (organization.refused) return [];
   const targets = [target.projectId, target.workspaceId];
   const teams = await app.reads.grants.listOfTeams(organization.teamIds, targets);

@@ -18,7 +18,7 @@ const findGrants = (app: App, { type, id }: PrincipalId): Promise<Grants | undef
 
 /** Asks whether a principal may perform at least one of several actions on a target. */
 export interface ActionCheck {
-  /** Undefined if the caller runs a newer release and sent a type of principal that is unknown in this one. */
+  /** Undefined if the caller runs a newer release and sent a type of principal that is unknown in this release. */
   principal: PrincipalId | undefined;
   target: Target;
   actions: readonly Action[];

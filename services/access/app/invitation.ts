@@ -16,10 +16,11 @@ import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
 
 /**
- * Transfers all invitations of an address to the calling user. The address must be the caller's unconfirmed address,
- * and the secret must be the secret of one of these invitations: it proves that the caller owns the address. Does not
- * accept the invitations. Returns the caller's membership in the organization of that invitation. Throws `notFound`
- * without revealing the reason.
+ * Transfers to the calling user all invitations of the e-mail address to which the invitation `id` was sent, and
+ * confirms the address. The address must be the caller's unconfirmed address, and `secret` must be the secret of that
+ * invitation: it proves that the caller owns the address. Changes nothing if the invitation is already the caller's.
+ * Does not accept the invitations. Returns the id of the caller's membership in the organization of that invitation.
+ * Throws `addressInvitedMeanwhile`, and `notFound` for every other reason, which the response must not reveal.
  */
 export async function claimInvitations(
   app: App,
@@ -52,7 +53,10 @@ export async function claimInvitations(
   });
 }
 
-/** Locks the organizations of a user, in the order of their ids. Must be called before the user's own row is locked. */
+/**
+ * Locks the rows of a user's organizations, in the order of their ids, and returns the organizations. Must be called
+ * before the user's own row is locked.
+ */
 export async function lockOrganizationsOf(
   tx: Tx,
   userId: UserId,
@@ -65,9 +69,9 @@ export async function lockOrganizationsOf(
 }
 
 /**
- * Moves the invitations of a placeholder user to a user, and deletes the placeholder. The calling function has locked
- * the organizations of the placeholder. Throws `addressInvitedMeanwhile` if the placeholder has received another
- * invitation since.
+ * Moves the invitations of a placeholder user to a user, and deletes the placeholder. The calling function must have
+ * locked the rows of the placeholder and of its organizations. Throws `addressInvitedMeanwhile` if the placeholder has
+ * received another invitation since then.
  */
 export async function adoptInvitations(
   tx: Tx,
@@ -86,8 +90,8 @@ export async function adoptInvitations(
 }
 
 /**
- * Moves an invitation and its team memberships to a user. If the user already belongs to the organization, deletes them
- * instead: they were not meant for a member.
+ * Moves an invitation and its team memberships to a user. If the user already belongs to the organization, deletes the
+ * invitation and its team memberships instead, because an invitation must not add an existing member to teams.
  */
 async function moveInvitation(
   tx: Tx,

@@ -39,7 +39,10 @@ import {
 import { claimInvitations } from "./invitation.ts";
 import { authorizeTeam, getTeam, refuseWithoutOwner } from "./team.ts";
 
-/** A membership with those of its values that the caller may see: the address and the teams. */
+/**
+ * A membership with the e-mail address of its user, if the caller may see the address, and with the teams that the
+ * caller may see.
+ */
 export interface VisibleMembership {
   membership: OrganizationMembership;
   email: string | undefined;
@@ -67,7 +70,7 @@ const visibleTo =
  * Invites a user by e-mail address and adds the user to teams. Throws:
  * - `notFound` for an unknown organization or team
  * - `forbidden`
- * - `invalid` for an invalid address, or a user who is already invited or a member
+ * - `invalid` for an invalid e-mail address, or a user who is already invited or a member
  */
 export async function createOrganizationMembership(
   app: App,
@@ -111,7 +114,8 @@ export async function createOrganizationMembership(
 }
 
 /**
- * Returns a membership. Members of the organization and the invited user may read it; all others receive `notFound`.
+ * Returns a membership. Members of the organization and the invited user may read the membership; for all other
+ * callers, throws `notFound`.
  */
 export async function getOrganizationMembership(
   app: App,
@@ -191,9 +195,9 @@ export async function batchGetOrganizationMemberships(
 }
 
 /**
- * Accepts an invitation. The caller must be the invited user, or a user whose unconfirmed address is the invited one
- * and who sends the secret from the invitation's mail: the invitation is then transferred to that user first. A repeat
- * changes nothing. Throws `notFound` for other callers.
+ * Accepts an invitation. The caller must be the invited user, or a user whose unconfirmed e-mail address is the invited
+ * one and who sends the secret from the invitation's mail: the invitation is then first transferred to that user.
+ * Repeating the call changes nothing. Throws `notFound` for all other callers, and `addressInvitedMeanwhile`.
  */
 export async function acceptOrganizationMembership(
   app: App,
@@ -250,7 +254,7 @@ export const deleteOrganizationMembership = (
     touch(await tx.users.getForUpdate(userId), at);
     for (const member of await tx.teamMembers.ofUser(organizationId, userId)) {
       const team = await tx.teams.get(member.teamId);
-      // A caller that may not manage the owners team must not remove an owner by deleting the membership.
+      // A caller that is not allowed to manage the owners team must not remove an owner by deleting the membership.
       if (team.owners && !own) authorizeTeam(caller, "manage-members", team);
       await tx.teamMembers.remove(member);
       await refuseWithoutOwner(tx, team);
@@ -261,7 +265,7 @@ export const deleteOrganizationMembership = (
   });
 
 /**
- * Throws if the organization does not accept the calling user's token. Called only for the caller's own membership. All
+ * Throws if the organization does not accept the calling user's token. Called only for the caller's own membership: all
  * other memberships are authorized through grants, which already depend on the token.
  */
 function refuseToken(caller: Caller, organizationId: OrganizationId): void {
@@ -272,8 +276,8 @@ function refuseToken(caller: Caller, organizationId: OrganizationId): void {
 }
 
 /**
- * Returns the user with this address, locked. If there is none, creates a placeholder user, which becomes a full user
- * when an administrator creates a user with this address.
+ * Returns the user with this e-mail address and locks the user's row. If there is no such user, creates a placeholder
+ * user, which becomes a full user when an administrator creates a user with this address.
  */
 async function userInvitedAs(tx: Tx, email: string, at: Date): Promise<User> {
   const known = await tx.users.findByEmailForUpdate(email);

@@ -42,7 +42,10 @@ export const createOrganizationToken = (
     return createToken(app, tx, caller, owner, input);
   });
 
-/** Returns the token of a slot. Throws `notFound` (also if the slot has no token) or `forbidden`. */
+/**
+ * Returns the token of a slot. Throws `notFound`, `forbidden` or `badRequest`; also throws `notFound` if the slot has
+ * no token.
+ */
 export async function getOrganizationToken(
   app: App,
   caller: Caller,
@@ -54,7 +57,7 @@ export async function getOrganizationToken(
   return token;
 }
 
-/** Revokes the token of a slot. Throws `notFound` or `forbidden`. */
+/** Revokes the token of a slot. Throws the same errors as `getOrganizationToken`. */
 export const deleteOrganizationToken = (
   app: App,
   caller: Caller,
@@ -68,7 +71,7 @@ export const deleteOrganizationToken = (
     await removeToken(app, tx, token);
   });
 
-/** Parses a slot. Throws `badRequest`. */
+/** Parses the name of a slot; an empty name means `plain`. Throws `badRequest`. */
 function slotOf(name: string): Slot {
   const slot = organizationSlots.find((known) => known === (name || "plain"));
   if (!slot) throw unknownTokenSlot();

@@ -31,8 +31,8 @@ export interface ProvisionOrganization extends OrganizationSettings {
 /**
  * Creates an organization's row with its settings, and its owners team with the creator as a member. Returns the team's
  * id. The team and the settings are stored in one commit, so that a token that the settings exclude is never accepted.
- * A repeat changes neither the team nor its members, even if it names another creator. Throws `notFound` for an unknown
- * creator.
+ * A repeat stores newer settings, but changes neither the team nor its members, even if it names another creator.
+ * Throws `notFound` for an unknown creator.
  */
 export const provisionOrganization = (
   app: App,

@@ -26,8 +26,8 @@ export async function authenticateRun(app: App, secret: string): Promise<Authent
 }
 
 /**
- * Returns the grants of a run, all of which are on its own workspace. Returns undefined if the run is unknown or has
- * ended.
+ * Returns the grants of a run, all of which are on the run's workspace. Returns undefined if no token was created for
+ * the run, if all its tokens have expired, or if the run has ended.
  */
 export async function findRunGrants(app: App, runId: string): Promise<Grants | undefined> {
   const bound = await app.reads.runTokens.findBinding(runId, app.now());
@@ -52,7 +52,8 @@ export async function findRunGrants(app: App, runId: string): Promise<Grants | u
 
 /**
  * Creates a token for a run. The run need not have been reported yet. Only this response contains the secret. Throws
- * `notFound` for an unknown workspace, and a conflict if the run has ended or belongs to another workspace or runner.
+ * `forbidden` if the caller is not a service, `notFound` for an unknown workspace, and a conflict if the run has ended
+ * or belongs to another workspace or runner.
  */
 export async function createRunToken(
   app: App,
@@ -141,7 +142,8 @@ const endRuns = (app: App, runIds: readonly RunId[]): Promise<void> =>
 /**
  * Deletes the tokens of a run that ended while its token was created, and throws. The event of the run's end may have
  * been processed before the token existed, so the run is checked again after the commit. This is sufficient because the
- * workspaces service commits the end of a run before it publishes the event.
+ * workspaces service commits the end of a run before it publishes the event. If the workspaces service is unavailable,
+ * throws and deletes no tokens.
  */
 async function endIfRunHasEnded(
   app: App,

@@ -55,8 +55,8 @@ const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Pr
     : { organizationId: await app.workspaces.organizationOfProject(targetId), projectId: targetId };
 
 /**
- * Returns the placement of an existing grant's target. Calls the workspaces service only for workspaces, because they
- * can move to another project. A project's organization never changes.
+ * Returns the placement of an existing grant's target. Calls the workspaces service only if the target is a workspace,
+ * because a workspace can move to another project. A project's organization never changes.
  */
 async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
   const target = targetOf(grant);
@@ -66,9 +66,9 @@ async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
 
 /**
  * Returns which teams' grants on a target the caller sees:
- * - Callers that may manage the grants see those of all teams.
- * - Callers that may read a project's teams see those of their own teams and of teams that are not secret.
- * - All other callers see those of their own teams.
+ * - Callers that may manage the target's teams see the grants of all teams.
+ * - Callers that may read a project's teams see the grants of their own teams and of teams that are not secret.
+ * - All other callers see the grants of their own teams.
  */
 function visibleTeams(caller: Caller, targetType: TargetType, place: Place): VisibleTeams {
   const grants = grantsOf(caller);
@@ -80,7 +80,8 @@ function visibleTeams(caller: Caller, targetType: TargetType, place: Place): Vis
 
 /**
  * Gives a team access to a project or workspace of its organization. Throws:
- * - `notFound` for an unknown team or target, and for callers that may not manage the target's teams
+ * - `notFound` for an unknown team or target, and for callers that are not allowed to read the target
+ * - `forbidden` for callers that may read the target, but are not allowed to manage its teams
  * - `invalid` for an unknown level or permission, and for a team that already has access
  */
 export async function createTeamAccess(
@@ -193,7 +194,10 @@ export async function getTeamAccess(
   return toView(teamAccess);
 }
 
-/** Returns the grants on a target that the caller sees. Throws `notFound` if the caller may not read the target. */
+/**
+ * Returns the grants on a target that the caller sees. Throws `notFound` if the caller is not allowed to read the
+ * target.
+ */
 export async function listTeamAccess(
   app: App,
   caller: Caller,
@@ -207,8 +211,8 @@ export async function listTeamAccess(
 }
 
 /**
- * Changes the level and permissions of a grant. Throws `notFound` if the caller may not manage the target's teams, and
- * `invalid` if the level or a permission is invalid.
+ * Changes the level and permissions of a grant. Throws `notFound` if the grant is unknown or the caller is not allowed
+ * to manage the target's teams, and `invalid` if the level or a permission is invalid.
  */
 export const updateTeamAccess = (
   app: App,
@@ -235,7 +239,9 @@ export const updateTeamAccess = (
     return toView(teamAccess);
   });
 
-/** Deletes a grant. Throws `notFound` for callers that may not manage the target's teams. */
+/**
+ * Deletes a grant. Throws `notFound` if the grant is unknown or the caller is not allowed to manage the target's teams.
+ */
 export const deleteTeamAccess = (
   app: App,
   caller: Caller,

@@ -25,8 +25,8 @@ export interface NamedUsers {
 }
 
 /**
- * Adds members of the organization to a team. Repeating the call changes nothing. Throws `notFound` for an unknown team
- * or a user who is not a member of the organization, and `forbidden`.
+ * Adds members of the organization or invited users to a team. Repeating the call changes nothing. Throws `forbidden`,
+ * and `notFound` for an unknown team or a user who is neither a member of the organization nor invited.
  */
 export const addTeamMembers = (
   app: App,
@@ -49,7 +49,7 @@ export const addTeamMembers = (
 
 /**
  * Removes members from a team. Users who are not members of the team are ignored. Throws the same errors as
- * `addTeamMembers`, and the conflict `last_owner` if the owners team would have no member.
+ * `addTeamMembers`, and the conflict `last_owner` if the owners team would have no active member.
  */
 export const removeTeamMembers = (
   app: App,
@@ -71,8 +71,8 @@ export const removeTeamMembers = (
   });
 
 /**
- * Adds a user to a team and makes the user a member of the organization. Only services call it. Repeating the call
- * changes nothing. Throws `notFound`.
+ * Adds a user to a team. A user who is neither a member of the organization nor invited becomes an active member. Only
+ * services call this function. Repeating the call changes nothing. Throws `notFound`.
  */
 export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
@@ -98,8 +98,8 @@ export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Pr
   });
 
 /**
- * Removes a user from a team. Only services call it. Repeating the call changes nothing. Throws `notFound` or the
- * conflict `last_owner`.
+ * Removes a user from a team. Only services call this function. Repeating the call changes nothing. Throws `notFound`
+ * or the conflict `last_owner`.
  */
 export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
@@ -114,7 +114,10 @@ export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput):
     await tx.record(teamMemberRemoved(member, touch(organization, at)));
   });
 
-/** Returns the ids of the named users. Throws `notFound` if one of them is not a member of the organization. */
+/**
+ * Returns the ids of the named users. Throws `notFound` if one of them is neither a member of the organization nor
+ * invited, or is invited and named by username.
+ */
 async function idsOfNamed(
   tx: Tx,
   organizationId: OrganizationId,

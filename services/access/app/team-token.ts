@@ -25,8 +25,8 @@ const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): Tok
 
 /**
  * Creates a token that authenticates a team. If `defaultToken` is true or the description is absent, the token becomes
- * the team's default token and replaces the previous one. Otherwise it is an additional token. Throws `notFound`,
- * `forbidden`, or `invalid`, for example if another additional token has the same description.
+ * the team's default token and replaces the previous one. Otherwise it is an additional token. Throws `notFound` and
+ * `forbidden`, and throws `invalid`, for example, if another additional token of the team has the same description.
  */
 export const createTeamToken = (
   app: App,
@@ -52,7 +52,7 @@ export const createTeamToken = (
     return createToken(app, tx, caller, owner, input);
   });
 
-/** Returns the team's default token. Throws `notFound` for callers that may not manage it. */
+/** Returns the team's default token. Throws `notFound` or `forbidden`. */
 export const getTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<Token> =>
   app.transaction(async (tx) => {
     const team = await tx.teams.get(teamId);
@@ -73,8 +73,8 @@ export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promi
   });
 
 /**
- * Returns the tokens of an organization's teams that the caller may manage. Throws `notFound` if the caller does not
- * belong to the organization.
+ * Returns a page of those tokens of an organization's teams that the caller may manage. Throws `notFound` if the caller
+ * does not belong to the organization.
  */
 export async function listTeamTokens(
   app: App,
@@ -86,7 +86,7 @@ export async function listTeamTokens(
   const viewer = {
     owner,
     teamIds,
-    // Only users are members of a team. A team token therefore cannot create further tokens of its team.
+    // Only users are members of a team. A team token therefore does not manage the tokens of its team as a member.
     trustedMember: grants.principal.type === "user",
     managesTeams: allowed(grants, "organization:manage-teams", { organizationId }),
     seesSecretTeams: allowed(grants, "organization:read-secret-teams", { organizationId }),
@@ -96,7 +96,7 @@ export async function listTeamTokens(
 
 /**
  * Revokes tokens of an organization's teams. If one of them does not belong to a team of the organization, or the
- * caller may not manage it, revokes none and throws `notFound`.
+ * caller is not allowed to manage it, revokes none and throws `notFound`.
  */
 export const deleteTeamTokens = (
   app: App,
@@ -106,7 +106,7 @@ export const deleteTeamTokens = (
   app.transaction(async (tx) => {
     authorize(caller, "organization:read", { organizationId }, "organization");
     await tx.organizations.getForUpdate(organizationId);
-    // All transactions lock tokens in the same order, to prevent deadlocks.
+    // The tokens are locked in the order of their ids, as in all transactions, to prevent deadlocks.
     for (const id of [...new Set(tokenIds)].toSorted()) {
       const token = await getManagedToken(tx, caller, id);
       if (token.teamId === null || token.organizationId !== organizationId) throw tokenNotFound();

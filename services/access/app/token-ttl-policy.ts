@@ -28,9 +28,9 @@ export const listTokenTtlPolicies = (
   });
 
 /**
- * Changes the maximum lifetimes in the request, and returns the policies of all types. They immediately apply to
- * existing tokens too, because the organization's new version makes all cached grants obsolete. Throws `notFound`,
- * `forbidden` or `invalid`.
+ * Sets the maximum lifetimes that the request contains, and returns the policies of all types. The lifetimes
+ * immediately apply to existing tokens too, because the organization's new version makes all cached grants obsolete.
+ * Throws `notFound`, `forbidden` or `invalid`.
  */
 export const updateTokenTtlPolicies = (
   app: App,
@@ -49,7 +49,8 @@ export const updateTokenTtlPolicies = (
     const given = applyTokenTtlPolicies(policies, tokenTtlPolicies, { problems, now });
     problems.throwIfAny();
     for (const policy of given) {
-      // Recorded here, because a policy without a row has no changed columns from which the change could be derived.
+      // The change is noted here, because a policy without a row has no changed columns from which the change could be
+      // derived.
       tx.noteChange(policy, "maxTtlMs");
       await tx.tokenTtlPolicies.save(policy);
       await tx.record(tokenTtlPolicyUpdated(policy, touch(organization, now)));

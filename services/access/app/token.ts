@@ -35,8 +35,9 @@ export interface TokenInput {
 export type TokenOwner = Pick<Token, "type" | "userId" | "teamId" | "organizationId" | "slot">;
 
 /**
- * Creates a token. In a slot for one token it replaces the previous token. The calling function must hold the lock on
- * the organization's row, because every change of a slot locks that row. Throws `invalid`.
+ * Creates a token. In a slot that can have only one token, the new token replaces the previous one. Unless the owner is
+ * a user, the calling function must hold the lock on the organization's row, because every change of a slot locks that
+ * row. Throws `invalid`.
  */
 export async function createToken(
   app: App,
@@ -78,7 +79,8 @@ export async function createToken(
 }
 
 /**
- * Returns the maximum lifetime of tokens of this type, in ms; undefined if the organization does not limit lifetimes.
+ * Returns the maximum lifetime of the owner's tokens, in ms; undefined for a user, and for an organization that does
+ * not limit lifetimes.
  */
 async function findMaxTtlMs(tx: Tx, owner: TokenOwner): Promise<bigint | undefined> {
   if (!owner.organizationId) return undefined;
@@ -88,7 +90,7 @@ async function findMaxTtlMs(tx: Tx, owner: TokenOwner): Promise<bigint | undefin
   return policies.find(({ tokenType }) => tokenType === limitedType(owner))?.maxTtlMs;
 }
 
-/** Revokes a token. Does not authorize the caller: the calling function has done so. */
+/** Revokes a token. Does not authorize the caller: the calling function must have done so. */
 export async function removeToken(app: App, tx: Tx, token: Token): Promise<void> {
   await tx.tokens.remove(token);
   await tx.record(tokenDeleted(token, nextVersion(token.revision, app.now())));
@@ -103,8 +105,8 @@ export const deleteToken = (app: App, caller: Caller, id: TokenId): Promise<void
   app.transaction(async (tx) => removeToken(app, tx, await getManagedToken(tx, caller, id)));
 
 /**
- * Returns a token that the caller may manage. Throws `notFound` instead of `forbidden` for other callers, so that they
- * do not learn whether the token exists.
+ * Locks and returns a token that the caller may manage. Throws `notFound` instead of `forbidden` for other callers, so
+ * that they do not learn whether the token exists.
  */
 export async function getManagedToken(tx: Tx, caller: Caller, id: TokenId): Promise<Token> {
   const token = await tx.tokens.getForUpdate(id);

@@ -18,7 +18,7 @@ const ofUser = (userId: UserId): TokenOwner => ({
 
 /**
  * Creates a user token. Users can create their own tokens; services can create tokens of any user. Throws `notFound` if
- * a user names another user, and `invalid` if a field is invalid.
+ * the user is unknown or if a caller that is not a service names another user, and `invalid` if a field is invalid.
  */
 export async function createUserToken(
   app: App,

@@ -47,8 +47,8 @@ export interface CreateUser {
 }
 
 /**
- * Creates a user. If a placeholder user was invited with this address, the placeholder becomes the user. Throws
- * `invalid` if the name or address is invalid or taken, and `notFound` for callers that are not administrators.
+ * Creates a user. If this e-mail address was invited, its placeholder user becomes the user. Throws `invalid` if the
+ * name or address is invalid or taken, and `notFound` for callers that are not administrators.
  */
 export const createUser = (app: App, caller: Caller, input: CreateUser): Promise<User> =>
   app.transaction(async (tx) => {
@@ -71,8 +71,8 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
   });
 
 /**
- * Makes a user an administrator if the installation has none, and creates the user if necessary. Returns undefined if
- * the installation already has an administrator. Throws `invalid`.
+ * Makes the user with this name an administrator if the installation has no active administrator, and creates the user
+ * if necessary. Returns undefined if the installation already has an active administrator. Throws `invalid`.
  */
 export async function ensureAdministrator(
   app: App,
@@ -103,8 +103,8 @@ export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
 }
 
 /**
- * Changes the calling user's name, and stores a new address as unconfirmed. The response does not depend on whether
- * another user has the address. Throws `invalid`.
+ * Changes the calling user's name, and stores a new e-mail address as unconfirmed. The response does not depend on
+ * whether another user has the address. Throws `invalid`, and throws `notFound` for callers that are not users.
  */
 export const updateCurrentUser = (
   app: App,
@@ -126,8 +126,8 @@ export const updateCurrentUser = (
   });
 
 /**
- * Sets a user's confirmed address, and transfers to the user the invitations that were sent to this address. Throws
- * `notFound`, and `invalid` if the address is invalid or taken.
+ * Sets a user's confirmed e-mail address, and transfers to the user the invitations that were sent to this address.
+ * Throws `notFound` or `addressInvitedMeanwhile`, and throws `invalid` if the address is invalid or taken.
  */
 export const setUserEmail = (
   app: App,
@@ -154,7 +154,7 @@ export const setUserEmail = (
     return user;
   });
 
-/** Returns a user who shares an organization with the caller. Throws `notFound`. */
+/** Returns the calling user, or a user who shares an organization with the caller. Throws `notFound`. */
 export async function getUser(app: App, caller: Caller, id: UserId): Promise<User> {
   const [user] = await batchGetUsers(app, caller, [id]);
   if (!user) throw userNotFound();
@@ -188,9 +188,9 @@ export const setUserAdministrator = (
   });
 
 /**
- * Returns the users among `ids` who share an organization with the caller, including the caller. A user's address is
- * empty unless the caller may manage the memberships of an organization that both belong to. The name is empty while
- * all invitations of the user are pending.
+ * Returns the users among `ids` who share an organization with the caller, including the caller. Another user's e-mail
+ * address is empty unless the caller may manage the memberships of an organization to which both belong. Another user's
+ * name is empty unless the user has accepted the membership of an organization to which both belong.
  */
 export async function batchGetUsers(
   app: App,
@@ -249,8 +249,8 @@ const changeUser = (
 ): Promise<User> =>
   app.transaction(async (tx) => {
     requireAdministratorUnlessService(caller);
-    // The administrators are locked in the order of their ids and before the user's own row, so that two administrators
-    // cannot remove each other concurrently.
+    // The rows of all active administrators are locked, in the order of their ids and before the user's own row, so
+    // that concurrent calls cannot together remove the last administrators.
     const administrators = await tx.users.lockAdministrators();
     const user = await tx.users.getForUpdate(id);
     const before = { ...user };
@@ -280,7 +280,8 @@ async function refuseProblems(
   checkUser(input, problems);
   const taken = await tx.users.taken(
     isUsername(input.username) ? input.username : null,
-    // An unconfirmed address is not compared with the addresses of other users, because the response would reveal them.
+    // An unconfirmed address is not compared with the addresses of other users, because the response would reveal
+    // whether another user has the address.
     self === undefined && isEmail(input.email) ? input.email : null,
     self?.id,
   );

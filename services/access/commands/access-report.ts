@@ -40,7 +40,7 @@ interface Grant {
   targetType: "project" | "workspace";
   targetId: string;
   access: string;
-  /** The permissions of a custom grant that differ from its defaults. */
+  /** The stored permissions of a custom grant; empty for any other access level. */
   permissions: Readonly<Record<string, unknown>>;
   since: Date;
 }
@@ -125,8 +125,8 @@ const runs = `
   where r.organization_id = $1 group by r.id order by r.id`;
 
 /**
- * Returns the current access report of an organization; undefined if it does not exist. Reads each table with one
- * statement.
+ * Returns the current access report of an organization; undefined if the organization does not exist. Reads each part
+ * of the report with one statement.
  */
 export async function readAccess(
   { query }: Pick<Database, "query">,

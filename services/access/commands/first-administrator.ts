@@ -10,7 +10,10 @@ export const firstAdministratorSettings = configSchema.pick({
   AUTHENTICATION_LEASE_SECONDS: true,
 });
 
-/** Creates the administrator that FIRST_ADMIN_USERNAME and FIRST_ADMIN_EMAIL name, if the installation has none. */
+/**
+ * Makes the user that FIRST_ADMIN_USERNAME names an administrator if the installation has no active administrator. If
+ * the user does not exist, creates the user with the e-mail address FIRST_ADMIN_EMAIL.
+ */
 export async function createFirstAdministrator(
   url: string,
   print: (line: string) => void,

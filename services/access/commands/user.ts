@@ -17,7 +17,7 @@ import { openOperatorApp, operator } from "./operator.ts";
 export const userActions = `Actions:
   create         creates the user with this e-mail address
   set-email      sets the user's e-mail address and marks it as confirmed
-  token          creates a token of the user and prints it, once
+  token          creates a token of the user and prints its secret, which cannot be printed again
   suspend        suspends the user, whose tokens then fail at once
   unsuspend      ends the suspension
   grant-admin    makes the user an administrator of the installation
@@ -59,7 +59,7 @@ async function userNamed(app: App, username: string) {
   } catch (error) {
     if (!isNotFound(error)) throw error;
     throw new StartError(
-      `There is no user '${username}'. FIRST_ADMIN_USERNAME is the first administrator; 'statehouse user create' creates others.`,
+      `There is no user '${username}'. FIRST_ADMIN_USERNAME names the first administrator; 'statehouse user create' creates other users.`,
     );
   }
 }
@@ -76,7 +76,7 @@ async function changed(
 }
 
 /**
- * Creates, promotes or suspends a user. The command uses the database directly and therefore works even if no
+ * Runs one of the actions of `userActions`. The command uses the database directly and therefore works even if no
  * administrator can sign in.
  */
 export async function changeUser(
@@ -101,8 +101,8 @@ export async function changeUser(
     try {
       return await action(app, username, email);
     } finally {
-      // The command must not exit before all processes use the change. The change may also be that of an earlier run of
-      // the command, which was killed.
+      // The command must not exit before all processes use the change. It waits even if it changed nothing itself: an
+      // earlier run may have made the change and been killed before it could wait.
       await app.authenticationLeases.awaitHolders();
     }
   };

@@ -18,7 +18,10 @@ export const usernameTaken = () => invalid([{ field: "username", detail: USERNAM
 export const emailTaken = () => invalid([{ field: "email", detail: EMAIL_TAKEN }]);
 export const teamNameTaken = () => invalid([{ field: "name", detail: TEAM_NAME_TAKEN }]);
 
-/** Thrown if an organization invites the address while its invitations are being moved to the user who owns it. */
+/**
+ * Thrown if an organization invites an e-mail address while the invitations of this address are being moved to the user
+ * who owns the address.
+ */
 export const addressInvitedMeanwhile = () =>
   unavailable("address_invited", "The address was invited at the same time; repeat the request.");
 
@@ -40,9 +43,11 @@ export const unknownTokenSlot = () => badRequest("token", "token must be audit-t
 export const unknownTargetType = () =>
   badRequest("target_type", "Target type must be project or workspace.");
 
-/** Thrown if a change would leave an organization without owners: no member could administer it then. */
+/**
+ * Thrown if a change would leave an organization without active owners: no member could administer the organization.
+ */
 export const lastOwner = () =>
-  conflict("last_owner", "The team owners must keep at least one member.");
+  conflict("last_owner", "The team 'owners' must keep at least one member.");
 
 /**
  * Thrown if another runner has created tokens for this run, or this runner has created tokens for it in another
@@ -52,9 +57,11 @@ export const runOfOther = () =>
   conflict("run_of_other", "The run belongs to another runner or another workspace.");
 
 export const ownersTeamProtected = () =>
-  conflict("owners_team", "The team owners can neither be deleted nor renamed.");
+  conflict("owners_team", "The team 'owners' can neither be deleted nor renamed.");
 
-/** Thrown if a change would leave the installation without administrators: no user could administer it then. */
+/**
+ * Thrown if a change would leave the installation without administrators: no user could administer the installation.
+ */
 export const lastAdministrator = () =>
   conflict("last_administrator", "The installation must keep at least one administrator.");
 
@@ -76,4 +83,4 @@ export const principalNotFound = () => notFound("principal");
 /** The message is the same for every cause, because the response must not reveal which tokens were once valid. */
 export const tokenRefused = () => unauthenticated();
 export const subscriberRefused = () =>
-  unauthenticated("The credential is not one of a known subscriber, or it is no longer valid.");
+  unauthenticated("The credential does not belong to a known subscriber, or is no longer valid.");

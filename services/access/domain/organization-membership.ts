@@ -8,12 +8,15 @@ type MembershipStatus = "active" | "invited";
 export class OrganizationMembership {
   declare readonly id: OrganizationMembershipId;
   declare readonly organizationId: OrganizationId;
-  /** Changes only if the invited user is a placeholder, and another user proves that they own the invited address. */
+  /**
+   * Changes only if the invited user is a placeholder: when another user proves that they own the invited address, or
+   * when an administrator or operator sets it as another user's address.
+   */
   declare userId: UserId;
   declare status: MembershipStatus;
   /**
-   * The hash of the secret that only the invitation's mail contains. Null if the user was not invited, or was invited
-   * under an earlier release.
+   * The hash of the secret that only the invitation's mail contains. Null if there was no invitation, if the invitation
+   * was accepted, or if an earlier release created the invitation.
    */
   declare secretHash: string | null;
   declare readonly createdAt: Date;
@@ -33,7 +36,7 @@ export const organizationMembershipInvited = (
   revision: bigint,
 ) => ({ type: "organizationMembershipInvited", revision, membership }) as const;
 
-/** Creates the event for the mail sender. No other event contains the address and the secret. */
+/** Creates the event for the mail sender. No other event contains the address or the secret. */
 export const invitationCreated = (
   membership: OrganizationMembership,
   { email, secret }: { email: string; secret: string },

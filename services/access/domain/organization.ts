@@ -4,15 +4,21 @@ import type { OrganizationId } from "./ids.ts";
 /** An organization in this service. Its row is locked before its teams, memberships or grants change. */
 export class Organization {
   declare readonly id: OrganizationId;
-  /** Version of the organization; grows with every change of its teams, memberships, grants and settings. */
+  /**
+   * Version of the organization; grows with every change of its teams, memberships, grants, settings and token lifetime
+   * policies.
+   */
   declare version: bigint;
-  /** The highest version of the organization's row in the workspaces service that was stored here. */
+  /**
+   * The highest version that `provisionOrganization` has received. It is a version of the organization's row in the
+   * workspaces service.
+   */
   declare provisionedVersion: bigint;
   /** If false, the organization does not accept user tokens. */
   declare userTokensEnabled: boolean;
   /** If true, the organization's token lifetime policies limit the lifetime of tokens. */
   declare maxTtlEnabled: boolean;
-  /** The version of the organization's row in the workspaces service to which these settings belong. */
+  /** The version that the organization's row in the workspaces service had when the service sent these settings. */
   declare settingsVersion: bigint;
   declare readonly createdAt: Date;
   /**

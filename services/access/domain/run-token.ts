@@ -6,7 +6,7 @@ export class Run {
   declare readonly id: RunId;
   declare readonly workspaceId: WorkspaceId;
   declare readonly organizationId: OrganizationId;
-  /** The name of the runner that executes the run. Only this runner creates, renews and deletes the run's tokens. */
+  /** The name of the runner that executes the run. No other runner may create, renew or delete the run's tokens. */
   declare readonly runner: string;
   /** The time at which the run's last token expires. */
   declare expiredAt: Date;

@@ -16,7 +16,7 @@ export const permissionTables = {
 
 export type TargetType = keyof typeof permissionTables;
 
-/** The project or workspace that a team has access to. */
+/** The project or workspace to which a team has access. */
 export type TeamAccessTarget =
   | { targetType: "project"; targetId: ProjectId }
   | { targetType: "workspace"; targetId: WorkspaceId };

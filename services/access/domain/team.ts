@@ -78,7 +78,10 @@ const known: ReadonlySet<string> = new Set<OrganizationAccess>(organizationAcces
 /** Returns whether a team name is valid. */
 export const isTeamName = (name: string): boolean => NAME.test(name);
 
-/** Returns whether a name can be mistaken for the name of the owners team, which is created with its organization. */
+/**
+ * Returns whether a name can be mistaken for the name of the owners team. The owners team itself is created with its
+ * organization, without this check.
+ */
 export const looksLikeOwners = (name: string): boolean =>
   name
     .toLowerCase()
@@ -152,8 +155,8 @@ export interface TeamViewer {
 }
 
 /**
- * Returns whether the viewer sees the team. Owners and viewers with `seesSecretTeams` see all teams; others see their
- * own teams and those that are not secret.
+ * Returns whether the viewer sees the team. Owners and viewers with `seesSecretTeams` see all teams; other viewers see
+ * their own teams and all teams that are not secret.
  */
 export const teamIsVisible = (
   team: { id: string; visibility: string },

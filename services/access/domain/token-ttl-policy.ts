@@ -25,11 +25,11 @@ export class TokenTtlPolicy {
 /** Two years of 365 days, in ms. */
 export const DEFAULT_MAX_TTL_MS = 63_072_000_000n;
 /**
- * Minimum of a maximum lifetime, in ms. Tokens with a shorter lifetime would expire before they could be used to raise
- * the maximum.
+ * The shortest maximum lifetime that an organization can set, in ms. Tokens with a shorter lifetime would expire before
+ * they could be used to raise the maximum.
  */
 const MIN_MS = 1000n;
-/** Ten thousand years, in ms. */
+/** The longest maximum lifetime that an organization can set, in ms: ten thousand years of 365 days. */
 const MAX_MS = 315_360_000_000_000n;
 
 /** Returns the policy that applies to a type of token until the organization sets another one. */
@@ -75,7 +75,7 @@ export function applyTokenTtlPolicies(
     if (maxTtlMs < MIN_MS || maxTtlMs > MAX_MS) {
       problems.add(
         `${at}.maxTtlMs`,
-        `Max ttl ms ${maxTtlMs} is out of range; expected ${MIN_MS} to ${MAX_MS}.`,
+        `Maximum lifetime ${maxTtlMs} ms is out of range; expected ${MIN_MS} to ${MAX_MS} ms.`,
       );
     }
     if (!policy) continue;

@@ -61,7 +61,7 @@ test("the installation limits the lifetime of a token", () => {
   expect(check(late, 31)).toEqual([]);
 });
 
-test("a token in the described slot requires a description", () => {
+test("a token in the described slot needs no description", () => {
   const blank = { type: "team", slot: "described", description: " ", expiredAt: later } as const;
   expect(check(blank)).toEqual([]);
   expect(check({ ...blank, slot: "plain" })).toEqual([]);

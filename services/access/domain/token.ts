@@ -5,9 +5,10 @@ import type { LimitedTokenType } from "./token-ttl-policy.ts";
 /**
  * The slots of an owner's tokens:
  * - `plain`: the default token of a team or organization.
- * - `audit-trails`: a token of an organization that only authorizes reading audit trails.
- * - `described`: additional tokens, distinguished by their descriptions. The slot `described` can have many tokens;
- * each other slot has at most one.
+ * - `audit-trails`: a token of an organization that authorizes only reading the organization's audit trail.
+ * - `described`: additional tokens, distinguished by their descriptions.
+ *
+ * The slot `described` can have many tokens; each other slot has at most one.
  */
 export const organizationSlots = ["plain", "audit-trails"] as const;
 export type Slot = (typeof organizationSlots)[number] | "described";
@@ -54,7 +55,8 @@ interface LifetimeLimits {
 }
 
 /**
- * Returns the latest expiry of a token that is created at `at`. If `limitMs` is undefined, its lifetime is not limited.
+ * Returns the latest expiry of a token that is created at `at` and can live for `limitMs`. If `limitMs` is undefined,
+ * the token's lifetime is not limited.
  */
 const latestExpiry = (at: Date, limitMs: number | undefined): Date =>
   limitMs === undefined
@@ -64,8 +66,8 @@ const latestExpiry = (at: Date, limitMs: number | undefined): Date =>
 const inMs = (days: number | undefined) => (days === undefined ? undefined : days * DAY_MS);
 
 /**
- * Returns the expiry of a token whose request sets none: after the organization's maximum lifetime or, if the
- * organization limits none, after two years. The installation's maximum can shorten it.
+ * Returns the expiry of a token whose request does not set one: after the organization's maximum lifetime or, if the
+ * organization does not limit lifetimes, after two years. The installation's maximum can make the expiry earlier.
  */
 export function defaultExpiry(createdAt: Date, { maxDays, maxTtlMs }: LifetimeLimits = {}): Date {
   const twoYears = new Date(createdAt);

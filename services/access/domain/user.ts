@@ -8,12 +8,13 @@ export class User {
   /** Unique, ignoring case. */
   declare username: string;
   /**
-   * Unique, ignoring case. Either an administrator has set it, or the user has proved that they own it by accepting an
-   * invitation that was sent to it.
+   * Unique, ignoring case. Either an administrator or operator has set the address, or the user has proved that they
+   * own it by accepting an invitation that was sent to it. For a placeholder, it is the invited address.
    */
   declare email: string;
   /**
-   * The address that the user entered, but has not yet proved to be their own. No search, check or invitation uses it.
+   * The e-mail address that the user entered, but has not yet proved to be their own. Only the acceptance of an
+   * invitation compares it with another address.
    */
   declare unconfirmedEmail: string | null;
   declare administrator: boolean;
@@ -23,7 +24,7 @@ export class User {
    * generated.
    */
   declare placeholder: boolean;
-  /** Grows with every change of the user's memberships, suspension and administrator flag. */
+  /** Grows with every change of the user and of the user's memberships, except the deletion of an organization. */
   declare version: bigint;
   declare readonly createdAt: Date;
 
@@ -47,7 +48,7 @@ export const isUsername = (text: string): boolean =>
 /** Returns whether `text` has the form of an e-mail address. */
 export const isEmail = (text: string): boolean => EMAIL.test(text) && text.length <= EMAIL_LENGTH;
 
-/** Checks the form of a user's name and address, and adds their problems to `problems`. */
+/** Checks the form of a user's name and e-mail address, and adds their problems to `problems`. */
 export function checkUser(
   { username, email }: Pick<User, "username" | "email">,
   problems: Problems,
@@ -76,7 +77,7 @@ export const newUser = (
     createdAt,
   });
 
-/** Creates a user of whom only the address is known. The user's id is also the username. */
+/** Creates a user of whom only the e-mail address is known. The user's id is also the username. */
 export function newPlaceholderUser(email: string, createdAt: Date): User {
   const id = newId("user");
   return new User({
@@ -96,8 +97,8 @@ export const isSameEmail = (one: string, other: string): boolean =>
   one.toLowerCase() === other.toLowerCase();
 
 /**
- * Stores an address that the user entered as unconfirmed. It becomes the user's address when the user proves that they
- * own it.
+ * Stores an e-mail address that the user has entered. If it equals the confirmed address, ignoring case, it is
+ * confirmed too; otherwise it stays unconfirmed until the user proves that they own it.
  */
 export function requestEmail(user: User, email: string): void {
   if (isSameEmail(user.email, email)) {
@@ -106,7 +107,10 @@ export function requestEmail(user: User, email: string): void {
   } else user.unconfirmedEmail = email;
 }
 
-/** Sets the address of a user who has proved that they own it. */
+/**
+ * Sets the confirmed e-mail address of a user who has proved that they own it, or for whom an administrator or operator
+ * sets it.
+ */
 export function confirmEmail(user: User, email: string): void {
   user.email = email;
   user.unconfirmedEmail = null;

@@ -1,6 +1,9 @@
 import { nextVersion } from "@statehouse/events/version";
 
-/** Sets and returns the next version of a locked row. No grants can yet be cached under the new version. */
+/**
+ * Sets and returns the next version of a row, which the caller must have locked. Grants cannot have been cached under
+ * the new version before.
+ */
 export function touch(row: { version: bigint }, at: Date): bigint {
   row.version = nextVersion(row.version, at);
   return row.version;

@@ -21,7 +21,7 @@ export const authenticationLeaseService = (
 /**
  * Delays each response of a service's writing methods, including errors, until no process still uses principals that it
  * cached before the latest committed change. This applies even if the call itself changed nothing: it may repeat an
- * earlier request that did, and may have failed or reached a different replica.
+ * earlier request that made the change and then failed, perhaps in another replica.
  */
 export const awaitingHolders = (
   app: App,

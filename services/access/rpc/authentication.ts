@@ -38,7 +38,7 @@ export const authenticationService = (
 
 const principalToProto = (app: App, { cacheableUntil, ...principal }: AuthenticatedPrincipal) => ({
   ...principal,
-  // A duration, because the clock of the process that keeps the principal may show another time.
+  // A duration and not a time, because the clock of the process that keeps the principal can differ from this clock.
   cacheableForMs: cacheableUntil
     ? BigInt(Math.max(0, cacheableUntil.getTime() - app.now().getTime()))
     : 0n,

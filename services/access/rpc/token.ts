@@ -129,7 +129,7 @@ const tokenToProto = (token: Token): MessageInitShape<typeof TokenSchema> => ({
   expiredAt: timestampFromDate(token.expiredAt),
   createdByType: token.createdByType ?? "",
   createdById: token.createdById ?? "",
-  // A token needs a description only in a slot that can have several tokens.
+  // In a slot with at most one token, an empty description is omitted.
   ...(token.slot === "described" || token.description !== ""
     ? { description: token.description }
     : {}),

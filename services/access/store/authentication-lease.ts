@@ -1,6 +1,6 @@
 import type { Database } from "@statehouse/postgres";
 
-/** A lease whose holder has not acknowledged all changes. */
+/** A row of the table of leases. */
 export interface HeldLease {
   holder: string;
   /** Grows with each renewal that extends the lease. */
@@ -8,22 +8,25 @@ export interface HeldLease {
   leaseMs: number;
 }
 
-/** The changes that not every holder has acknowledged, and the leases of the holders that have not. */
+/** Whether there are changes, and the leases whose holders have not acknowledged all of them. */
 export interface UnacknowledgedChanges {
   /** The snapshot in which the changes are visible. */
   snapshot: string;
-  /** Identifies the database server. The value differs after a restore. */
+  /** Identifies the database server. The value differs after a restart and after a restore. */
   database: string;
-  /** Whether the table contains every lease that has not ended. */
+  /**
+   * Whether it is recorded that the table of leases contains every lease that has not ended. False after a start or a
+   * restore of the database server, until the longest lease must have ended.
+   */
   known: boolean;
-  /** Whether the table contains changes. */
+  /** Whether the table of changes contains a change. */
   changes: boolean;
   leases: readonly HeldLease[];
 }
 
 /**
  * A position in the sequence of changes: the database server and a snapshot. A holder that sends a position
- * acknowledges all changes that its snapshot contains.
+ * acknowledges all changes that the snapshot of the position contains.
  */
 interface Position {
   position: string;
@@ -104,7 +107,7 @@ const leases = (database: Database) => ({
 
   /**
    * Acknowledges all changes before the position, and extends the lease unless something has changed after the
-   * position. Returns undefined if the lease has ended.
+   * position. Returns undefined if the lease has ended, or if the position is one of another database server.
    */
   async renew(
     holder: string,
@@ -165,7 +168,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Records that the table now contains every lease that has not ended. */
+  /** Records that the table of leases now contains every lease that has not ended. */
   async know(id: string): Promise<void> {
     // index: authentication_databases_pkey
     await database.query(

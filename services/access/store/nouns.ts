@@ -34,11 +34,13 @@ import { users } from "./user.ts";
  * - `entity` or `entities`: its ORM schemas.
  * - `rows`: its operations inside a transaction (`tx.<noun>`).
  * - `reads`: its queries outside any transaction, which change nothing (`app.reads.<noun>`).
- * - `leases`: its single statements outside any transaction that change rows (`createLeases`).
+ * - `leases`: its single statements that change rows outside any transaction (`createLeases`).
  * - `published`: the messages of its events.
  * - `listed`: its objects as events, for subscribers.
  * - `deletedWithOrganization`: the table whose rows are deleted with their organization.
- * Tables are deleted in the order of this list: a table must precede the tables that it refers to.
+ *
+ * The rows of an organization are deleted in the order of this object: a table must precede the tables to which it
+ * refers.
  */
 const nouns = {
   authentication,

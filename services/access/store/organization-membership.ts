@@ -41,7 +41,7 @@ const entity = new EntitySchema({
   properties: columns,
 });
 
-/** A membership, with the address and teams of its user. */
+/** A membership, with the e-mail address and teams of its user. */
 export interface OrganizationMembershipView {
   membership: OrganizationMembership;
   email: string;
@@ -67,12 +67,18 @@ const toView = ({ email, teams, ...membership }: MembershipRow): OrganizationMem
 
 export interface OrganizationMembershipSearch {
   organizationId: OrganizationId;
-  /** Only memberships of the members of this team; undefined matches all. */
+  /** Only memberships of the members of this team; undefined matches all memberships. */
   teamId: TeamId | undefined;
-  /** Part of the user's name or, with `seesEmails`, of the user's address; empty matches all. */
+  /**
+   * Part of the user's name or, with `seesEmails`, of the user's e-mail address; empty matches all users. Names of
+   * invited users do not match.
+   */
   query: string;
   seesEmails: boolean;
-  /** A user must have one of these exact addresses; an empty list matches all users. */
+  /**
+   * A user must have one of these e-mail addresses, ignoring case; an empty list matches all users. Without
+   * `seesEmails`, no address matches.
+   */
   emails: readonly string[];
   /** The status of the memberships; empty matches all. */
   status: string;
@@ -173,8 +179,8 @@ export interface MemberNames {
 
 /**
  * Selects the members of organization $1 with the names $2, user ids $3 or membership ids $4. Names match accepted
- * memberships only: an invitation must not reveal to which user an address belongs. Sorted, so that all transactions
- * lock the users in the same order.
+ * memberships only: an invitation must not reveal to which user an e-mail address belongs. The members are sorted by
+ * user id, so that all transactions lock the users in the same order.
  */
 export const membersNamed = `
   -- index: organization_memberships_by_organization, users_pkey
@@ -183,7 +189,7 @@ export const membersNamed = `
     or u.id = any($3) or ou.id = any($4))
   order by u.id`;
 
-/** Memberships inside a transaction that holds the lock on their organization's row. */
+/** Reads and writes memberships, inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async getForUpdate(id: OrganizationMembershipId): Promise<OrganizationMembership> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -223,7 +229,10 @@ const rows = (em: EntityManager) => ({
     return found.id;
   },
 
-  /** Returns the organizations of a user, ordered by id. They can change until they are locked. */
+  /**
+   * Returns the organizations of a user, ordered by id. The list can change until these organizations and the user are
+   * locked.
+   */
   async organizationsOf(userId: UserId): Promise<OrganizationId[]> {
     // index: organization_memberships_user_id_organization_id_key
     const fields = ["organizationId"] as const;
@@ -261,8 +270,8 @@ type Membership = Pick<OrganizationMembership, "id" | "organizationId" | "userId
 type ListedMembership = Membership & { key: string; revision: number; status: string };
 
 /**
- * Selects at most $3 memberships after $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
+ * Selects at most $3 memberships after the key $1 for the listing: those of organization $2, or of all organizations if
+ * $2 is null.
  */
 const listedMemberships = `-- index: organization_memberships_pkey, organizations_pkey
   select m.id as key, m.id, m.organization_id as "organizationId", m.user_id as "userId", m.status,

@@ -22,7 +22,10 @@ const entity = new EntitySchema({
   properties: columns,
 });
 
-/** Organizations inside a transaction. Locks are taken in this order: the organization, then users by id. */
+/**
+ * Reads and writes organizations, inside a transaction. Rows are locked in this order: the organization, then users by
+ * id.
+ */
 const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
   async getForUpdate(id: OrganizationId): Promise<Organization> {
     const organization = await this.getEvenDroppedForUpdate(id);
@@ -30,7 +33,7 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
     return organization;
   },
 
-  /** Returns an organization even if it was dropped and only its tombstone remains. */
+  /** Locks and returns an organization, even if it was dropped and only its tombstone remains. */
   async getEvenDroppedForUpdate(id: OrganizationId): Promise<Organization> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const organization = await em.findOne(entity, { id }, { lockMode });

@@ -59,7 +59,10 @@ export const authenticateRunTokenId = `
   ${selectAuthenticated}
   where t.id = $1 and t.expired_at > $2`;
 
-/** Selects the workspace and organization of run $1, if it has tokens that are valid at $2. */
+/**
+ * Selects the workspace and organization of run $1, unless its last token has expired at $2. A deleted token counts
+ * until its expiry.
+ */
 export const bindingOfRun = `-- index: runs_pkey
   select r.workspace_id as "workspaceId", r.organization_id as "organizationId",
     ${versions} as versions
@@ -112,11 +115,11 @@ const reads = (database: Database) => ({
 const lockMode = LockMode.PESSIMISTIC_WRITE;
 const EXPIRED_AT_ONCE = 50;
 
-/** Runs and their tokens inside a transaction. A run is locked before its tokens. */
+/** Reads and writes runs and their tokens, inside a transaction. A run is locked before its tokens. */
 const rows = (em: EntityManager) => ({
   /**
-   * Inserts `run` or, if a token was created for it before, extends its expiry. Locks and returns the stored run. Its
-   * workspace, organization and runner are those of the run's first token.
+   * Inserts `run` or, if a token was created for the run before, extends the run's expiry. Locks and returns the stored
+   * run, whose workspace, organization and runner are those of its first token.
    */
   async bind(run: Run): Promise<Run> {
     const [row] = await queryIn<Run>(

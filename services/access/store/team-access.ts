@@ -60,8 +60,8 @@ const onTarget = `g.target_type = $1 and g.target_id = $2
   and ($6 = '' or g.team_id = $6)`;
 
 /**
- * Selects a page of the grants on target $2 of type $1, oldest first: those of all visible teams, or only those of team
- * $6.
+ * Selects a page of the grants on target $2 of type $1, oldest first: those of all visible teams or, unless $6 is
+ * empty, only those of team $6.
  */
 export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
   ${withTotal({
@@ -117,7 +117,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Grants inside a transaction that holds the lock on their organization's row. */
+/** Reads and writes the grants of teams, inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async exists(teamId: TeamId, { targetId }: TeamAccessTarget): Promise<boolean> {
     // index: team_accesses_team_id_target_id_key
@@ -155,8 +155,8 @@ type Granted = Pick<
 type ListedTeamAccess = Granted & { key: string; revision: number };
 
 /**
- * Selects at most $3 grants of teams after $1 for the listing: those of organization $2, or of all organizations if $2
- * is null.
+ * Selects at most $3 grants of teams after the key $1 for the listing: those of organization $2, or of all
+ * organizations if $2 is null.
  */
 const listedTeamAccesses = `-- index: team_accesses_pkey, organizations_pkey
   select a.id as key, a.id, a.team_id as "teamId", a.target_type as "targetType",

@@ -41,13 +41,13 @@ const rows = (em: EntityManager) => ({
     return em.find(entity, { organizationId, userId }, { orderBy: { teamId: "asc" } });
   },
 
-  /** Returns the members of a team, ordered by user id, to prevent deadlocks. */
+  /** Returns the members of a team, ordered by user id: callers lock the users in this order, to prevent deadlocks. */
   async ofTeam(teamId: TeamId): Promise<TeamMember[]> {
     // index: team_members_pkey
     return em.find(entity, { teamId }, { orderBy: { userId: "asc" } });
   },
 
-  /** Returns the number of members who have accepted their membership. Others are not counted as owners. */
+  /** Returns the number of members of a team who have accepted their organization membership. */
   async countActive(teamId: TeamId): Promise<number> {
     const [row] = await queryIn<{ count: number }>(em, countOfActiveMembers, [teamId]);
     return row?.count ?? 0;
@@ -68,8 +68,8 @@ type Membership = Pick<TeamMember, "teamId" | "userId" | "organizationId">;
 type ListedMember = Membership & { key: string; revision: number };
 
 /**
- * Selects at most $3 members of teams after $1 for the listing: those of organization $2, or of all organizations if $2
- * is null.
+ * Selects at most $3 members of teams after the key $1 for the listing: those of organization $2, or of all
+ * organizations if $2 is null.
  */
 const listedTeamMembers = `-- index: team_members_pkey, organizations_pkey
   select m.team_id || '/' || m.user_id as key, m.team_id as "teamId", m.user_id as "userId",

@@ -65,7 +65,7 @@ export const batchOfTeams = `
 
 export interface TeamSearch {
   organizationId: OrganizationId;
-  /** Whether the caller sees secret teams of which it is not a member. */
+  /** Whether the caller also sees secret teams to which it does not belong. */
   seesAll: boolean;
   teamIds: readonly string[];
   /** Part of the team's name; empty matches all. */
@@ -174,7 +174,8 @@ const rows = (em: EntityManager) => ({
 type ListedTeam = Pick<Team, "id" | "organizationId" | "name"> & { key: string; revision: number };
 
 /**
- * Selects at most $3 teams after $1 for the listing: those of organization $2, or of all organizations if $2 is null.
+ * Selects at most $3 teams after the key $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
  */
 const listedTeams = `-- index: teams_pkey, organizations_pkey
   select t.id as key, t.id, t.organization_id as "organizationId", t.name, ${versionOf("t.organization_id")} as revision

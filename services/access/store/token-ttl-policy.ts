@@ -37,9 +37,9 @@ const longestLifetime = (tokenType: string): string => `(
     ), ${DEFAULT_MAX_TTL_MS}) as ms) m)`;
 
 /**
- * SQL condition: at the time `at`, the token of row `t` is older than the organization of row `o` allows for its type.
- * A `case` expression ensures that a policy is looked up only if the organization limits lifetimes; PostgreSQL may
- * evaluate the conditions of an `and` in another order.
+ * SQL condition: at the time `at`, the token of row `t` is older than the organization of row `o` allows for tokens of
+ * this type. A `case` expression ensures that a policy is looked up only if the organization limits lifetimes;
+ * PostgreSQL may evaluate the conditions of an `and` in any order.
  */
 // index: token_ttl_policies_pkey
 export const outlivesPolicy = (tokenType: string, at: string): string =>
@@ -78,8 +78,8 @@ type ListedPolicy = Omit<Policy, "maxTtlMs"> & {
 };
 
 /**
- * Selects at most $3 policies after $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
+ * Selects at most $3 policies after the key $1 for the listing: those of organization $2, or of all organizations if $2
+ * is null.
  */
 const listedTokenTtlPolicies = `-- index: token_ttl_policies_pkey, organizations_pkey
   select p.organization_id || '/' || p.token_type as key, p.organization_id as "organizationId",

@@ -84,8 +84,8 @@ const visibleTeamTokens = `t.organization_id = $1 and t.type = 'team' and exists
 
 /**
  * Selects a page of team tokens in organization $1. Includes only teams whose names contain $9. If $4 is not true, also
- * excludes the teams whose tokens the viewer may not manage (`TokenViewer`). $10 are the expiry statuses to match at
- * the time $11. Every token has an expiry.
+ * excludes the teams whose tokens the viewer is not allowed to manage (`TokenViewer`). $10 are the expiry statuses to
+ * match at the time $11. Every token has an expiry, so the status `no_expiration` matches no token.
  */
 export function listOfTeamTokens(sort?: TokenSort): string {
   const direction = sort?.descending ? "desc" : "asc";
@@ -100,7 +100,7 @@ export function listOfTeamTokens(sort?: TokenSort): string {
   })}`;
 }
 
-/** Selects the token in slot $3 of organization $1 or of its team $2. */
+/** Selects the token in slot $3 of team $2 in organization $1 or, if $2 is empty, of the organization itself. */
 export const tokenInSlot = `-- index: tokens_slot_key
   ${select}
   where t.organization_id = $1 and coalesce(t.team_id, '') = $2 and t.slot = $3
@@ -175,7 +175,10 @@ export interface TokenUse {
   at: Date;
 }
 
-/** Sets the latest use of the tokens $1 to the times $2. Rows are locked in a fixed order, to prevent deadlocks. */
+/**
+ * Sets the latest use of the tokens $1 to the times $2, unless a later use is stored. The rows are locked in the order
+ * of their ids, to prevent deadlocks.
+ */
 export const recordUses = `
   -- index: user_tokens_pkey
   with used as (
@@ -195,8 +198,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns the token in a slot. The transaction must hold the lock on the organization's row, because every change of
-   * a slot locks that row.
+   * Locks and returns the token in a slot. The transaction must hold the lock on the organization's row, because every
+   * change of a slot locks that row.
    */
   async findInSlot(
     organizationId: OrganizationId,
@@ -218,7 +221,7 @@ const rows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** Returns the tokens of a user, ordered by id, to prevent deadlocks. */
+  /** Locks the tokens of a user in the order of their ids, to prevent deadlocks, and returns them. */
   async ofUser(userId: UserId): Promise<Token[]> {
     // index: tokens_by_user
     const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -234,7 +237,8 @@ type Owned = Pick<Token, "id" | "type" | "userId" | "teamId" | "organizationId">
 type ListedToken = Owned & { key: string; revision: number };
 
 /**
- * Selects at most $3 tokens after $1 for the listing: those of organization $2, or of all organizations if $2 is null.
+ * Selects at most $3 tokens after the key $1 for the listing: those of organization $2 (`_` for tokens of users), or
+ * all tokens if $2 is null.
  */
 const listedTokens = `-- index: user_tokens_pkey
   select t.id as key, t.id, t.type, t.user_id as "userId", t.team_id as "teamId",

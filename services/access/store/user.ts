@@ -65,8 +65,8 @@ const { username: _, email: __, ...publicColumns } = columns;
 /**
  * Selects the users among $1 who are user $2 or belong to one of the organizations $3. The username is empty unless the
  * user is $2 or has accepted a membership in one of these organizations: an invitation must not reveal whether its
- * address belongs to a user, or to which user. The address is empty unless the user is $2 or belongs to one of the
- * organizations $4.
+ * address belongs to a user, or to which user. The e-mail address is empty unless the user is $2 or belongs to one of
+ * the organizations $4.
  */
 export const batchOfUsers = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key
@@ -78,7 +78,7 @@ export const batchOfUsers = `
   from users u where u.id = any($1) and (u.id = $2 or exists (${sharing}))`;
 
 export interface UserSearch {
-  /** Part of the user's name or address; empty matches all. */
+  /** Part of the user's name or e-mail address; empty matches all users. */
   query: string;
   /** Undefined matches all users. */
   administrator: boolean | undefined;
@@ -124,8 +124,8 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * Returns the users among `ids` who are `self` or belong to one of the organizations `shared`. Includes the addresses
-   * of users who belong to one of the organizations `managed`.
+   * Returns the users among `ids` who are `self` or belong to one of the organizations `shared`. Only `self` and users
+   * who belong to one of the organizations `managed` are returned with their e-mail addresses.
    */
   async batchShared(
     ids: readonly UserId[],
@@ -137,13 +137,13 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Selects the user with the address $1, ignoring case. */
+/** Selects the id of the user with the e-mail address $1, ignoring case. */
 export const userByEmail = `-- index: users_email_key
   select id from users where lower(email) = lower($1)`;
 
 /**
- * Selects whether a user other than $3 has the name $1, and whether such a user has the address $2. A null name or
- * address gives false.
+ * Selects whether a user other than $3 has the name $1, and whether such a user has the e-mail address $2. A null name
+ * or address gives false. The addresses of placeholders do not count.
  */
 export const namesTaken = `-- index: users_username_key, users_email_key
   select exists (select from users where lower(username) = lower($1) and id <> $3) as username,
@@ -161,8 +161,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns the user, and prevents its deletion until the transaction ends. A later deletion therefore includes
-   * everything that this transaction adds.
+   * Returns the user, and prevents its deletion until the transaction ends. A later deletion therefore also deletes
+   * what this transaction adds for the user.
    */
   async get(id: UserId): Promise<User> {
     const user = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
@@ -176,8 +176,8 @@ const rows = (em: EntityManager) => ({
   },
 
   async findByEmailForUpdate(email: string): Promise<User | undefined> {
-    // A second attempt is needed if the user that was found is a placeholder whose address has just been transferred to
-    // another user.
+    // A second attempt is needed if the user that was found is a placeholder whose e-mail address has just been
+    // transferred to another user.
     for (let attempt = 0; attempt < 2; attempt++) {
       const id = await this.findIdByEmail(email);
       if (id === undefined) return undefined;
@@ -187,7 +187,7 @@ const rows = (em: EntityManager) => ({
     return undefined;
   },
 
-  /** Deletes a user that has neither memberships, teams nor tokens. */
+  /** Deletes a user that has no memberships, teams or tokens. */
   async remove(user: User): Promise<void> {
     em.remove(user);
     await em.flush();
@@ -204,7 +204,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns whether another user has the name, and whether another user has the address. A null value is not checked.
+   * Returns whether another user has the name, and whether another user that is not a placeholder has the e-mail
+   * address. A null value is not checked.
    */
   async taken(
     username: string | null,
@@ -220,8 +221,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Inserts the user or writes its changes. Throws `invalid` if another transaction has taken the name or address after
-   * `taken` was called.
+   * Inserts the user or writes its changes. Throws `invalid` if another transaction has taken the name or e-mail
+   * address since `taken` was called.
    */
   async save(user: User): Promise<void> {
     await saveRow(em, user, { users_username_key: usernameTaken, users_email_key: emailTaken });
@@ -231,8 +232,8 @@ const rows = (em: EntityManager) => ({
 type ListedUser = Pick<User, "id" | "username"> & { key: string; revision: number };
 
 /**
- * Selects at most $3 users after $1 for the listing. Selects none if $2 is an organization, because users belong to the
- * installation.
+ * Selects at most $3 users after the key $1 for the listing. Selects no users if $2 is an organization, because users
+ * belong to the installation.
  */
 const listedUsers = `-- index: users_pkey
   select u.id as key, u.id, u.username, u.version as revision from users u

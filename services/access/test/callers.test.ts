@@ -77,7 +77,7 @@ const methods: Record<string, (as: Who) => Promise<unknown>> = {
   deleteRunToken: (as) => access.runTokens.deleteRunToken({}, as),
 };
 
-/** The names of two runners: a runner is any service whose name begins with `runner`. */
+/** The names of two runners: a runner is any service whose name is `runner` or begins with `runner-`. */
 const runners = ["runner", "runner-eu"];
 const operators = ["standalone", "testing"];
 

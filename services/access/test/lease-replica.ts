@@ -22,8 +22,8 @@ export interface Replica extends AsyncDisposable {
   readonly channel: Channel;
   readonly app: App;
   /**
-   * From now on, the replica neither continues work nor responds. Statements that it has sent to the database are still
-   * executed.
+   * After this call, the replica neither continues work nor responds. Statements that it has sent to the database are
+   * still executed.
    */
   kill(): void;
   /** Stops all work of the replica on leases until the returned function is called. */
@@ -68,7 +68,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     },
     kill() {
       running = new Promise(() => {});
-      killed.reject(unavailable("killed", "The service access does not answer."));
+      killed.reject(unavailable("killed", "The access service does not answer."));
     },
     pause() {
       const paused = Promise.withResolvers<void>();

@@ -105,7 +105,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
       },
     }),
 
-    /** Returns the version vector with which a request with the token is authenticated. */
+    /** Returns the version vector that authentication returns for a request with the token. */
     async versionsOf(secret: string): Promise<string> {
       return (await authentication.authenticate({ token: secret })).principal?.versions ?? "";
     },

@@ -7,7 +7,7 @@ import { runAccess } from "./running-access.ts";
 test("a single service responds over gRPC and reports readiness with each dependency", async () => {
   await using access = await runAccess({ embedded: false });
   const { ports } = access.access;
-  if (!ports) throw new Error("it opened no ports");
+  if (!ports) throw new Error("the service opened no ports");
   const { id, secret } = await access.person();
   await using channel = grpcChannel({ address: `127.0.0.1:${ports.grpc}`, audience: "access" });
   const client = createClient(AuthenticationService, channel, access.identities.gateway);

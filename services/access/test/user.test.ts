@@ -27,7 +27,7 @@ describe("a new user", () => {
     expect(user).toMatchObject({ id, username, email: "Grace@example.com", administrator: false });
   });
 
-  test("is found by its name in any case; unknown names are not found", async () => {
+  test("is found by its name, ignoring case; unknown names are not found", async () => {
     const { id } = await access.person("Linus");
     expect((await access.users.getUserByName({ username: "lINUS" })).user?.id).toBe(id);
     for (const username of ["", "\0", "nobody-of-this-name"]) {
@@ -37,7 +37,7 @@ describe("a new user", () => {
     }
   });
 
-  test("needs a name and an address that are free in any case; all problems are reported", async () => {
+  test("needs a name and an e-mail address that no other user has, ignoring case; all problems are reported", async () => {
     await access.users.createUser({ username: "taken", email: "taken@example.com" });
     const create = (username: string, email: string) =>
       fieldsOf(access.users.createUser({ username, email }));

@@ -10,7 +10,7 @@ create table users (
 create unique index users_username_key on users (lower(username));
 create unique index users_email_key on users (lower(email));
 
--- Room on each page, so that last_used_at is written without touching an index.
+-- The fill factor leaves room on each page, so that last_used_at is written without touching an index.
 create table user_tokens (
   id text primary key,
   user_id text not null references users,

@@ -1,5 +1,5 @@
--- Runs that have tokens, and what binds them: gone when the run has ended, the workspace is deleted or
--- the last token has expired.
+-- Runs that have tokens, and the values to which the tokens are bound. A row is deleted when the run has ended, the
+-- workspace is deleted or the last token has expired.
 create table runs (
   id text primary key,
   workspace_id text not null,

@@ -45,7 +45,7 @@ let url: string;
 
 // Inserts 100,000 users, each with a token. Each user is in one team, and each of 1,000 organizations has 5 teams.
 const rows = `
-  -- Without checks of foreign keys, which would take most of the time of the insertion.
+  -- Disables the checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
   insert into users select 'user-' || i, 'name-' || i, i || '@example.com', false, false, i, now(), false
     from generate_series(1, 100000) i;
@@ -139,8 +139,8 @@ test.each(Object.entries(statements))("%s makes no sequential scan", async (_, s
   expect(plan).not.toMatch(/Seq Scan/);
 });
 
-// PostgreSQL plans the first five uses. After that it keeps the plan for any values, unless plans for the given values
-// are estimated to cost less.
+// PostgreSQL plans the first five uses. After that it uses the generic plan, unless plans for the given values are
+// estimated to cost less.
 test("authentication is not planned at each use", async () => {
   await using database = await openDatabase({
     contextName: "access",
