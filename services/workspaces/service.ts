@@ -11,7 +11,9 @@ import { startLockAge } from "./workers/lock-age.ts";
 import { startReconciliation } from "./workers/reconciliation.ts";
 
 const RECONCILIATION_INTERVAL_MS = 30_000;
-/** Interval of the search for due destroy runs, in ms. An event about a due run is delayed at most this long. */
+/**
+ * Interval of the search for due destroy runs, in ms. An event about a due run is usually delayed by at most this time.
+ */
 const AUTO_DESTROY_INTERVAL_MS = 5000;
 
 /** The workspaces service: organizations, projects, workspaces, locks and tags. */

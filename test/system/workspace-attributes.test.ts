@@ -284,7 +284,7 @@ test("wrong types and wrong values are reported together, each position once", a
     );
   }
   expect((await owner.api.get(`/workspaces/${workspace.id}`)).body.data).toEqual(workspace);
-  // Callers that may not change the workspace receive no validation errors.
+  // Callers that are not allowed to change the workspace receive no validation errors.
   for (const { api } of [fixture().reader, fixture().stranger]) {
     expect((await api.patch(`/workspaces/${workspace.id}`, update)).status).toBe(404);
   }
@@ -320,7 +320,7 @@ test("a workspace can have many flat tags up to a limit", async () => {
   const path = `/workspaces/${id}/relationships/tags`;
   const refused = await owner.api.post(path, tags(251));
   expect(refused.status).toBe(422);
-  expect(problems(refused)).toEqual({ "/data": "Tags are too many (maximum is 250)" });
+  expect(problems(refused)).toEqual({ "/data": "Too many tags (maximum is 250)" });
   expect((await owner.api.post(path, tags(250))).status).toBe(204);
   const listed = await owner.api.get(`/organizations/${organization}/tags?q=tag-249`);
   const another = await newWorkspace(fixture());

@@ -29,7 +29,7 @@ export async function getGeneralSettings(app: App, caller: Caller): Promise<Gene
   return app.reads.generalSettings.get();
 }
 
-/** Changes the settings in `wanted`; undefined settings keep their value. Throws `invalid`. */
+/** Changes the settings in `wanted`; undefined settings keep their value. Throws `invalid` if a timeout is invalid. */
 export const updateGeneralSettings = (
   app: App,
   caller: Caller,
@@ -112,7 +112,7 @@ export async function getAnyOrganization(
 
 /**
  * Deletes an organization in the same way as `deleteOrganization`. Throws `notFound` if it does not exist, and
- * `unavailable` until the other services have confirmed the deletion.
+ * `unavailable` if another service does not respond.
  */
 export const deleteAnyOrganization = async (
   app: App,
@@ -124,9 +124,9 @@ export const deleteAnyOrganization = async (
 };
 
 /**
- * Changes an organization's plan and its limit of workspaces; undefined values do not change, and a null limit is
- * removed. Throws `invalid` for an unknown plan. If the plan is set, throws `unavailable` until the state service has
- * confirmed that it uses the retention of this plan.
+ * Changes an organization's plan and its workspace limit; an undefined value keeps the stored one, and null removes the
+ * limit. Throws `invalid` for an unknown plan. If the request contains a plan, throws `unavailable` if the state
+ * service has not confirmed the change; the change is then already stored, and a repeat of the request completes it.
  */
 export const updateAnyOrganization = async (
   app: App,

@@ -31,7 +31,8 @@ const projectActions = actions.filter((action) => action.startsWith("project:"))
 
 /**
  * Adds the actions that the caller may perform in the whole organization, and those of `inSomeProject` that it may
- * perform in at least one project.
+ * perform in at least one project. Sets the count of projects or workspaces to null if the caller cannot read all of
+ * them.
  */
 export const withOrganizationActions =
   (caller: Caller) =>
@@ -65,7 +66,7 @@ export const withProjectActions =
   (caller: Caller) =>
   (project: ProjectView): WithAllowedActions<ProjectView> => ({
     ...project,
-    // Null for other callers, because the total would reveal the number of workspaces that the caller may not read.
+    // Null for a caller that cannot read all workspaces of the project, because the total would count hidden ones.
     workspaceCount: readsAllOf(caller, project) ? project.workspaceCount : null,
     allowedActions: allowedActions(grantsOf(caller), projectActions, {
       organizationId: project.organizationId,

@@ -9,7 +9,7 @@ export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T>;
   reads: Reads;
   leases: Leases;
-  /** Removes addresses of deleted users from the audit trail. */
+  /** Removes the client addresses of deleted users from the audit trail. */
   audit: Pick<Audit, "removeAddresses">;
   /** Clients of other services. They are never called while a transaction is open. */
   access: AccessClient;

@@ -7,8 +7,8 @@ import type { App } from "./app.ts";
 const BATCH = 50;
 
 /**
- * Publishes one event for each workspace whose scheduled destroy run is due, and returns the number of these
- * workspaces. Concurrent replicas take different workspaces. If a replica crashes before the commit, no event of its
+ * Takes a batch of workspaces that have a due destroy run, publishes one event for each of them, and returns their
+ * number. Concurrent replicas take different workspaces. If a replica crashes before the commit, no event of its
  * transaction is published, and another replica takes its workspaces.
  */
 export const publishDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>

@@ -44,8 +44,8 @@ export function readScopeIn(caller: Caller, action: Action, organizationId: stri
 }
 
 /**
- * Returns the projects and workspaces in which the caller may perform `action`, in all its organizations and in the
- * form that SQL conditions use.
+ * Returns the projects and workspaces in which the caller may perform `action`, from all organizations of the caller,
+ * in the form that SQL conditions use.
  */
 export function readScopeOf(caller: Caller, action: Action): ReadScope {
   const grants = grantsOf(caller);

@@ -27,8 +27,8 @@ export interface AccessClient {
     },
   ): Promise<void>;
   /**
-   * Sends the organization's settings that restrict credentials. The access service ignores versions that are not
-   * higher than the stored one.
+   * Sends the organization's settings that restrict credentials. The access service ignores settings whose version is
+   * not higher than the stored version.
    */
   setOrganizationSettings(
     settings: CredentialSettings & { organizationId: OrganizationId; version: bigint },
@@ -38,11 +38,11 @@ export interface AccessClient {
    * nothing.
    */
   dropOrganization(id: OrganizationId): Promise<void>;
-  /** Returns the name of a user or team, for error messages; undefined if the id is unknown. */
+  /** Returns the name of a user or team; undefined for a run, or if the id is unknown. */
   nameOf(holder: Holder): Promise<string | undefined>;
   /**
-   * Returns, in the order of the checks, whether the principal may perform at least one of the actions. Returns false
-   * for a principal that does not exist and for a run that has ended.
+   * Returns for each check, in the same order, whether its principal may perform at least one of its actions. Returns
+   * false for a principal that does not exist and for a run that has ended.
    */
   batchCheckActions(checks: readonly ActionCheck[]): Promise<boolean[]>;
 }
@@ -50,8 +50,9 @@ export interface AccessClient {
 /** The calls that the workspaces service makes to the state service. Repeating a call changes nothing. */
 export interface StateClient {
   /**
-   * Seals a lock epoch, so that later state writes of this epoch fail. Throws `unavailable` while a state version of
-   * the epoch is pending; with `discardPending`, pending versions are discarded instead.
+   * Seals a lock epoch, so that later state writes of this epoch fail, and returns the workspace's state summary.
+   * Throws `unavailable` while a state version of the epoch is pending; with `discardPending`, pending versions are
+   * discarded instead.
    */
   sealLock(
     workspaceId: WorkspaceId,
@@ -66,8 +67,8 @@ export interface StateClient {
   /** Makes all state of the workspace permanently unreadable. */
   dropWorkspace(workspaceId: string, organizationId?: OrganizationId): Promise<void>;
   /**
-   * Returns the number of resources that the workspace manages. Also seals the lock epoch, so that the number cannot
-   * change while the deletion lock is held.
+   * Returns the number of resources that the workspace manages. Also seals the lock epoch, unless an upload is in
+   * progress, so that the number cannot change while the deletion lock is held.
    */
   managedResources(workspaceId: WorkspaceId, epoch: bigint): Promise<ManagedResources>;
   /**
@@ -77,7 +78,7 @@ export interface StateClient {
   raiseRetentionVersion(version: bigint): Promise<void>;
   /**
    * Returns the state service's records of these workspaces, or a page of its records that begins after an id. The page
-   * is in the order of the state service.
+   * is in the sort order of the state service's database.
    */
   listWorkspaces(
     which: { workspaceIds: readonly string[] } | { after: string; limit: number },

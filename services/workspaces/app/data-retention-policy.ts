@@ -40,7 +40,8 @@ export async function getDataRetentionPolicy(
 }
 
 /**
- * Creates or replaces the target's own policy. Throws `unavailable` until the state service has confirmed the change.
+ * Creates or replaces the target's own policy. Throws `unavailable` if the state service has not confirmed the change;
+ * the policy is then already stored, and a repeat of the request completes the change.
  */
 export const setDataRetentionPolicy = (
   app: App,
@@ -63,8 +64,8 @@ export const setDataRetentionPolicy = (
   });
 
 /**
- * Deletes the target's own policy, if it has one. Throws `unavailable` until the state service has confirmed the
- * change.
+ * Deletes the target's own policy, if it has one. Throws `unavailable` if the state service has not confirmed the
+ * change; the policy is then already deleted, and a repeat of the request completes the change.
  */
 export const deleteDataRetentionPolicy = (
   app: App,
@@ -81,8 +82,8 @@ export const deleteDataRetentionPolicy = (
 
 /**
  * Runs `change`, which changes policies or plans, and returns after the state service has confirmed the new version.
- * From then on, the state service deletes nothing because of an earlier version. It is called even if nothing changed,
- * so that a repeated request completes a change that was interrupted before this call.
+ * From then on, the state service deletes nothing because of an earlier version. That service is called even if nothing
+ * changed, so that a repeated request completes a change that was interrupted after its commit.
  */
 export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {
   const [result, version] = await app.transaction(async (tx) => {
@@ -119,8 +120,8 @@ async function readableTarget(
 }
 
 /**
- * Locks the row of the target workspace or organization until the transaction ends. Returns the policy's owner and its
- * organization, which is null for the installation.
+ * Locks the row of the target workspace or organization until the transaction ends, and authorizes the caller. Returns
+ * the owner of the policy and the owner's organization, which is null for the installation.
  */
 async function changeableTarget(
   tx: Tx,

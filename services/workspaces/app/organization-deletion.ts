@@ -25,8 +25,8 @@ const RESERVE_MS = 6000;
  * Deletes an organization and everything in it:
  * - The first commit makes the organization invisible and frees its name.
  * - Then the access service deletes its grants, and its workspaces are deleted in batches.
- * Throws `unavailable` until the other services have confirmed the deletion. If the user who deleted the organization
- * repeats the request, the repeat completes the deletion.
+ * Throws `unavailable` if another service does not respond. If the caller that deleted the organization repeats the
+ * request, the deletion continues. What remains shortly before the call's deadline is deleted later, in the background.
  */
 export const deleteOrganization = (app: App, caller: Caller, name: string): Promise<void> =>
   deleteOrganizationIf(app, caller, name, (organizationId) =>
@@ -44,7 +44,7 @@ export async function deleteOrganizationIf(
   const organizationId = await app.transaction(async (tx) => {
     const organization = await tx.organizations.findByNameForUpdate(name);
     // The request may be a repeat: the organization is then already deleted. If the caller has deleted several
-    // organizations with this name, continues the most recent deletion that is not complete.
+    // organizations with this name, the request continues one of the deletions that are not complete.
     if (organization?.status !== "active") {
       const pending = await tx.organizationDeletions.findPending(name, principal);
       if (!pending) throw organizationNotFound();
@@ -73,7 +73,10 @@ export async function syncOrganizationDeletion(app: App, id: OrganizationId): Pr
   return false;
 }
 
-/** Deletes the remaining rows of the organization if it has no workspaces left. Returns false if workspaces remain. */
+/**
+ * Deletes the organization's remaining rows and returns true. If workspaces or unconfirmed deletions of workspaces
+ * remain, deletes nothing and returns false.
+ */
 const finishIfEmpty = (app: App, id: OrganizationId): Promise<boolean> =>
   app.transaction(async (tx) => {
     if (await tx.organizationDeletions.hasWorkspaces(id)) return false;

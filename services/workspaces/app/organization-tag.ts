@@ -26,7 +26,9 @@ export interface TagSearch {
   page: PageInput;
 }
 
-/** Returns the flat tags of all workspaces that the caller may read, ordered by name. */
+/**
+ * Returns a page of the flat tags of those workspaces of the organization that the caller may read, ordered by name.
+ */
 export async function listOrganizationTags(
   app: App,
   caller: Caller,

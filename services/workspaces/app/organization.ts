@@ -79,7 +79,10 @@ export async function getOrganization(
   return withOrganizationActions(caller)(organization);
 }
 
-/** Returns the organizations that the caller belongs to, ordered by name; all of them if `page` is undefined. */
+/**
+ * Returns a page of the matching organizations that the caller belongs to, ordered by name. If `page` is undefined,
+ * returns all of them.
+ */
 export async function listOrganizations(
   app: App,
   caller: Caller,
@@ -224,7 +227,7 @@ export const batchGetBilling = (app: App, ids: readonly string[]): Promise<Organ
 
 /**
  * Returns the `notFound` error of a list whose organization does not exist or is hidden from the caller. If the
- * organization exists, the error is also recorded as a refusal; the response is the same.
+ * organization exists, the error is also recorded as a refused attempt; the response is the same.
  */
 export async function organizationHidden(app: App, name: string): Promise<AppError> {
   const organization = await app.reads.organizations.findByName(name);

@@ -96,7 +96,7 @@ export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<
     await tx.projects.remove(project);
   });
 
-/** Returns a project. Throws `notFound` if it does not exist or the caller may not read it. */
+/** Returns a project. Throws `notFound` if it does not exist or the caller cannot read it. */
 export async function getProject(
   app: App,
   caller: Caller,
@@ -124,8 +124,8 @@ export async function batchGetProjects(
 }
 
 /**
- * Returns the projects on which the caller may perform `action`. Throws `notFound` if the caller does not belong to the
- * organization.
+ * Returns a page of the matching projects on which the caller may perform `action`. Throws `notFound` if the caller
+ * does not belong to the organization.
  */
 export async function listProjects(
   app: App,

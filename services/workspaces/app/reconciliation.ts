@@ -5,8 +5,9 @@ import { syncDeletion } from "./workspace-deletion.ts";
 import { syncPlacement } from "./workspace-placement.ts";
 
 /**
- * Returns one function for each interrupted request that is overdue because no event has completed it. The functions
- * are independent: if another service does not respond, only the functions that call it fail and are postponed.
+ * Clears expired deletion locks, and returns one function for each change of an interrupted request that no event has
+ * completed in time; the function completes the change. The functions are independent: if another service does not
+ * respond, only the functions that call this service fail and are postponed.
  */
 export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> => {
   const now = app.now();
@@ -25,7 +26,7 @@ export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> =>
   ];
 };
 
-/** Repeats the calls to the access service if it has not confirmed the organization yet. */
+/** Repeats the creation of an organization in the access service if that service has not confirmed it. */
 export async function syncOrganizationById(app: App, id: string): Promise<void> {
   const organization = await app.reads.pendingSyncs.findUnprovisioned(id);
   if (organization) await syncOrganization(app, organization);

@@ -13,8 +13,9 @@ import { getWorkspace } from "./workspace.ts";
 import { type WorkspaceDocument, workspaceDocuments } from "./workspace-document.ts";
 
 /**
- * Returns the consumers of the workspace's state that the caller may read, ordered by name. With `approvedOnly`,
- * returns only the approved consumers, even if the state is shared with all workspaces. Throws `notFound`.
+ * Returns a page of the consumers of the workspace's state, ordered by name; consumers that the caller cannot read are
+ * omitted. With `approvedOnly`, returns only approved consumers, even if the state is shared with the whole
+ * organization or project. Throws `notFound`.
  */
 export async function listRemoteStateConsumers(
   app: App,
@@ -66,8 +67,9 @@ export const addRemoteStateConsumers = (
   });
 
 /**
- * Removes workspaces from the set of consumers. Ids that are not in the set, or whose workspace no longer exists, are
- * ignored. Throws `notFound`, `forbidden`, or `invalid` for consumers that the caller may not read.
+ * Removes workspaces from the set of consumers. Ids that are not in the set, such as those of deleted workspaces, are
+ * ignored. Throws `notFound` or `forbidden`, and `invalid` for the workspace's own id and for consumers that the caller
+ * cannot read.
  */
 export const removeRemoteStateConsumers = (
   app: App,
@@ -102,8 +104,8 @@ const change = (
   });
 
 /**
- * Throws `invalid` with a problem for each of `ids` that cannot be a consumer. Checks only the ids for which `matters`
- * returns true, which are those that would change the set.
+ * Throws `invalid` with a problem for each of `ids` that cannot be a consumer. Ids for which `matters` returns false
+ * would not change the set; they are accepted, except the workspace's own id.
  */
 async function requireEligible(
   tx: Tx,

@@ -19,8 +19,8 @@ const holderOf = (runId: RunId) => ({ type: "run", id: runId }) as const;
 
 /**
  * Locks the workspace for a run. The run need not have been reported yet. A second call for the run that holds the lock
- * changes nothing. Returns how long the phases of the run may take. Throws `notFound`, or the conflicts
- * `workspace_locked`, `run_ended` and `reported_by_other`.
+ * changes nothing. Returns how long the phases of the run may take. Throws `notFound`, or one of the
+ * conflicts `workspace_locked`, `run_ended`, `reported_by_other` and `run_of_other_workspace`.
  */
 export const lockAsRun = (
   app: App,
@@ -46,7 +46,8 @@ export const lockAsRun = (
 
 /**
  * Releases the run's lock, even if the run has ended. The lock's epoch is sealed in the state service first. Throws a
- * conflict, or `unavailable` while a state version of the epoch is pending.
+ * conflict if the run does not hold the lock or was reported by another runner, and `unavailable` while a state version
+ * of the epoch is pending.
  */
 export const unlockAsRun = (app: App, { workspaceId, runId, runner }: RunLock): Promise<void> =>
   withHolderName(app, async () => {

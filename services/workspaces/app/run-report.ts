@@ -36,7 +36,7 @@ export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Prom
 interface Reported {
   id: string;
   workspaceId: WorkspaceId;
-  /** Null if the run was reported before runners were recorded. */
+  /** Null if an earlier release, which did not record runners, stored the report. */
   runner: string | null;
 }
 

@@ -25,9 +25,10 @@ export interface Comparison {
 }
 
 /**
- * Compares the next page of workspaces with the state service's records and repairs differences, most of which are
- * caused by lost events. Any replica may call it. Returns undefined if no page is due. Throws `unavailable` if the
- * state service does not respond; the page is then compared again.
+ * Compares the next page of workspaces with the state service's records, repairs the differences that can be repaired
+ * (most are caused by lost events), and returns all differences. Any replica may call this function. Returns undefined
+ * if no page is due or another replica is comparing the page. Throws `unavailable` if the state service does not
+ * respond; a later call then compares the page.
  */
 export async function compareNextPage(app: App): Promise<Comparison | undefined> {
   const now = app.now();
@@ -93,8 +94,8 @@ async function compareTheirs(
 
 /**
  * Compares a page of the rows of this service, to find workspaces that the state service has lost. The rows of this
- * service are read first. They show which workspaces the state service has reported before, so it must still have
- * records of these.
+ * service are read first. They show on which workspaces the state service has reported, so that service must still
+ * have records of these workspaces.
  */
 async function compareOurs(
   app: App,
@@ -119,7 +120,8 @@ const healers = {
   placement: async (app, _, own) => {
     if (own && !own.deleted) await syncPlacement(app, own.placement);
   },
-  // This service's placement was read after the state service's record, so the state service cannot have a newer one.
+  // This service's placement was read after the state service's record. If that record nevertheless has a higher
+  // version, this service has never assigned the version, or has lost it in a restore.
   placementAhead: async (app, { placementVersion }, own) => {
     if (own && !own.deleted) await replacePlacement(app, own.placement, placementVersion);
   },

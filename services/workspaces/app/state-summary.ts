@@ -4,8 +4,8 @@ import { applyStateSummary, type StateSummary, setStateSummary } from "../domain
 import type { App } from "./app.ts";
 
 /**
- * Reads the current state summaries of these workspaces from the state service, and stores those that are newer than the
- * stored ones. Most are not, because unlocking a workspace stores its summary.
+ * Reads the current state summaries of these workspaces from the state service, and stores those that are newer than
+ * the stored ones. Most summaries are not newer, because unlocking a workspace stores its summary.
  */
 export async function refreshSummaries(app: App, ids: readonly WorkspaceId[]): Promise<void> {
   const known = new Map<string, WorkspaceId>(ids.map((id) => [id, id]));
@@ -40,8 +40,8 @@ export const applySummary = (
   });
 
 /**
- * Replaces the stored state summary with an older one. The stored revision must be `replaced`, which the state service
- * has never assigned.
+ * Replaces the stored state summary with an older one, but only if the stored revision still equals `replaced`, a
+ * revision that the state service cannot have assigned.
  */
 export const replaceSummary = (
   app: Pick<App, "transaction">,

@@ -31,8 +31,9 @@ export async function listWorkspaceTagBindings(
 }
 
 /**
- * Returns a workspace's own bindings and those that it inherits from its project. The workspace's own binding of a key
- * replaces the project's binding.
+ * Returns a workspace's effective bindings: its own bindings, except those that were added as flat tags, and those that
+ * it inherits from its project. A binding or flat tag of the workspace replaces the project's binding with the same
+ * key.
  */
 export async function listWorkspaceEffectiveTagBindings(
   app: App,
@@ -96,7 +97,7 @@ export const updateWorkspaceTagBindings = (
 
 /**
  * Adds a problem for each binding in `wanted` that differs from the project's binding although the key is reserved and
- * must not be overridden.
+ * must not be overridden. Overrides that the workspace already has (`current`) remain allowed.
  */
 export async function checkOverrides(
   tx: Tx,
@@ -115,7 +116,7 @@ export async function checkOverrides(
   }
 }
 
-/** Replaces a workspace's bindings with `wanted`. Does not authorize the caller: the calling function has done so. */
+/** Replaces a workspace's bindings with `wanted`. The calling function must have authorized the caller. */
 export async function replaceWorkspaceTags(
   app: App,
   tx: Tx,
@@ -157,7 +158,7 @@ export function checkedTags(
   return { wanted, tagKeys: new Set(names).difference(new Set(bindings.map(({ key }) => key))) };
 }
 
-/** Returns the placement of a workspace. Throws `notFound` if it does not exist or the caller may not read it. */
+/** Returns the placement of a workspace. Throws `notFound` if it does not exist or the caller cannot read it. */
 export async function requireReadable(
   app: App,
   caller: Caller,

@@ -17,7 +17,7 @@ import type { App } from "./app.ts";
 import { readScopeIn, targetOf } from "./caller.ts";
 import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
 
-/** Returns a workspace's flat tags, ordered by name. */
+/** Returns a page of a workspace's flat tags, ordered by name. */
 export async function listWorkspaceTags(
   app: App,
   caller: Caller,
@@ -81,8 +81,8 @@ const changeTags = (
   });
 
 /**
- * Returns the names of the referenced tags. Throws `notFound` for the id of a tag if the caller may read none of the
- * workspaces that have the tag.
+ * Returns the names of the referenced tags. Throws `notFound` if an id is unknown, or if the caller may read none of
+ * the workspaces that have the tag.
  */
 async function namesOf(
   tx: Tx,

@@ -21,8 +21,8 @@ import { targetOf } from "./caller.ts";
 import { withHolderName } from "./workspace-lock.ts";
 
 /**
- * Deletes a workspace even if it manages resources or is locked. Throws `unavailable` until the state service has
- * confirmed the deletion; a repeat of the request completes it.
+ * Deletes a workspace even if it manages resources or is locked. Throws `unavailable` if the state service has not
+ * confirmed the deletion; a repeat of the request then completes the deletion.
  */
 export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRef): Promise<void> {
   const deletion = await app.transaction(async (tx) => {

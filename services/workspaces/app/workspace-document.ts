@@ -10,15 +10,15 @@ import { targetOf } from "./caller.ts";
 export type WorkspaceDocument = WorkspaceWithActions & {
   /**
    * True if the holder of the lock may neither write state under it nor release it. Null if the workspace is not
-   * locked, for callers who may not force-unlock the workspace, and if the access service does not respond.
+   * locked, for callers who are not allowed to force-unlock it, and if the access service does not respond.
    */
   lockedStale: boolean | null;
 };
 
-/** The actions that use a lock. A lock is stale if its holder may do none of them. */
+/** The actions that use a lock. A lock is stale if its holder is allowed none of them. */
 const USES_OF_LOCK: readonly Action[] = ["state:write", "workspace:lock"];
 
-/** Returns the document of a workspace. Calls the access service, so it is not called in a transaction. */
+/** Returns the document of a workspace. Must not be called in a transaction, because it calls the access service. */
 export async function workspaceDocument(
   app: App,
   caller: Caller,

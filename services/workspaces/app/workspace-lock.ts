@@ -44,8 +44,8 @@ export const lockWorkspace = (
 
 /**
  * Releases the caller's lock. The lock's epoch is sealed in the state service first, so that no delayed state write of
- * this epoch can succeed. A repeat completes an interrupted unlock. Throws a conflict, or `unavailable` while a state
- * version of the epoch is pending.
+ * this epoch can succeed. A repeat completes an interrupted unlock. Throws a conflict if the caller does not hold the
+ * lock, and `unavailable` while a state version of the epoch is pending.
  */
 export const unlockWorkspace = (
   app: App,
@@ -73,7 +73,9 @@ export const forceUnlockWorkspace = async (
   return release(app, caller, { workspaceId, epoch, summary, forced: true });
 };
 
-/** Called by the state service: returns the workspace's placement, and its lock if it is locked. Throws `notFound`. */
+/**
+ * Returns the workspace's placement, and its lock if it is locked. Throws `notFound`. Also called by the state service.
+ */
 export async function getLock(
   app: App,
   id: WorkspaceId,

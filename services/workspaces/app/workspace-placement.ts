@@ -19,9 +19,9 @@ export async function syncPlacement(app: App, placement: Placement): Promise<voi
 }
 
 /**
- * Replaces the placement that the state service has stored for a workspace, if the stored version is `replacedVersion`.
- * This service has never assigned that version. Without `replacedVersion`, the state service would ignore a placement
- * with a lower version.
+ * Replaces the placement that the state service has stored for a workspace, provided that its stored version is still
+ * `replacedVersion`: a version that this service has never assigned, or has lost in a restore. Without
+ * `replacedVersion`, the state service would ignore a placement with a lower version.
  */
 export async function replacePlacement(
   app: App,
@@ -38,7 +38,7 @@ export interface Placements {
   deletedWorkspaceIds: string[];
 }
 
-/** Called by other services after an event about these workspaces: returns their current placements. */
+/** Called by other services, for example after an event: returns the current placements of these workspaces. */
 export async function batchGetPlacements(app: App, ids: readonly string[]): Promise<Placements> {
   const records = [...(await app.reads.stateComparisons.ofWorkspaces(ids))];
   return {
@@ -47,7 +47,7 @@ export async function batchGetPlacements(app: App, ids: readonly string[]): Prom
   };
 }
 
-/** Called by the state service: returns the placement of a workspace. Throws `notFound`. */
+/** Called by the access and state services: returns the placement of a workspace. Throws `notFound`. */
 export async function getPlacement(app: App, id: WorkspaceId): Promise<Placement> {
   const found = await app.reads.workspaces.lockAndPlacement(id);
   if (!found) throw workspaceNotFound();

@@ -99,8 +99,8 @@ export async function createWorkspace(
       problems.throwIfAny();
       await tx.record(workspaceCreated(workspace));
       if (tags.wanted.size === 0) return tx.workspaceCreations.commit(workspace);
-      // Saved after the workspace, because bindings refer to its row, and before its document is read, which contains
-      // them.
+      // The workspace is saved before its bindings, which refer to its row. The document, which contains the bindings,
+      // is read last.
       await tx.workspaces.save(workspace);
       await replaceWorkspaceTags(app, tx, workspace, tags);
       return tx.workspaces.view(workspace.id);
@@ -122,7 +122,7 @@ async function checkLimit(
 }
 
 /**
- * Returns a workspace, with one SQL statement. Throws `notFound` if it does not exist or the caller may not read it.
+ * Returns a workspace. Throws `notFound` if it does not exist or the caller cannot read it.
  */
 export async function getWorkspace(
   app: App,
@@ -140,7 +140,7 @@ export async function getWorkspace(
 
 /**
  * Returns the ids of a workspace, its organization and its project. Throws `notFound` if the workspace does not exist
- * or the caller may not read it.
+ * or the caller cannot read it.
  */
 export async function getWorkspaceIds(
   app: App,
@@ -170,7 +170,8 @@ export async function batchGetWorkspaces(
 }
 
 /**
- * Returns the workspaces that the caller may read. Throws `notFound` if the caller does not belong to the organization.
+ * Returns a page of the matching workspaces that the caller may read. Throws `notFound` if the caller does not belong
+ * to the organization.
  */
 export async function listWorkspaces(
   app: App,
@@ -290,8 +291,8 @@ async function move(
   projectId: ProjectId,
 ): Promise<void> {
   const { organizationId } = workspace;
-  // Permission in the old project is checked first: a caller that may not move the workspace must not learn which
-  // projects exist.
+  // Permission in the old project is checked first: a caller without the right to move the workspace must not learn
+  // which projects exist.
   authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
   const project = await requireProject(tx, projectId, organizationId);
   authorize(caller, "project:move-workspace", { organizationId, projectId });

@@ -5,11 +5,14 @@ export interface AutoDestroy {
   /** Null if no destroy run is scheduled. */
   autoDestroyAt: Date | null;
   /**
-   * The workspace is destroyed this long after its last activity, for example `14d` or `6h`. Null if the time of the
-   * destroy run is fixed or no run is scheduled.
+   * The workspace is destroyed this long after its last activity, for example `14d` or `6h`. Null if the workspace has
+   * no duration of its own: the time is fixed or inherited, or no destroy run is scheduled.
    */
   autoDestroyActivityDuration: string | null;
-  /** Whether the workspace uses its project's auto-destroy settings; false if it has settings of its own. */
+  /**
+   * Whether the workspace uses its project's auto-destroy settings. False if it has settings of its own, or if a
+   * request has set this value to false.
+   */
   inheritsProjectAutoDestroy: boolean;
   /**
    * The duration of the workspace's project. While the workspace inherits the duration, `autoDestroyAt` is computed
@@ -30,7 +33,7 @@ export interface AutoDestroySettings {
   /** An RFC 3339 timestamp. */
   autoDestroyAt?: string | null | undefined;
   autoDestroyActivityDuration?: string | null | undefined;
-  /** Only false has an effect, and only if the workspace has no auto-destroy settings of its own. */
+  /** If true, the workspace inherits its project's settings, unless it has its own. If false, it inherits none. */
   inheritsProjectAutoDestroy?: boolean | undefined;
 }
 
@@ -42,7 +45,7 @@ const durationText =
 // Accepts RFC 3339 only: JavaScript's `Date` also parses other formats, which clients interpret differently.
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Adds a problem if a duration in a request is invalid; null removes the duration. */
+/** Returns whether a duration in a request is valid; undefined and null are valid. Adds a problem if it is invalid. */
 export function checkActivityDuration(
   duration: string | null | undefined,
   problems: Problems,
@@ -100,7 +103,8 @@ export function applyAutoDestroy(
 }
 
 /**
- * Applies the duration of the workspace's project, if the project or its duration has changed. The duration starts now.
+ * Applies the duration of the workspace's project, after the workspace was created in this project or moved to it. The
+ * duration starts now.
  */
 export function inheritActivityDuration(
   workspace: AutoDestroy,

@@ -51,15 +51,15 @@ export interface WorkspaceRetention {
   workspaceId: WorkspaceId;
   organizationId: OrganizationId;
   plan: string;
-  /** Null if backing data is never deleted. */
+  /** Null if no policy applies, or if the policy that applies deletes nothing. */
   deleteOlderThanNDays: number | null;
 }
 
 export interface DataRetentionInput {
   kind: string;
-  /** Undefined: the stored number does not change. */
+  /** If undefined, the stored number does not change. */
   deleteOlderThanNDays: number | undefined;
-  /** Null removes the number. Undefined: the stored number does not change. */
+  /** Null removes the stored number. If undefined, it does not change. */
   stateVersionsDeleteAfterNDays: number | null | undefined;
 }
 

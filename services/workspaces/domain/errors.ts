@@ -7,8 +7,8 @@ const holderTitles = { user: "User", team: "Team", run: "Run" } as const satisfi
 >;
 
 /**
- * Thrown if the lock has a holder. The message contains the holder's id; the use case replaces it with the holder's
- * name, which it reads from the access service.
+ * A conflict with the holder of a workspace's lock. The message contains the holder's id; the use case replaces the id
+ * with the holder's name, which it reads from the access service.
  */
 export class LockConflict extends AppError {
   readonly holder: Holder;
@@ -26,7 +26,7 @@ export class LockConflict extends AppError {
   }
 }
 
-/** Thrown if another holder has the lock. */
+/** Thrown if a request locks or safely deletes a workspace that is already locked. */
 export const workspaceLockHeld = (holder: Holder) =>
   new LockConflict("workspace_locked", holder, holder.id);
 
@@ -39,12 +39,13 @@ export const workspaceLockedForDeletion = () =>
   conflict("workspace_locked", "The workspace is locked while it is being deleted.");
 
 /**
- * Thrown if another caller locked the workspace after the lease of the deletion lock had ended. Nothing was deleted.
+ * Thrown if a safe deletion has lost its deletion lock: after the lease had ended, another caller locked the workspace,
+ * or reconciliation cleared the deletion lock. Nothing was deleted.
  */
 export const workspaceDeletionOvertaken = () =>
   conflict(
     "workspace_locked",
-    "The workspace was locked by another caller before its deletion was complete.",
+    "The workspace was no longer locked for its deletion, which took too long; nothing was deleted.",
   );
 
 export const reasonTooLong = (most: number) =>
@@ -62,7 +63,10 @@ export const workspaceManagesResources = (count: number) =>
     `The workspace manages ${count} ${count === 1 ? "resource" : "resources"}; destroy them first, or force the deletion.`,
   );
 
-/** Thrown while the number of managed resources is unknown, because the latest state has not been processed. */
+/**
+ * Thrown while the number of managed resources is unknown, because an upload is in progress or the latest state has not
+ * been processed.
+ */
 export const stateBeingProcessed = () =>
   conflict("state_being_processed", "The workspace's latest state is still being processed.");
 
@@ -72,7 +76,7 @@ export const stateBeingProcessed = () =>
 export const lockHolderNotAllowed = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 
-/** The message for a name that another organization, project or workspace has. Clients search for this text. */
+/** The message for a name that another object of the same kind has. Clients search for this text. */
 export const takenText = "Name has already been taken";
 
 /** Thrown if another request took the name after this request had checked it. */

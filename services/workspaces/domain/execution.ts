@@ -74,7 +74,7 @@ export function applyExecution(
 
 /**
  * Returns the settings without the values that the same request declares as inherited in `setting-overwrites`. Clients
- * such as the Terraform provider `tfe` send both, and expect that the value is ignored.
+ * such as the Terraform provider `tfe` send a value together with this declaration, and expect that it is ignored.
  */
 function withoutInherited({
   executionMode,

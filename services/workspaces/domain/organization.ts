@@ -15,8 +15,8 @@ import { checkText, limits } from "./text.ts";
 
 /**
  * The status of an organization:
- * - `provisioning`: its row is committed, but the access service has not confirmed it. Its name is taken. Only its
- * creator sees it, and can repeat the creation.
+ * - `provisioning`: its row is committed, but the access service has not confirmed it. No caller sees it, but its name
+ * is taken. Its creator can repeat the creation.
  * - `active`: it is visible to its members.
  * - `deleting`: its data is being deleted. No caller sees it, and its name is free.
  */
@@ -41,7 +41,7 @@ export class Organization {
   declare sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
   declare aggregatedCommitStatusEnabled: boolean;
   declare speculativePlanManagementEnabled: boolean;
-  /** In minutes; null if the value of the installation applies. */
+  /** In minutes, like `sessionRemember`; null until a request sets it. Both values are only stored and shown. */
   declare sessionTimeout: number | null;
   declare sessionRemember: number | null;
   declare ownersTeamSamlRoleId: string | null;
@@ -142,9 +142,9 @@ export type OrganizationView = Omit<
   dataRetentionPolicy: DataRetentionPolicyView | null;
   /** The installation's policy, which applies if the organization has none. */
   siteDataRetentionPolicy: DataRetentionPolicyView | null;
-  /** Null for callers who may not read all projects. */
+  /** Null for callers who cannot read all projects. */
   projectCount: number | null;
-  /** Null for callers who may not read all workspaces. */
+  /** Null for callers who cannot read all workspaces. */
   workspaceCount: number | null;
 };
 
@@ -240,7 +240,7 @@ export function applyOrganizationSettings(
 }
 
 /**
- * Whether members need a second factor. The value is stored and returned only: Statehouse has no sign-in with a
+ * Whether members need a second factor. The value is only stored and returned: Statehouse has no sign-in with a
  * password.
  */
 export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as const;
@@ -264,7 +264,7 @@ export type OrganizationEvent = ReturnType<
   typeof organizationCreated | typeof organizationUpdated | typeof organizationDeleted
 >;
 
-/** Thrown if the organization has reached the workspace limit that administrators set. */
+/** The problem of a creation if the organization has reached the workspace limit that administrators set. */
 export const workspaceLimitReached = (limit: number) =>
   `The organization has reached its limit of ${limit} workspaces.`;
 

@@ -1,8 +1,8 @@
 import type { Holder, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 
 /**
- * How long, in ms, the request that made a change waits for another service to confirm it. After this time, any replica
- * repeats the call.
+ * The time, in ms, in which the request that makes a change must get the confirmation of another service. After this
+ * time, any replica repeats the call to that service.
  */
 export const RETRY_AFTER_MS = 30_000;
 

@@ -21,8 +21,8 @@ export class Project {
   /** Set if and only if the project's own mode is `agent`. */
   declare defaultAgentPoolId: AgentPoolId | null;
   /**
-   * The time after its last activity at which a workspace that inherits this setting is destroyed. Null if these
-   * workspaces are not destroyed automatically.
+   * A workspace that inherits this setting is destroyed this long after its last activity, for example `14d`. Null if
+   * such a workspace is not destroyed automatically.
    */
   declare autoDestroyActivityDuration: string | null;
   declare revision: bigint;
@@ -156,7 +156,7 @@ export interface ProjectView
     "id" | "organizationId" | "name" | "description" | "autoDestroyActivityDuration" | "createdAt"
   > {
   organizationName: string;
-  /** Null for callers who may not read all workspaces. */
+  /** Null for callers who cannot read all workspaces. */
   workspaceCount: number | null;
   isDefault: boolean;
   /**

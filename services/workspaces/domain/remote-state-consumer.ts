@@ -12,8 +12,8 @@ export function requireApprovedConsumers({
 }
 
 /**
- * Adds to `problems` the ids of a request that cannot be consumers of the workspace. `eligible` contains the workspaces
- * of its organization that the caller may read.
+ * Adds a problem for each id of a request that cannot be a consumer of the workspace: its own id, and ids that are not
+ * in `eligible`.
  */
 export function checkConsumers(
   { id: workspaceId }: Pick<Workspace, "id">,

@@ -9,7 +9,7 @@ export class ReservedTagKey {
   declare id: ReservedTagKeyId;
   declare organizationId: OrganizationId;
   declare key: string;
-  /** If true, a workspace may not override its project's value for this key. */
+  /** If true, a workspace must not override its project's value for this key. */
   declare disableOverrides: boolean;
   declare revision: bigint;
   declare createdAt: Date;
@@ -59,9 +59,9 @@ export function applyReservedTagKey(
 }
 
 /**
- * Returns the requested bindings whose value differs from a project binding in `fixed`, which workspaces may not
- * override. Omits overrides that the workspace already has, because they remain allowed. `wanted` maps each key to its
- * value.
+ * Returns the keys whose requested value differs from the value of the project's binding in `fixed`. Workspaces must
+ * not override the bindings in `fixed`, but overrides that the workspace already has remain allowed and are omitted.
+ * `wanted` maps each key to its requested value.
  */
 export function disallowedOverrides(
   current: readonly TagBindingInput[],

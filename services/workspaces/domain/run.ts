@@ -96,7 +96,7 @@ export type RunEvent = ReturnType<typeof runEnded>;
 
 export const runNotFound = () => notFound("run");
 
-/** Thrown if a run requests an action after it has ended, because it then has no permissions. */
+/** Thrown if a lock or a token is requested for a run that has ended. */
 export const runAlreadyEnded = () => conflict("run_ended", "The run has ended.");
 
 /** Thrown if a run accesses a workspace other than the one that it was reported for. */

@@ -29,7 +29,7 @@ export const sshKeyPlace = (id: string) => ({
 
 export interface SshKeyInput {
   name: string | undefined;
-  /** The private key. Any string is accepted, because its format is not checked. */
+  /** The private key; its format is not checked. */
   value: string | undefined;
 }
 

@@ -52,7 +52,9 @@ export type Discrepancy = keyof typeof discrepancies;
  */
 const CLOCK_SKEW_MS = 3_600_000;
 
-/** Returns the differences of one workspace that the state service knows; usually there are none. */
+/**
+ * Returns the differences between this service's and the state service's record of a workspace; usually there are none.
+ */
 export function differences(
   own: OwnRecord | undefined,
   state: StateRecord,

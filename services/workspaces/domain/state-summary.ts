@@ -22,7 +22,7 @@ export const noState: Summarized = {
   stateRevision: 0n,
 };
 
-/** Stores a summary unless a newer one is stored. Returns whether the summary describes a new state. */
+/** Stores a summary if it is newer than the stored one. Returns whether the state has changed between the two. */
 export function applyStateSummary(workspace: Summarized, summary: StateSummary): boolean {
   if (summary.revision <= workspace.stateRevision) return false;
   const before = workspace.latestChangeAt?.getTime() ?? 0;

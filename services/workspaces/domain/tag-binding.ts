@@ -41,10 +41,7 @@ const RESERVED = /^hcp?:/i;
 /** Checks the bindings of a request, in the field `tagBindings`, and adds their problems to `problems`. */
 export function checkTagBindings(given: readonly TagBindingInput[], problems: Problems): void {
   if (given.length > MAX_VALUED) {
-    problems.add(
-      "tagBindings",
-      `Tag bindings are too many (maximum is ${MAX_VALUED} in a request)`,
-    );
+    problems.add("tagBindings", `Too many tag bindings (maximum is ${MAX_VALUED} in a request)`);
   }
   const seen = new Set<string>();
   for (const [index, { key, value }] of given.entries()) {
@@ -56,7 +53,7 @@ export function checkTagBindings(given: readonly TagBindingInput[], problems: Pr
 }
 
 /**
- * Checks the flat tags of a request. The messages call the key "name", like requests do. A name that is repeated counts
+ * Checks the flat tags of a request. The messages call the key "name", as requests do. A name that is repeated counts
  * as one tag.
  */
 export function checkTagNames(
@@ -78,10 +75,10 @@ export function checkTagBindingCount(
 ): void {
   const valued = [...keysAndValues.values()].filter((value) => value !== "");
   if (valued.length > MAX_VALUED) {
-    problems.add(path, `Tag bindings are too many (maximum is ${MAX_VALUED})`);
+    problems.add(path, `Too many tag bindings (maximum is ${MAX_VALUED})`);
   }
   if (keysAndValues.size - valued.length > MAX_FLAT) {
-    problems.add(path, `Tags are too many (maximum is ${MAX_FLAT})`);
+    problems.add(path, `Too many tags (maximum is ${MAX_FLAT})`);
   }
 }
 
@@ -134,7 +131,7 @@ export type TagBindingId = `tb-${string}`;
 
 /**
  * Returns whether the wanted bindings, a map from key to value, differ from the current ones. `tagKeys` are the keys of
- * flat tags: projects have none.
+ * flat tags; projects have no flat tags.
  */
 export const changesTagBindings = (
   current: readonly Pick<TagBinding, "key" | "value" | "throughTags">[],

@@ -14,7 +14,7 @@ export interface Tag {
 /** A reference to a tag in a request. */
 export type TagRef = { id: string } | { name: string };
 
-/** The fields of the event that is published when the last workspace of the organization has lost a tag. */
+/** The fields of the event that is published when a request deletes a tag from all workspaces of the organization. */
 export interface DeletedTag {
   id: TagId;
   organizationId: OrganizationId;

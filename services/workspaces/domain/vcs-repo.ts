@@ -14,8 +14,8 @@ export interface VcsRepo {
 }
 
 /**
- * Repository values in a request. An absent value keeps the previous value; if there was no repository, it has its
- * default.
+ * Repository values in a request. If a value is absent, the previous value is kept. For a new repository, an absent
+ * value is replaced by its default, except that the identifier and one of the two credentials are required.
  */
 export type VcsRepoSettings = { [Name in keyof VcsRepo]?: VcsRepo[Name] | undefined };
 
@@ -42,7 +42,7 @@ export function changeVcsRepo(
     problems.add(path("identifier"), "Identifier must be given with a new vcs-repo");
   }
   if (!previous && !oauthTokenId && !appInstallationId) {
-    const text = "Oauth token id must be given with a new vcs-repo";
+    const text = "Oauth token id or vcs app installation id must be given with a new vcs-repo";
     problems.add(path("oauthTokenId"), text);
   }
   checkForms(settings, problems);

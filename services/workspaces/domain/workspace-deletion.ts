@@ -37,8 +37,8 @@ export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
 }
 
 /**
- * Ends the deletion lock of a safe deletion, both if the deletion succeeds and if it fails. Throws if another caller
- * has locked the workspace in the meantime.
+ * Ends the deletion lock of a safe deletion, both if the deletion succeeds and if it fails. Throws a conflict if the
+ * deletion has lost this lock: its lease had ended, and the workspace was locked or the deletion lock was cleared.
  */
 export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
   if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);
@@ -48,7 +48,7 @@ export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
   workspace.deletionLock = null;
 }
 
-/** Returns the error that explains why a workspace may not be safely deleted; undefined if it may be deleted. */
+/** Returns the error that explains why a workspace must not be safely deleted; undefined if it may be deleted. */
 export function refusalToDelete({ count, processed }: ManagedResources) {
   if (!processed) return stateBeingProcessed();
   if (count > 0) return workspaceManagesResources(count);

@@ -24,7 +24,7 @@ export interface WorkspaceLock {
  */
 export interface DeletionLock {
   epoch: bigint;
-  /** The time at which the lease ends. After it, any caller may lock the workspace, and the deletion fails. */
+  /** The time at which the lease ends. After it, any caller may lock the workspace; the deletion then fails. */
   until: Date;
 }
 
@@ -41,7 +41,9 @@ export const unlocked: Lockable = { lock: null, deletionLock: null, lastLockEpoc
 /** Maximum length of a lock's reason, in characters. The reason is part of an event, whose size is limited. */
 const MAX_REASON_LENGTH = 4096;
 
-/** Locks an unlocked workspace. Throws a conflict if it is locked, and `invalid` for a reason that is too long. */
+/**
+ * Locks an unlocked workspace. Throws a conflict if it is locked or being deleted, and `invalid` for an invalid reason.
+ */
 export function takeLock(
   workspace: Lockable,
   holder: Holder,
@@ -72,6 +74,7 @@ export function epochToUnlock({ lock }: Pick<Lockable, "lock">, holder: Holder):
 
 /**
  * Returns the lock epoch that must be sealed when the workspace is force-unlocked, whichever principal holds the lock.
+ * Throws if the workspace is not locked.
  */
 export function epochToForceUnlock({ lock }: Pick<Lockable, "lock">): bigint {
   if (!lock) throw workspaceAlreadyUnlocked();

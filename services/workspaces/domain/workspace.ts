@@ -156,10 +156,7 @@ export interface WorkspaceView extends ShownFields {
   /** The effective execution mode: the workspace's own mode or the inherited mode. */
   executionMode: ExecutionMode;
   overwritesExecutionMode: boolean;
-  /**
-   * The effective agent pool. It comes from the same source as the execution mode: the workspace, its project or its
-   * organization.
-   */
+  /** The effective agent pool: the workspace's own or the inherited pool. Null unless the effective mode is `agent`. */
   agentPoolId: Workspace["agentPoolId"];
   /** Names of the flat tags, in alphabetical order. */
   tagNames: string[];
@@ -240,4 +237,7 @@ export const workspaceNotFound = () => notFound("workspace");
 
 /** Thrown if a list cannot be sorted by the requested key. */
 export const sortUnknown = (keys: readonly string[]) =>
-  badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);
+  badRequest(
+    "sort",
+    `sort must be one of ${keys.join(", ")}, with an optional leading - for the reverse order.`,
+  );

@@ -29,7 +29,8 @@ export const optionalAgentPoolId = (text: string | undefined): AgentPoolId | nul
   text === "" ? null : (text as AgentPoolId | undefined);
 
 /**
- * Returns the strings that have the form of an id with this prefix. Batch requests ignore all others, like unknown ids.
+ * Returns the strings that have the form of an id with this prefix. Batch requests ignore all other strings, just as
+ * they ignore unknown ids.
  */
 export const idsIn = <Prefix extends string>(prefix: Prefix, texts: readonly string[]) =>
   texts.filter((text): text is `${Prefix}-${string}` => isId(prefix, text));

@@ -11,8 +11,9 @@ export interface RelationScope {
 }
 
 /**
- * Replaces the requested relations of a pool completely. Returns false if a relation contains an id of another
- * organization, or a new id that the caller may not read.
+ * Completely replaces those relations of a pool that the request contains. Returns, for each relation, whether all its
+ * ids are valid: they must belong to the pool's organization, and the caller must be able to read those that are new in
+ * the relation.
  */
 export const relateAgentPool =
   (em: EntityManager) =>

@@ -26,7 +26,9 @@ const reads = (database: Database) => ({
 const rows = (em: EntityManager) => ({
   get: async () => onlyRow(await queryIn(em, select)),
 
-  /** Returns the settings and locks their row, so that no other transaction changes them until this one ends. */
+  /**
+   * Returns the settings and locks their row, so that no other transaction changes them until this transaction ends.
+   */
   getForUpdate: async () => onlyRow(await queryIn(em, `${select} for update`)),
 
   async set({

@@ -47,7 +47,7 @@ import { workspaceReadmes } from "./workspace-readme.ts";
  * - `published`: the messages of its events.
  * - `listed`: its objects as events, for subscribers.
  * - `deletedWithOrganization`: the table whose rows are deleted with their organization.
- * Tables are deleted in the order of this list: a table must precede the tables that it refers to.
+ * The rows of these tables are deleted in the order of this list: a table must precede the tables that it refers to.
  */
 const nouns = {
   organizations,

@@ -50,12 +50,12 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     return row;
   },
 
-  /** Returns at most `limit` workspaces of the organization, locked for deletion. */
+  /** Locks and returns at most `limit` workspaces of the organization. */
   async workspacesForUpdate(organizationId: OrganizationId, limit: number): Promise<Workspace[]> {
     return em.find(
       workspaceSchema,
       { organizationId },
-      // index: workspaces_name_key. In one order, against deadlocks with another replica.
+      // index: workspaces_name_key. All replicas lock in the same order, to prevent deadlocks.
       { limit, orderBy: { name: 1 }, lockMode: LockMode.PESSIMISTIC_WRITE },
     );
   },

@@ -220,7 +220,7 @@ const reads = (database: Database) => ({
 
 /** Reads and writes of organizations inside a transaction. */
 const rows = (em: EntityManager) => ({
-  /** Returns the organization in any status, because its name is taken as soon as its row exists. */
+  /** Locks and returns an organization in any status, because its name is taken as soon as its row exists. */
   async findByNameForUpdate(name: string): Promise<Organization | undefined> {
     if (!isOrganizationName(name)) return undefined;
     const [row] = await queryIn<{ id: OrganizationId }>(
@@ -233,8 +233,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Returns an active organization. Prevents its deletion until the transaction ends, so that a later deletion includes
-   * everything that this transaction adds.
+   * Returns an active organization. Locks its row against changes until the transaction ends, so that a later deletion
+   * includes everything that this transaction adds.
    */
   async getByName(name: string): Promise<Organization> {
     const lockMode = LockMode.PESSIMISTIC_READ;
@@ -251,7 +251,7 @@ const rows = (em: EntityManager) => ({
     return organization;
   },
 
-  /** Returns an active organization, locked for changes. */
+  /** Locks the row of an active organization and returns the organization. */
   async getByNameForUpdate(name: string): Promise<Organization> {
     const organization = await this.findByNameForUpdate(name);
     if (organization?.status !== "active") throw organizationNotFound();

@@ -164,8 +164,8 @@ const reads = (database: Database) => ({
 /** Reads and writes of projects inside a transaction. */
 const rows = (em: EntityManager) => ({
   /**
-   * Returns the project. Prevents its deletion until the transaction ends, so that a later deletion includes everything
-   * that this transaction adds.
+   * Returns the project. Locks its row against changes until the transaction ends, so that a later deletion includes
+   * everything that this transaction adds.
    */
   async get(id: ProjectId): Promise<Project> {
     const lockMode = LockMode.PESSIMISTIC_READ;

@@ -1,6 +1,6 @@
 import type { Parameters } from "./parameters.ts";
 
-/** The workspaces or projects that a caller may read in all its organizations. */
+/** The workspaces or projects that a caller may read, in one or all of its organizations. */
 export interface ReadScope {
   /** The organizations that the caller belongs to. */
   memberOf: readonly string[];
@@ -8,7 +8,7 @@ export interface ReadScope {
   organizationIds: readonly string[];
   /** Projects that the caller may read in other organizations, with their workspaces. */
   projectIds: readonly string[];
-  /** Single workspaces that the caller may also read, in any organization. */
+  /** Single workspaces that the caller may read in other organizations, in addition to those of the projects. */
   workspaceIds: readonly string[];
 }
 

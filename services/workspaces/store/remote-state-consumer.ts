@@ -17,14 +17,15 @@ import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspac
 
 /**
  * The workspace whose state is read. With global remote state, every workspace of the organization may read the state.
- * With project remote state, only the workspaces of its project may read it.
+ * With project remote state, only the workspaces of its project may read it. Otherwise, only the approved consumers may
+ * read it.
  */
 export type Producer = Pick<
   WorkspaceView,
   "id" | "organizationId" | "projectId" | "globalRemoteState" | "projectRemoteState"
 >;
 
-/** Asks for the workspaces among `workspaceIds` whose state a run of the workspace `consumerId` may read. */
+/** Asks for the workspaces among `workspaceIds` whose state the run `runId` of the workspace `consumerId` may read. */
 export interface ConsumerQuestion {
   runId: string;
   consumerId: string;
@@ -45,7 +46,8 @@ function conditions(producer: Producer, readable: ReadScope, parameters: Paramet
     const project = `w.project_id = ${parameters.bind(producer.projectId)}`;
     return `${project} and w.id <> ${id} and ${readableOnes}`;
   }
-  // index: remote_state_consumers_pkey, workspaces_pkey. An array: each is looked up, however many there are.
+  // index: remote_state_consumers_pkey, workspaces_pkey. With an array, PostgreSQL looks up each consumer, however many
+  // there are.
   return `w.id = any(array(
       select consumer_id from remote_state_consumers where workspace_id = ${id}
     )) and ${readableOnes}`;

@@ -102,7 +102,7 @@ const rows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** Returns the project's bindings that have one of these keys and that workspaces may not override. */
+  /** Returns the project's bindings that have one of these keys and that workspaces must not override. */
   async fixedBy(projectId: ProjectId, keys: readonly string[]): Promise<TagBindingInput[]> {
     return queryIn<TagBindingInput>(
       em,

@@ -9,14 +9,16 @@ import { organizationIsActive } from "./active-organization.ts";
 /** A stored run. `inWindow` is true if the run is part of the workspace's performance. */
 export type KeptRun = Omit<Run, "report" | "isDestroy" | "runner"> & {
   inWindow: boolean;
-  /** Null if the run was reported before runners were recorded. */
+  /** Null if an earlier release, which did not record runners, stored the report. */
   runner: string | null;
 };
 
-/** The organization of a workspace, and the stored values of a run that may belong to the workspace. */
+/**
+ * The organization of a workspace, and the stored values of a run, which can belong to another workspace (`elsewhere`).
+ */
 interface RunPlacement {
   organizationId: OrganizationId;
-  /** Null if the run was not reported, or was reported before runners were recorded. */
+  /** Null if the run was not reported, or if an earlier release, which did not record runners, stored the report. */
   runner: string | null;
   elsewhere: boolean;
   ended: boolean;
@@ -101,9 +103,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Inserts the run or replaces its stored report. Removes the run from the performance window; the use case then adds
-   * runs to the window again. Throws a conflict if a concurrent report from another runner or for another workspace was
-   * stored first.
+   * Inserts the run or replaces its stored report. Removes the run from the performance window, which the use case must
+   * then fill. Throws a conflict if a concurrent report from another runner or for another workspace was stored first.
    */
   async save(run: Run): Promise<void> {
     const [saved] = await queryIn(
@@ -173,8 +174,8 @@ const rows = (em: EntityManager) => ({
   /**
    * Updates the workspace's latest and current run:
    * - The latest run is the newest one.
-   * - The current run is the newest run that can change something and is no longer pending. If all runs are pending, it
-   *   is the newest one.
+   * - The current run is the newest run that is neither plan-only nor pending. If every run that is not plan-only is
+   *   pending, it is the newest of those. If all runs are plan-only, there is no current run.
    */
   async showOn(workspaceId: WorkspaceId): Promise<void> {
     await queryIn(

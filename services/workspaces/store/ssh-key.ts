@@ -71,7 +71,7 @@ const rows = (em: EntityManager) => ({
     return sshKey;
   },
 
-  /** Returns the key, locked against deletion until the transaction ends. */
+  /** Returns the key. Locks its row against changes and deletion until the transaction ends. */
   async getForUse(id: SshKeyId): Promise<SshKey> {
     const sshKey = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
     if (!sshKey) throw sshKeyNotFound();

@@ -95,8 +95,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Replaces the bindings `current` with `wanted`, a map from key to value, and creates or deletes the ids of flat
-   * tags. `tagKeys` are the keys that are flat tags afterwards; if it is omitted, there are none.
+   * Replaces the bindings `current` with `wanted`, a map from key to value, and inserts or deletes the rows of flat
+   * tags (`tags`). `tagKeys` are the keys that are flat tags afterwards; if it is omitted, there are none.
    */
   async replace(
     owner: TagBindingOwner,

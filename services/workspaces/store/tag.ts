@@ -35,7 +35,7 @@ const countOfUses = (readable: ReadScope, parameters: Parameters) =>
   `(select count(*) from ${uses(readable, parameters)})`;
 
 /**
- * Selects an organization's tags `t` and the number of workspaces that have each tag. If the caller may not read all
+ * Selects an organization's tags `t` and the number of workspaces that have each tag. If the caller cannot read all
  * workspaces, the numbers for all tags are computed together, in one subquery.
  */
 function tagsUsed(
@@ -156,8 +156,8 @@ export const tagRows = (em: EntityManager) => ({
        order by name collate "C" for update`,
       [organizationId, names],
     );
-    // A separate statement, because only a new statement can read rows that were committed while this one waited for
-    // the locks.
+    // This is a separate statement, because only a new statement can read rows that were committed while the previous
+    // one waited for the locks.
     await queryIn(
       em,
       // index: tags_pkey, tag_bindings_tagged

@@ -133,7 +133,10 @@ export const workspaceSchema = new EntitySchema({
 
 export const workspaceEntities = [workspaceSchema, holderSchema, lockSchema, deletionLockSchema];
 
-/** Returns the select of the documents' values from these workspaces. Composing it takes longer than sending it. */
+/**
+ * Returns a SELECT statement for the values that workspace documents show; `workspaces` names the table or CTE to read
+ * from. Called only when the module is loaded, because composing the SQL takes longer than sending it.
+ */
 const composeView = (workspaces: string) => `
   select ${selectList("w", { ...columns, ...reportedColumns })},
     o.name as "organizationName",
@@ -185,7 +188,10 @@ const workspaceView = composeView("workspaces");
 export const selectWorkspaces = (rest: string, listed = ""): string =>
   selectDocuments(workspaceView, rest, listed);
 
-/** Selects the values of the documents of `changed`, the workspaces that a statement has inserted or updated. */
+/**
+ * Selects the values of workspaces' documents from `changed`, the part of the same statement that returns the inserted
+ * or updated workspaces.
+ */
 export const selectChangedWorkspaces = selectDocuments(composeView("changed"));
 
 function selectDocuments(view: string, rest = "", listed = ""): string {
@@ -222,7 +228,7 @@ export interface WorkspaceRow {
   workspace: Omit<WorkspaceView, "lock" | keyof Moments> & Moments & { lock: LockJson | null };
 }
 
-// All properties are copied, because every document needs all of them and copying is cheaper than selecting.
+// All properties are copied, because every document needs all of them.
 export const toWorkspaceView = ({ workspace }: WorkspaceRow): WorkspaceView => ({
   ...workspace,
   createdAt: new Date(workspace.createdAt),

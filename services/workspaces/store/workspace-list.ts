@@ -19,7 +19,7 @@ interface SearchScope {
   size: number;
   /**
    * Number of workspaces in the organization or, with a project filter, in the project, including those that the caller
-   * may not read.
+   * cannot read.
    */
   among: number;
   /**
@@ -54,8 +54,9 @@ const orderBy = ({ key, descending }: WorkspaceSort): string =>
 const FEW = 1000;
 
 /**
- * Creates the function that returns a page of an organization's workspaces. It runs two SQL statements, or three if the
- * list is filtered and its count is not kept. If the scope has at most `few` workspaces, each one is checked.
+ * Creates the function that returns a page of an organization's workspaces. The function runs at most three SQL
+ * statements: for the scope, for the count (if the list is filtered and its count is not kept) and for the page. If the
+ * scope has at most `few` workspaces, each one is checked.
  */
 export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
   const counted = createCountedSearches();

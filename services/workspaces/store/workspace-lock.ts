@@ -14,7 +14,7 @@ import {
   workspaceLock,
 } from "./workspace-columns.ts";
 
-/** A row of `getForUpdate`, in which counters are numbers. */
+/** A row that `lockedRow` selects, in which epochs and revisions are numbers. */
 type Row = Omit<
   LockableWorkspace,
   "lock" | "deletionLock" | "lastLockEpoch" | "stateRevision" | "revision"

@@ -3,7 +3,7 @@ import type { OrganizationId } from "../domain/ids.ts";
 import type { WorkspaceSort } from "../domain/workspace.ts";
 import { containing, type Parameters, withStars } from "./parameters.ts";
 
-/** A condition on effective tag bindings. An empty key or value matches anything. */
+/** A condition on tag bindings, own (including flat tags) or inherited. An empty key or value matches anything. */
 export interface TagFilter {
   key: string;
   value: string;
@@ -19,12 +19,12 @@ export interface WorkspaceSearch {
   tags: readonly string[];
   /** A workspace must have none of these flat tags. */
   excludedTags: readonly string[];
-  /** A workspace must match all of these filters or, with `taggedAny`, one of them. */
+  /** A workspace must match all of these filters or, with `taggedAny`, at least one of them. */
   tagged: readonly TagFilter[];
   taggedAny: boolean;
   /** The current run must have one of these statuses. If empty, all workspaces match, including those without a run. */
   currentRunStatuses: readonly string[];
-  /** Whether a workspace must be locked; undefined matches all. */
+  /** If true, a workspace must be locked; if false, it must not be locked. Undefined matches all. */
   locked: boolean | undefined;
   /** The id of a project; empty matches all projects. */
   projectId: string;
@@ -73,9 +73,9 @@ export function filterAsSet(
 }
 
 /**
- * Returns the same search conditions in a form that PostgreSQL checks for each row without an index. Suitable if many
- * workspaces match, because a page is then full after a few rows. PostgreSQL's estimates are too inaccurate to choose
- * between the two kinds of conditions.
+ * Returns the same search conditions as `filterAsSet`, in a form that PostgreSQL checks for each row without an index.
+ * Suitable if many workspaces match, because a page is then full after a few rows. PostgreSQL's estimates are too
+ * inaccurate to choose between the two kinds of conditions.
  */
 export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): string[] {
   const tags = [...new Set(search.tags)];
@@ -102,7 +102,8 @@ export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): s
 }
 
 /**
- * Combines the conditions of the tag filters: a workspace must match all of them, or at least one if `taggedAny` is set.
+ * Combines the conditions of the tag filters: a workspace must match all of them, or at least one if `taggedAny` is
+ * set.
  */
 const taggedAs = ({ taggedAny }: WorkspaceSearch, conditions: readonly string[]): string[] =>
   taggedAny && conditions.length > 0 ? [`(${conditions.join(" or ")})`] : [...conditions];
@@ -140,8 +141,8 @@ const matching = ({ key, value }: TagFilter, parameters: Parameters): string =>
     ...(value === "" ? [] : [`b.value = ${parameters.bind(value)}`]),
   ].join(" and ");
 
-// A workspace inherits the bindings of its project except keys that it binds itself. A filter without a value need not
-// check for overrides: a workspace that overrides a matching key has a matching binding of its own.
+// A workspace inherits those bindings of its project whose keys it does not bind itself. A filter without a value need
+// not check for overrides: a workspace that overrides a matching key has a matching binding of its own.
 
 function taggedBySets(
   { tagged, taggedAny }: WorkspaceSearch,

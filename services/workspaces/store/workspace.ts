@@ -59,7 +59,7 @@ type Condition = typeof byId | typeof byName;
 
 const shown = (condition: Condition) =>
   selectWorkspaces(`where ${condition} and o.status = 'active'`);
-/** The select of a workspace's document, composed once for each condition. */
+/** The statement that selects a workspace's document, composed once for each condition. */
 const shownWorkspace = { [byId]: shown(byId), [byName]: shown(byName) };
 
 /**
@@ -109,7 +109,7 @@ const reads = (database: Database) => ({
     return rows.map(toWorkspaceView);
   },
 
-  /** Returns the workspaces among these whose stored state summary has a lower revision than the given one. */
+  /** Returns those of the given workspaces whose stored state summary has a lower revision than the given revision. */
   async listWithOlderState(
     summaries: readonly { id: WorkspaceId; revision: bigint }[],
   ): Promise<WorkspaceId[]> {
@@ -218,8 +218,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Copies a project's auto-destroy duration to its workspaces, and returns those that inherit it. Their destroy runs
-   * become due at `dueAt`.
+   * Copies a project's auto-destroy duration to its workspaces, and returns those that inherit it. The destroy runs of
+   * the returned workspaces are scheduled for `dueAt`; if `dueAt` is null, they are canceled.
    */
   async passOnActivityDuration(
     { id, autoDestroyActivityDuration }: Project,
@@ -286,8 +286,8 @@ async function idOf(
 /** Single statements outside any transaction that change rows without loading them. */
 const leases = (database: Database) => ({
   /**
-   * Clears the deletion locks whose lease has ended. Any replica may do so, because the deletions that took these locks
-   * have failed.
+   * Clears the deletion locks whose lease has ended. Any replica may do so: the deletions that took these locks were
+   * interrupted, or fail because they have lost their lock.
    */
   async endExpiredDeletionLocks(now: Date): Promise<void> {
     await database.query(

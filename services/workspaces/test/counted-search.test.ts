@@ -26,7 +26,7 @@ async function sql(text: string, values: unknown[] = []): Promise<void> {
 
 let counts = 0;
 
-/** Returns the total of a search, and how often its matches were counted. */
+/** Returns the total of a search, and how many times its matches were counted. */
 const search = async (
   { find }: ReturnType<typeof createWorkspaceLists>,
   name: string,

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
-/** Creates an organization with workspaces and one object of every other kind. */
+/** Creates an organization with workspaces and objects of most other kinds. */
 async function furnished(workspaces = 3) {
   const { id, name } = await running.organization(owner);
   const { project } = await running.projects.createProject(

@@ -158,7 +158,7 @@ export async function runWorkspaces({
     /** Returns a unique name that begins with `noun`. */
     unique: (noun: string) => `${noun}-${++count}-${randomBytes(3).toString("hex")}`,
 
-    /** Creates a user. Each of the user's calls is authenticated first, like in the gateway. */
+    /** Creates a user. Each of the user's calls is authenticated first, as in the gateway. */
     async person({ administrator = false } = {}): Promise<Person> {
       const username = `person-${++count}`;
       const email = `${username}@example.com`;

@@ -69,7 +69,7 @@ async function world() {
   const { name: organizationName } = await running.organization(owner);
   const ids: string[] = [];
   let names = 0;
-  /** Creates a workspace. Flat tags are passed by name, as the CLI does. */
+  /** Creates a workspace. Flat tags are passed by name, as the CLI passes them. */
   async function create(given: readonly { key: string; value: string }[] = []): Promise<string> {
     const [flat, valued] = [true, false].map((isFlat) =>
       given.filter(({ value }) => (value === "") === isFlat),
@@ -106,7 +106,8 @@ async function world() {
       else await running.tags.removeWorkspaceTags(request, owner);
     } else if (step.kind === "recreate" && "bindings" in step) {
       const made = await create(step.bindings);
-      // The replaced workspace is deleted after the new one was created. Each of its tags then has one workspace less.
+      // The old workspace is deleted after the new one has been created. Each tag of the old workspace then has one
+      // workspace fewer.
       const before = ids.splice(step.workspace, 1, made);
       const workspace = { by: { case: "id" as const, value: before[0] ?? "" } };
       await running.service.deleteWorkspace({ workspace }, owner);

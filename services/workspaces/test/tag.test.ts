@@ -199,7 +199,7 @@ describe("bindings", () => {
     ]);
     await bind([["key9", "v"]]);
     expect((await failureOf(bind([["key10", "v"]]))).fields).toEqual([
-      { field: "tagBindings", detail: "Tag bindings are too many (maximum is 10)" },
+      { field: "tagBindings", detail: "Too many tag bindings (maximum is 10)" },
     ]);
     await bind([
       ["key10", "v"],
@@ -245,7 +245,7 @@ test("in effect come from the project unless the workspace has the key", async (
   expect(await bindings()).toEqual([["env", "test"]]);
 });
 
-test("tags of a workspace that the caller may not read are not found", async () => {
+test("tags of a workspace that the caller cannot read are not found", async () => {
   const stranger = await running.person();
   const calls = [
     running.tags.listWorkspaceTags({ workspaceId }, stranger),

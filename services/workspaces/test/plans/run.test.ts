@@ -6,7 +6,7 @@ import { type SeededDatabase, seededDatabase } from "./seeded-database.ts";
 // Inserts 20,000 workspaces in 100 projects. Each workspace has five runs (four with a measured status, three of them
 // in the performance window), a configuration version, a readme and ten remote state consumers.
 const rows = `
-  -- Without checks of foreign keys, which would take most of the time of the insertion.
+  -- Skips the checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
   insert into projects (id, organization_id, name, revision, created_at, updated_at)
     select 'prj-' || p, 'org-1', 'project ' || p, 1, now(), now() from generate_series(0, 99) p;

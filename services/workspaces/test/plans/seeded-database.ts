@@ -31,7 +31,7 @@ export async function seededDatabase(organization: { id: string; name: string },
     database,
     /** The statements that the database has sent, in order. */
     statements,
-    /** Returns the plan of a statement, for any values. */
+    /** Returns the generic plan of a statement, which does not depend on the values of its parameters. */
     async planOf(sql: string): Promise<string> {
       const { rows: lines } = await client.query(`explain (generic_plan) ${sql}`);
       return lines.map((line) => String(line["QUERY PLAN"])).join("\n");

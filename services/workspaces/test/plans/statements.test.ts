@@ -5,7 +5,7 @@ import { createLeases, createReads, listing, transactions } from "../../store/no
 import { workspaceDefaults } from "../rows.ts";
 import { type SeededDatabase, seededDatabase } from "./seeded-database.ts";
 
-// Inserts 2,000 organizations, 10,000 projects, 20,000 workspaces, and 20,000 rows in every other table.
+// Inserts 2,000 organizations, 10,000 projects, 20,000 workspaces, and about 20,000 rows in most other tables.
 const rows = `
   alter table workspaces disable trigger workspaces_counted;
   insert into organizations select (jsonb_populate_record(o,

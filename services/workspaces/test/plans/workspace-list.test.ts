@@ -12,9 +12,9 @@ import { insertOrganization, workspaceDefaults } from "../rows.ts";
 // flat tag `common`, and one in a thousand has `rare`. One in five has the binding env=prod, which two projects also
 // have.
 const rows = `
-  -- Without checks of foreign keys, which would take most of the time of the insertion.
+  -- Skips the checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
-  -- Created again below, because maintaining it during the insertion takes longest.
+  -- The index is created again below, because maintaining it during the insertion takes longest.
   drop index workspaces_name_trigram;
   insert into projects (id, organization_id, name, revision, created_at, updated_at)
     select 'prj-' || p, case when p < 500 then 'org-1' else 'org-2' end, 'project ' || p, 1, now(), now()
@@ -143,7 +143,8 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   ["in reverse", { sort: { key: "name", descending: true } }, 100_000],
   ["by latest change", { sort: { key: "latest-change-at", descending: true } }, 100_000],
   ["by current run", { sort: { key: "current-run.created-at", descending: true } }, 100_000],
-  // Only workspaces whose name does not begin with `app` have a current run; they are a quarter of all.
+  // The list begins with the 25,000 workspaces whose name begins with `app`; none of them has a current run
+  // with this status.
   ["many current runs", { currentRunStatuses: ["applied"] }, 10_000, 26_000],
   ["few current runs", { currentRunStatuses: ["planning", "errored"] }, 10],
   ["not locked", { locked: false }, 99_990],
