@@ -20,7 +20,7 @@ const lines = async (command: Start, environment: Record<string, string>, ...arg
   return { code, lines: run.output().trimEnd().split("\n") };
 };
 
-/** Creates a workspace with two states; returns the current one. */
+/** Creates a workspace with two states; returns the workspace with its current state. */
 async function written(client: Api, organization: string, name: string) {
   const { id } = await newWorkspaceIn(client, organization, { name });
   await expectStatus(200, client.post(`/workspaces/${id}/actions/lock`));
@@ -161,7 +161,7 @@ needs("minio")("an export from databases and a bucket", () => {
       `The folder ${full} is not empty.`,
     ]);
     expect((await lines(exporting, environment)).lines).toEqual([
-      "The folder to export to is required as the only argument.",
+      "The only argument must be the folder of the export.",
     ]);
   });
 });

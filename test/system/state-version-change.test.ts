@@ -149,13 +149,13 @@ test("versions without digests cannot be compared: 409 with the reason", async (
     [before],
   );
   expect(await reason(after, before)).toBe(
-    "The key of the comparison has changed between the two state versions.",
+    "The two state versions cannot be compared: their digests were computed with different keys.",
   );
   await stack.rows("state", "delete from state_version_digests where state_version_id = $1", [
     before,
   ]);
   expect(await reason(after, before)).toBe(
-    `State version ${before} was processed before versions were compared.`,
+    `State version ${before} cannot be compared: an earlier release of Statehouse processed it and stored no digests.`,
   );
   await stack.rows("state", "update state_versions set extraction_error = 'x' where id = $1", [
     before,

@@ -16,14 +16,18 @@ export interface Settings {
   maxStateBytes: number;
   /** How long upload URLs are valid. A version whose state was not uploaded in this time is discarded. */
   pendingWindowMs: number;
-  /** Minimum age at which the sweeper deletes a blob that has no row. */
+  /**
+   * How long after the start of an upload the sweeper keeps its bytes if they have no row. `blobDeletionDelayMs` must
+   * also have passed before the sweeper deletes them.
+   */
   sweepGraceMs: number;
   /** How long bytes remain in the store after the last version that referred to them was deleted. */
   blobDeletionDelayMs: number;
   /** The retention rules of the edition. */
   retentionRules: RetentionRules;
-  /** Pause between the end of a retention or verification scan and the start of the next. */
+  /** Pause between the end of a retention scan and the start of the next. */
   collectionIntervalMs: number;
+  /** Pause between the end of a verification scan and the start of the next. */
   verificationIntervalMs: number;
   /** How long soft-deleted contents can be restored. */
   softDeletionMs: number;
@@ -48,7 +52,8 @@ export interface App {
   /** The current key for digests of states. Versions are compared by these digests. */
   digestKey: () => DigestKey;
   /**
-   * Make the workers of this process that extract versions, purge workspaces and delete blobs check for work at once.
+   * Each makes one worker of this process check for work at once: the worker that extracts versions, the worker that
+   * purges workspaces, or the worker that deletes blobs.
    */
   wakes: { extraction: Wake; purge: Wake; blobDeletion: Wake };
   edition: Edition;

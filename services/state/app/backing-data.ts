@@ -40,20 +40,20 @@ export const permanentlyDeleteBackingData = (
     permanentlyDelete(app, tx, locked, { permanent: true }),
   );
 
-/** A version and its workspace's state, both locked by the transaction. */
+/** A version and its workspace's state. The transaction has locked both rows. */
 interface LockedVersion {
   workspaceState: WorkspaceState;
   version: StateVersion;
 }
 
-/** Throws 400 unless the version is finalized and not the current one. */
+/** Throws 400 unless the version is finalized and is neither the current version nor a snapshot newer than it. */
 const softDelete = (app: App, tx: Tx, locked: LockedVersion): Promise<void> =>
   change(app, tx, "softDelete", locked);
 
 const restore = (app: App, tx: Tx, locked: LockedVersion): Promise<void> =>
   change(app, tx, "restore", locked);
 
-/** Throws 400 unless the version is soft-deleted. */
+/** Throws 400 unless the version is soft-deleted and is neither the current version nor a snapshot newer than it. */
 async function permanentlyDelete(
   app: App,
   tx: Tx,
@@ -65,10 +65,12 @@ async function permanentlyDelete(
 }
 
 /**
- * Deletes contents, outputs and resources of locked versions permanently; the rows of the versions remain. All deletion
- * of backing data uses this function.
+ * Permanently deletes contents, outputs and resources of versions; the rows of the versions remain. The caller must
+ * have locked these rows. Requests, the end of the restoration period and retention policies all delete backing data
+ * with this function.
  *
- * Bytes to which no other version refers are deleted from the store after the delay, or at once if `permanent` is set.
+ * Bytes to which no other version refers are deleted from the store after `blobDeletionDelayMs`, or at once if
+ * `permanent` is set.
  */
 export async function deleteContents(
   app: App,
@@ -117,8 +119,8 @@ async function act(
 const BATCH = 100;
 
 /**
- * Permanently deletes soft-deleted contents whose restoration period has ended. Returns the number of versions that it
- * found.
+ * Permanently deletes soft-deleted contents whose restoration period has ended. Returns the number of versions that
+ * this call found.
  */
 export async function deleteExpiredBackingData(app: App): Promise<number> {
   const before = new Date(app.now().getTime() - app.settings.softDeletionMs);
@@ -131,7 +133,8 @@ const deleteExpired = (app: App, { id, workspaceId }: VersionKey, before: Date):
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
     const version = workspaceState && (await tx.stateVersions.findForUpdate(id));
-    // Another replica or the collector may have deleted the contents, or they were restored and soft-deleted again.
+    // Another replica or the collector may have deleted the contents, or a user may have restored them and soft-deleted
+    // them again.
     if (!workspaceState || !version?.softDeletedAt || version.softDeletedAt > before) return;
     await permanentlyDelete(app, tx, { workspaceState, version });
   });

@@ -7,15 +7,15 @@ const BATCH = 1000;
 const LEASE_MS = 5 * 60_000;
 
 /**
- * Returns the keys among `keys` to which a version refers or whose deletion is due. An upload in progress has no row
+ * Returns the keys among `keys` that have a blob row or are scheduled for deletion. An upload in progress has no row
  * for its key yet, so callers must first exclude recent keys.
  */
 export const knownKeys = async (app: App, keys: readonly string[]): Promise<Set<string>> =>
   new Set(keys.length === 0 ? [] : await app.reads.contents.listKnownKeys(keys));
 
 /**
- * Removes one reference for each key. Bytes without references are deleted after the delay, because a database restored
- * from a backup may refer to them again. With `permanent` they are deleted at once.
+ * Removes one reference for each key. Bytes without references are deleted after `blobDeletionDelayMs`, because a
+ * database restored from a backup may refer to them again. With `permanent` they are deleted at once.
  */
 export async function releaseBlobs(
   app: App,
@@ -29,7 +29,7 @@ export async function releaseBlobs(
   if (delayMs === 0) tx.afterCommit(app.wakes.blobDeletion.wake);
 }
 
-/** Claims, with a lease, some keys without references whose bytes must be deleted. */
+/** Claims, with a lease, some keys without references whose deletion is due. */
 export function claimBlobDeletions(app: App): Promise<BlobDeletion[]> {
   const now = app.now();
   return app.leases.blobDeletions.claim(now, new Date(now.getTime() + LEASE_MS), BATCH);

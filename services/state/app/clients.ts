@@ -16,8 +16,8 @@ export interface AccessClient {
   authenticateTokenId(tokenId: string): Promise<Principal>;
   userExists(id: string): Promise<boolean>;
   /**
-   * Holds a lease until disposal. While the lease guarantees that no token has changed, `authenticate` and
-   * `authenticateTokenId` return known results without a call.
+   * Holds a lease until the returned object is disposed. While the lease guarantees that no token has changed,
+   * `authenticate` and `authenticateTokenId` return known results without a call.
    */
   holdLease(logger: Logger): AsyncDisposable;
 }
@@ -39,7 +39,10 @@ export interface WorkspacesClient {
   batchGetRetention(
     workspaceIds: readonly WorkspaceId[],
   ): Promise<Omit<RetentionAnswer, "requestedAt">>;
-  /** Returns the workspaces whose state a run of `consumerId` may read; none after the run has ended. */
+  /**
+   * Returns the workspaces among `workspaceIds` whose state the run `runId` of the workspace `consumerId` may read.
+   * After the run has ended, returns an empty set.
+   */
   listReadableByRun(question: {
     runId: string;
     consumerId: string;

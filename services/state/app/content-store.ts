@@ -25,8 +25,9 @@ export interface StoredInline {
 }
 
 /**
- * Stores contents, and then runs `commit`, whose transaction refers to them (ADR 75). `commit` adds the keys to which
- * it refers to `used`. The other keys are deleted, unless the transaction may have been committed.
+ * Stores contents, and then runs `commit`, whose transaction refers to them (ADR 75). `commit` adds to `used` the keys
+ * to which the transaction refers; the other keys are deleted. If `commit` throws, all keys are deleted, or none if the
+ * transaction may have been committed.
  */
 export async function commitStored<T>(
   app: App,

@@ -36,15 +36,15 @@ export interface CreatedStateVersion {
   document: StateVersionDocument;
   /** Whether the call contained contents, which are now stored. */
   contentsStored: boolean;
-  /** The path to which the gateway uploads inline bytes. Also set if the document hides its upload URLs. */
+  /** The path to which the gateway uploads inline bytes. Set even if the document contains no upload URLs. */
   uploadPath: string;
   jsonUploadPath: string;
 }
 
 /**
  * Creates a version under the caller's lock, or returns the version that an earlier call of the same request created.
- * The version is pending, or finalized if the call contains its state. Throws `notFound`, `forbidden`, `invalid`, 412
- * if the workspace is not locked, and the conflicts of wire-compatibility, section 4.
+ * The version is pending, or finalized if the call contains its state. Throws `notFound`, `forbidden` or `invalid`; 412
+ * if the workspace is not locked; and conflicts, for example those of `requireHolder` and `requireSuccession`.
  */
 export async function createStateVersion(
   app: App,
@@ -125,7 +125,7 @@ export async function createStateVersion(
     app.newUploads.add({ ...version, createdTokenId: caller.principal.tokenId ?? null });
   }
 
-  // If the request is a repeat, its version can already have its content, and its upload window can have ended. Its
+  // If the request is a repeat, the version can already have its content, and its upload window can have ended. The
   // URLs then get a new expiry, because uploading the same bytes again must still return 200.
   const expiresAt =
     version.status === "pending"
@@ -170,8 +170,9 @@ async function requireStorable(
 }
 
 /**
- * Returns whether the caller may read the workspace of the run. Only then may an error reveal that the run belongs to
- * another workspace. If this returns false, or if that workspace is deleted, the run is treated like an unknown run.
+ * Returns whether an error may reveal to the caller which workspace the run belongs to: true if this is the workspace
+ * of the request or a workspace that the caller may read. A run of any other workspace, for example of a deleted one,
+ * is treated like an unknown run.
  */
 async function mayReadRun(
   app: App,

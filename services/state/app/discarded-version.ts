@@ -7,9 +7,9 @@ import type { App } from "./app.ts";
 import { releaseBlobs } from "./blob.ts";
 
 /**
- * Deletes the contents that locked, discarded versions received without a raw state: a JSON form, or outputs sent at
- * creation. Without their state they are useless, and no retention policy would delete them. Records one event for each
- * version.
+ * Deletes the contents that discarded versions received without a raw state: a JSON form, or outputs sent at creation.
+ * Without the raw state these contents are useless, and no retention policy would delete them. The caller must have
+ * locked the rows of the versions. Records one event for each version, unless the workspace is dropped.
  */
 export async function deleteContentsOfDiscarded(
   app: App,
@@ -25,7 +25,7 @@ export async function deleteContentsOfDiscarded(
   for (const version of discarded) await tx.record(stateVersionDiscarded(workspaceState, version));
 }
 
-/** Discards the pending versions among `known` before a newer version is created. Returns them. */
+/** Discards the pending versions among `known` before a newer version is created. Returns the discarded versions. */
 export async function discardSuperseded(
   app: App,
   tx: Tx,
@@ -44,7 +44,7 @@ export async function discardSuperseded(
 
 const BATCH = 100;
 
-/** Discards pending versions whose upload window has ended. Returns the number of versions that it found. */
+/** Discards pending versions whose upload window has ended. Returns the number of versions that this call found. */
 export async function discardExpiredVersions(app: App): Promise<number> {
   const expired = await app.reads.stateVersions.listExpired(app.now(), BATCH);
   for (const version of expired) await discardExpired(app, version);

@@ -21,7 +21,7 @@ export const RENEWAL_MS = 5_000;
 
 const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS);
 
-/** Takes the version that has waited longest for extraction; undefined if none is waiting. */
+/** Claims the version that has waited longest for extraction; returns undefined if no version is waiting. */
 export async function claimExtraction(app: App): Promise<ExtractionClaim | undefined> {
   for (;;) {
     const now = app.now();
@@ -33,7 +33,9 @@ export async function claimExtraction(app: App): Promise<ExtractionClaim | undef
   }
 }
 
-/** Extends the claim. Returns false if another replica has claimed the version. */
+/**
+ * Extends the claim. Returns false if the claim is lost, for example because another replica has claimed the version.
+ */
 export const renewExtraction = (app: App, claim: ExtractionClaim): Promise<boolean> =>
   app.leases.extractions.renew(claim, leaseFrom(app.now()));
 
@@ -68,7 +70,7 @@ export const storeExtraction = (
       );
     }
     setExtracted(version, extraction);
-    // Sent together.
+    // These statements are sent together; none of them waits for the result of another one.
     await Promise.all([
       replaceResources(),
       tx.stateVersions.setInventory(version.id, extraction),

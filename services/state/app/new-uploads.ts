@@ -4,14 +4,14 @@ import type { UploadTarget } from "../domain/state-version-upload.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 
 /**
- * The versions that this process has just created, in the form that their uploads read. Clients upload the state as soon
- * as they have received the URL, and such an upload need not read the version before it stores the bytes (section (f) of
- * the bench). What has changed since the creation is noticed by the transaction after the bytes, as for changes during
- * an upload (ADR 76).
+ * The versions that this process has just created, with the values that an upload reads. Clients upload the state as
+ * soon as they have received the URL; the upload then need not read the version from the database before it stores the
+ * bytes (section (f) of the bench). The transaction that commits the upload detects what has changed since the
+ * creation, in the same way as changes during an upload (ADR 76).
  */
 export interface NewUploads {
   add(target: UploadTarget): void;
-  /** Returns the version; once for each kind of content, and only for a short time after its creation. */
+  /** Returns the version at most once for each kind of content, and only for a short time after its creation. */
   take(id: StateVersionId, kind: ContentKind): UploadTarget | undefined;
 }
 

@@ -38,8 +38,8 @@ export interface Collected {
 }
 
 /**
- * `busy`: the workspace was locked; the next scan decides about the version again. `notDue`: under the current
- * retention, the version is no longer due.
+ * `busy`: another transaction had locked the workspace; the next scan decides again.
+ * `notDue`: under the current retention, the version is no longer due.
  */
 export const keptReasons = [...retainedReasons, "busy", "notDue"] as const;
 export type KeptReason = (typeof keptReasons)[number];
@@ -47,7 +47,7 @@ export type KeptReason = (typeof keptReasons)[number];
 export interface Collection {
   /** Makes every decision under the same locks but deletes nothing. */
   dryRun?: boolean;
-  /** Called after the transaction of each batch; an error ends the collection. */
+  /** Called after the transaction of each batch. If it throws, the collection ends with that error. */
   onBatch(collected: readonly Collected[], kept: readonly KeptReason[]): void | Promise<void>;
 }
 
@@ -113,7 +113,10 @@ function nextPositions(
   );
 }
 
-/** Returns the response that the decision used: `given`, or a newer one if `given` was outdated. */
+/**
+ * Deletes the contents of those versions of the batch that retention does not keep; a dry run deletes nothing. Returns
+ * the response of the workspaces service that was used: `given`, or a newer one if `given` was outdated.
+ */
 async function collectBatch(
   app: App,
   batch: readonly RetentionCandidate[],

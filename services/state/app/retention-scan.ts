@@ -4,13 +4,17 @@ import { PAGE, runScanPage } from "./scan.ts";
 
 const MAX_RETRY_MS = 30_000;
 
-/** Makes retention responses older than `version` unusable, and waits for the transactions that use such a response. */
+/**
+ * Raises the retention version: responses of `batchGetRetention` with a version lower than `version` can no longer be
+ * used. Waits for the transactions that use such a response.
+ */
 export const raiseRetentionVersion = (app: App, version: bigint): Promise<void> =>
   app.transaction((tx) => tx.retention.raiseVersion(version));
 
 /**
- * Applies retention to the next page of workspaces. Returns false if no page was due. Throws `unavailable` if the
- * workspaces service is unavailable; the page is then repeated, and deletions that were committed remain.
+ * Applies retention to the next page of workspaces. Returns false if no page is due, or if another replica holds the
+ * page. Throws `unavailable` if the workspaces service is unavailable; the page is then repeated, and deletions that
+ * were committed remain.
  */
 export function collectNextPage(app: App, onBatch: Collection["onBatch"]): Promise<boolean> {
   const intervalMs = app.settings.collectionIntervalMs;

@@ -32,8 +32,8 @@ export interface RollbackStateVersion {
 /**
  * Creates a copy of an earlier version with a new serial, and makes it the workspace's current version. If an earlier
  * call of the same request created the copy, returns that copy. No bytes are copied: the blobs get another reference.
- * Throws `notFound`, `forbidden`, `invalid` for another workspace's version, and 409 if the caller does not hold the
- * lock or the version has no contents.
+ * Throws `notFound` or `forbidden`; `invalid` if the version belongs to another workspace; and 409 if the caller does
+ * not hold the lock, the lock was released, or the version has no contents.
  */
 export async function rollbackStateVersion(
   app: App,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ScanName, ScanTally } from "../store/scan.ts";
 import type { App } from "./app.ts";
 
-/** Number of rows that one claim covers. */
+/** Largest number of rows that one claim covers. */
 export const PAGE = 500;
 /** How long a claim lasts without renewal; another replica can claim the page afterwards. */
 const LEASE_MS = 60_000;
@@ -30,8 +30,8 @@ interface PageResult {
 }
 
 /**
- * Runs the next page of a scan (ADR 26) on this replica. Returns false when no page was due. If `work` throws, the page
- * is released and the error is thrown.
+ * Runs the next page of a scan (ADR 26) on this replica. Returns false if no page is due, or if another replica holds
+ * the page. If `work` throws, releases the page and throws the same error.
  */
 export async function runScanPage(
   app: App,

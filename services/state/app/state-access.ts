@@ -14,8 +14,9 @@ type ReadAction = "state:read" | "state:read-outputs";
 type Place = Required<Target>;
 
 /**
- * Throws if the caller may not read the state of the target's workspace. Without `what`, the error is `forbidden` or
- * `notFound`. If `what` names a single resource, the error is always `notFound`.
+ * Throws if the caller is not allowed to read the state of the target's workspace. Without `what`, the error is
+ * `forbidden` or `notFound`. If `what` names a single resource, or if the caller is a run, the error is always
+ * `notFound`.
  *
  * For run tokens the workspaces service decides on every read, even of the run's own workspace, because remote state
  * consumers change and runs end.
@@ -60,7 +61,8 @@ export function requireNoOrganizationToken(caller: Caller): void {
 
 /**
  * Returns the creator of a version with its current grants. Throws `stateVersionNotFound` if the creator may no longer
- * write the workspace for a reason other than its grants: its token is revoked or expired, or its run has ended.
+ * write the workspace for a reason other than its grants: its token is revoked or expired, or it is a run that has
+ * ended.
  */
 export async function currentCreator(
   app: App,
@@ -74,7 +76,7 @@ export async function currentCreator(
   return caller;
 }
 
-/** Throws `stateVersionNotFound` if the caller is a run that has ended or that may not read the workspace. */
+/** Throws `stateVersionNotFound` if the caller is a run that has ended or is not allowed to read the workspace. */
 export async function requireActiveRun(
   app: App,
   caller: Caller,

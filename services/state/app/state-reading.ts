@@ -5,7 +5,7 @@ import type { App } from "./app.ts";
 
 type Place = Pick<Target, "organizationId">;
 
-/** Records that the current actor downloads a state. Callers must await it before they send the first byte. */
+/** Records that the current actor downloads a state. Callers must await the record before they send the first byte. */
 export const recordDownload = (
   app: Pick<App, "audit">,
   { organizationId }: Place,
@@ -35,7 +35,7 @@ export async function recordRefusedDownload(
 
 /**
  * Records that the current actor reads the values of outputs, once for each version. Outputs whose values are withheld
- * are not recorded. Callers must await it before they send the response.
+ * are not recorded. Callers must await the records before they send the response.
  */
 export async function recordOutputs(
   app: Pick<App, "audit">,

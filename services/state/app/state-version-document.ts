@@ -17,12 +17,12 @@ export interface StateVersionDocument {
 }
 
 /**
- * The first engine version whose JSON form is stable. By the specification, states of earlier versions have no URL for
- * their JSON form.
+ * The first engine version whose JSON form is stable. By the specification, states of earlier versions have no download
+ * URL for their JSON form.
  */
 const FIRST_STABLE_JSON = [1, 3] as const;
 
-/** Returns whether the engine that wrote the state has a stable JSON form. True if the engine is not known yet. */
+/** Returns whether the engine that wrote the state has a stable JSON form. True if the engine's version is unknown. */
 export function hasStableJson({ engineVersion }: Pick<StateVersionView, "engineVersion">): boolean {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(engineVersion ?? "") ?? [];
   if (major === undefined) return true;

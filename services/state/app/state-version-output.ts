@@ -11,8 +11,8 @@ import { recordOutputs } from "./state-reading.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
 /**
- * Returns a version's outputs with their values, even if they are sensitive. Throws `outputsNotProcessed` until extraction
- * has stored them, and `notFound` after they were deleted with the version's other data.
+ * Returns a version's outputs with their values, even if they are sensitive. Throws `outputsNotProcessed` if extraction
+ * has not stored them yet, and `notFound` if they were deleted with the version's other data.
  */
 export async function listStateVersionOutputs(
   app: App,
@@ -39,8 +39,8 @@ export async function getStateVersionOutput(
 }
 
 /**
- * Returns the outputs of the workspace's current version; empty if it has none. The values of sensitive ones are
- * withheld.
+ * Returns the outputs of the workspace's current version; an empty page if there is no current version. The values of
+ * sensitive outputs are withheld. Throws `outputsNotProcessed` if extraction has not stored the outputs yet.
  */
 export async function listCurrentOutputs(
   app: App,
@@ -56,7 +56,7 @@ export async function listCurrentOutputs(
   return recorded(app, version, outputs);
 }
 
-/** Returns the outputs of the given versions, except versions whose outputs the caller may not read. */
+/** Returns the outputs of the given versions, except versions whose outputs the caller is not allowed to read. */
 export const batchListStateVersionOutputs = async (
   app: App,
   caller: Caller,
@@ -66,7 +66,10 @@ export const batchListStateVersionOutputs = async (
     ? []
     : readableOutputs(app, caller, await app.reads.stateVersionOutputs.listOfVersions(ids));
 
-/** Returns the outputs of the workspaces' current versions, except workspaces whose outputs the caller may not read. */
+/**
+ * Returns the outputs of the workspaces' current versions, except workspaces whose outputs the caller is not allowed to
+ * read.
+ */
 export const batchListCurrentOutputs = async (
   app: App,
   caller: Caller,
@@ -86,7 +89,7 @@ async function readableOutputs(
   return readable;
 }
 
-/** Throws `outputsNotProcessed` until extraction has stored the version's outputs. */
+/** Throws `outputsNotProcessed` if extraction has not stored the version's outputs yet. */
 function requireKnownOutputs(version: StoredVersion): void {
   if (version.status === "finalized" && !outputsAreKnown(version)) throw outputsNotProcessed();
 }

@@ -10,7 +10,7 @@ import { authorizeRead, readableOf } from "./state-access.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
-/** Returns one version. Throws `notFound`, `forbidden`. */
+/** Returns one version. Throws `notFound` or `forbidden`. */
 export async function getStateVersion(
   app: App,
   caller: Caller,
@@ -21,7 +21,10 @@ export async function getStateVersion(
   return documentOf(app, caller, version);
 }
 
-/** Returns the workspace's current version. Throws `notFound`, also if the workspace has none. */
+/**
+ * Returns the workspace's current version. Throws `notFound` or `forbidden`; also throws `notFound` if the workspace
+ * has no current version.
+ */
 export async function getCurrentStateVersion(
   app: App,
   caller: Caller,
@@ -35,9 +38,9 @@ export async function getCurrentStateVersion(
 }
 
 /**
- * Returns the differences of a version from another version of its workspace, without values. Callers that may read the
- * version may read them. Throws `notFound` (also if the other version belongs to another workspace), `forbidden`, or
- * the conflict `not_comparable` with the reason.
+ * Returns the differences of a version from another version of its workspace, without values, to callers that may read
+ * the version. Throws `notFound`, `forbidden`, or the conflict `not_comparable` with the reason; also throws `notFound`
+ * if the other version belongs to another workspace.
  */
 export async function compareStateVersions(
   app: App,
@@ -100,8 +103,7 @@ export interface Download {
   blobKey: string;
   size: number;
   /**
-   * A digest that identifies the content. For raw state it is the md5, because clients know it; for JSON state the
-   * sha256.
+   * A digest that identifies the content: the md5 of raw state, because clients know it, or the sha256 of JSON state.
    */
   digest: string;
   filename: string;
@@ -109,7 +111,7 @@ export interface Download {
 
 /**
  * Returns the blob of one of the version's contents (raw state or JSON form) if the caller may read the state. Throws
- * `notFound`, `forbidden`.
+ * `notFound` or `forbidden`.
  */
 export async function authorizeDownload(
   app: App,

@@ -73,7 +73,8 @@ export async function authorizeRepeat(app: App, target: UploadTarget): Promise<v
 
 /**
  * Returns the version's creator with its current rights, which may have changed since it created the version, or since
- * the upload began. `target` may be as old as the upload: a repeat of the create request may have replaced the token.
+ * the upload began. `target` may have been read when the upload began; since then, a repeat of the create request may
+ * have replaced the version's token.
  */
 async function creatorAtEnd(app: App, target: UploadTarget): Promise<Caller> {
   try {
@@ -142,7 +143,8 @@ interface ContentChange {
 }
 
 /**
- * Attaches a stored blob to a locked or new version of a locked workspace. Throws the conflicts of `finishUpload`.
+ * Attaches a stored blob to a version. The caller must have locked the row of the workspace's state and, unless the
+ * version is new, the row of the version. Throws the conflicts of `finishUpload`.
  */
 export async function attachContent(
   app: App,

@@ -5,7 +5,7 @@ import { PAGE, runScanPage } from "./scan.ts";
 const RETRY_MS = 60_000;
 const CONCURRENCY = 8;
 
-/** A blob row whose bytes are missing in the store or have another size. */
+/** A blob row whose bytes are missing from the store or have another size. */
 export interface LostBlob {
   key: string;
   size: number;
@@ -15,7 +15,8 @@ export interface LostBlob {
 
 /**
  * Compares the sizes in the next page of blob rows with those in the store, without reading contents. Returns undefined
- * if no page was due. Throws if the store does not respond; the page is then repeated.
+ * if no page is due, or if another replica holds the page. Throws if the store does not respond; the page is then
+ * repeated.
  */
 export async function verifyNextPage(
   app: App,

@@ -11,9 +11,9 @@ import type { App } from "./app.ts";
 import { dropWorkspace } from "./workspace-state.ts";
 
 /**
- * Stores a placement of a workspace that the workspaces service sent. A placement applies if its version is higher than
- * the stored one. It also applies if the stored version equals `replaces`, a version that the workspaces service says
- * it never assigned.
+ * Stores the placement of a workspace if its version is higher than the stored version, or if the stored version equals
+ * `replaces`: a version that the workspaces service cannot have assigned, or has lost in a restore. Called with
+ * placements that the workspaces service has sent.
  */
 export const setPlacement = (
   app: App,
@@ -28,7 +28,7 @@ export const setPlacement = (
 
 /**
  * Requests the placements of these workspaces from the workspaces service, and applies the moves and deletions that its
- * response confirms. Inserts no row for a workspace that has none: `placeWorkspace` loads its placement when it is
+ * response confirms. Inserts no row for a workspace without a row: `placeWorkspace` loads the placement when it is
  * needed.
  */
 export async function refreshWorkspaces(app: App, ids: readonly WorkspaceId[]): Promise<void> {
@@ -53,8 +53,8 @@ const movePlacement = (app: App, placement: Placement): Promise<void> =>
   });
 
 /**
- * Returns the target of authorization for a workspace, from its stored placement. If none is stored, gets it from the
- * workspaces service and stores it. Throws `notFound`.
+ * Returns the target of authorization for a workspace, from its stored placement. If no placement is stored, gets the
+ * placement from the workspaces service and stores it. Throws `notFound`.
  */
 export async function placeWorkspace(
   app: App,

@@ -22,7 +22,10 @@ export interface SealLock {
   discardPending: boolean;
 }
 
-/** Ends a lock epoch. Throws `stateVersionPending` while a version of the epoch awaits its content. */
+/**
+ * Ends a lock epoch. Throws `stateVersionPending` while a version of the epoch awaits its content, unless
+ * `discardPending` is set.
+ */
 export const sealLock = async (
   app: App,
   { workspaceId, ...end }: SealLock,
@@ -75,7 +78,10 @@ async function endEpoch(
   if (promoted) await tx.record(workspaceStateChanged(workspaceState));
 }
 
-/** Stores a tombstone at once, even if the workspace is unknown; its other rows are purged later. Cannot be undone. */
+/**
+ * Stores a tombstone at once, even if the workspace is unknown; the workspace's other rows are purged later. Cannot be
+ * undone.
+ */
 export const dropWorkspace = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);

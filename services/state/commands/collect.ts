@@ -41,7 +41,7 @@ export async function collect({ args, config, channels, print }: CollectCommand)
       },
     });
   const command = { name: "collect", database: opened.database, service: service.name };
-  // A dry run reads metadata only.
+  // A dry run only reads metadata, so it is not recorded.
   await (dryRun ? run() : recordCommand(command, run));
   const what = `${versions} versions, ${bytes} bytes of state`;
   print(dryRun ? `would delete ${what}` : `deleted ${what} in total`);

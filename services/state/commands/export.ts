@@ -9,7 +9,7 @@ import { currentStates } from "../store/current-state.ts";
 import { contentSettings, interruption, openContents } from "./contents.ts";
 
 export interface ExportCommand {
-  /** The folder to write to. */
+  /** The folder of the export. */
   args: readonly string[];
   environment: Readonly<Record<string, string | undefined>>;
   namesOf: StateExport["namesOf"];
@@ -49,12 +49,12 @@ export async function exportCurrentStates(command: ExportCommand): Promise<boole
   return exported.problems.length === 0;
 }
 
-/** Returns the folder to write to, created if it is missing. Throws `StartError` if it cannot be used. */
+/** Returns the folder of the export, and creates it if it is missing. Throws `StartError` if it cannot be used. */
 async function emptyFolder(args: readonly string[]): Promise<string> {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
   const [given, ...more] = positionals;
   if (given === undefined || more.length > 0) {
-    throw new StartError("The folder to export to is required as the only argument.");
+    throw new StartError("The only argument must be the folder of the export.");
   }
   const folder = path.resolve(given);
   const entries = await readdir(folder).catch((error: unknown) => {

@@ -22,8 +22,8 @@ export interface CheckCommand {
 }
 
 /**
- * Compares the database with the bytes in the store in both directions; the service may run meanwhile. Changes nothing.
- * Returns false if there are problems.
+ * Compares the database with the bytes in the store in both directions; the service can run at the same time. Changes
+ * nothing, except that the audit trail records the command. Returns false if there are problems.
  */
 export async function fsck({ args, environment, print }: CheckCommand): Promise<boolean> {
   const { values } = parseArgs({

@@ -7,8 +7,9 @@ import { blobs } from "../store/blob.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
 /**
- * Copies all bytes to which versions refer from BLOB_MOVING_FROM to BLOB_STORE, while the service runs with the same
- * settings. It can be interrupted and repeated at any time. Returns false if some bytes could not be moved.
+ * Copies, from BLOB_MOVING_FROM to BLOB_STORE, all bytes to which versions refer. Meanwhile, the service can run with
+ * the same settings. The command can be interrupted and repeated at any time. Returns false if some bytes could not be
+ * moved.
  */
 export async function moveContents(print: (line: string) => void): Promise<boolean> {
   const config = readConfig(contentSettings);
@@ -20,7 +21,7 @@ export async function moveContents(print: (line: string) => void): Promise<boole
   stack.use(to);
   await requireReady(to);
   const owned = blobs.reads(database);
-  const signal = interruption("Interrupted; run it again.");
+  const signal = interruption("Interrupted; run the command again.");
   const reported = new Set<string>();
   const pass = async (): Promise<Moved> => {
     const progress = startProgress({ what: "contents" });
@@ -54,7 +55,7 @@ export async function moveContents(print: (line: string) => void): Promise<boole
     } while (moved.copied > 0);
     await copyList({ from, to });
     if (moved.problems === 0) {
-      print("all contents are moved: state can run without BLOB_MOVING_FROM");
+      print("all contents are moved: the state service can run without BLOB_MOVING_FROM");
       return true;
     }
     print(`${moved.problems} could not be moved and remain where they were: keep BLOB_MOVING_FROM`);

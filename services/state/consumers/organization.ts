@@ -9,7 +9,7 @@ import { refreshOrganizationBilling } from "../app/organization-billing.ts";
 
 const idOf = ({ organizationId }: { organizationId: string }) => parseId("org", organizationId);
 
-/** Stores how organizations are billed, because documents of state versions show it. */
+/** Stores how organizations are billed, because documents of state versions depend on it. */
 export const organizationProjection = (app: App) =>
   projection({
     hints: { ...hint(OrganizationUpdatedSchema, idOf), ...hint(OrganizationDeletedSchema, idOf) },

@@ -11,7 +11,7 @@ import type { WorkspaceState } from "./workspace-state.ts";
 interface Transition {
   from: StateVersionStatus;
   to: StateVersionStatus;
-  /** Whether the action is allowed on the current version. */
+  /** Whether the action is allowed on the current version, and on snapshots that an unlock may make current. */
   ofCurrent: boolean;
   event(workspaceState: WorkspaceState, version: StateVersion): StateEvent;
 }
@@ -52,7 +52,8 @@ const isCurrent = (
   (version.intermediate && version.position > currentPosition && droppedAt === null);
 
 /**
- * Changes the status. Throws 400 if the specification's table contains no transition for this action from this status.
+ * Changes the status of the version. Throws 400 if the specification's table contains no transition for this action
+ * from this status, and if the action is not allowed on the current version.
  */
 export function changeBackingData(
   action: BackingDataAction,

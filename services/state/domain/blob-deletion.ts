@@ -12,18 +12,18 @@ export interface DatabaseInterruption {
   until: Date;
 }
 
-/** How long bytes remain in the store, in ms. */
+/** How long bytes without a blob row remain in the store, in ms. */
 export interface BlobRetention {
-  /** Measured from the deletion of their last row. */
+  /** The time after their row was deleted. `keptUntil` describes bytes whose row may have been lost. */
   blobDeletionDelayMs: number;
-  /** Measured from the start of the upload attempt, which commits within three quarters of this time. */
+  /** The time after their upload attempt started. The attempt commits within three quarters of this time. */
   sweepGraceMs: number;
 }
 
 /**
  * A longer gap between two heartbeats counts as an interruption. Must exceed the time that a restart of all replicas
- * takes. If the database is restored to a point less than this long ago, the gap does not reveal it; only the changed
- * database identity does.
+ * takes. If the database is restored to a point less than this long ago, the gap does not reveal the restore; only the
+ * changed database identity does.
  */
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
@@ -44,7 +44,8 @@ export function interruptionBetween(
 
 /**
  * Returns the time until which the store keeps bytes that have neither a blob row nor a row in `blob_deletions`. The
- * delay starts when their upload started, or at the end of an interruption during which their row may have been lost.
+ * deletion delay starts when their upload started, and starts again at the end of each interruption in which their row
+ * may have been lost. The bytes are kept at least for the grace period after their upload started.
  */
 export function keptUntil(
   startedAt: Date,

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from "./ids.ts";
 
-/** Bytes in the blob store that state versions refer to. */
+/** Bytes in the blob store to which state versions refer. */
 export interface Blob {
   /** Key in the store; each upload attempt has its own. */
   key: string;

@@ -17,9 +17,9 @@ export const statesNotComparable = (problem: string) => conflict("not_comparable
 
 /** An organization token cannot hold a lock, so it cannot write state. */
 export const organizationTokenWrites = () =>
-  forbidden("organization_token", "An organization token may not write state.");
+  forbidden("organization_token", "An organization token is not allowed to write state.");
 
-/** Thrown for the creation of a state version without a lock; wire-compatibility, section 4. */
+/** Thrown for the creation of a state version without a lock. */
 export const workspaceNotLocked = () =>
   precondition(
     "workspace_not_locked",
@@ -45,10 +45,10 @@ export const workspaceLockedByOther = (holder: { type: string; id: string }) =>
 export const lockSealed = () =>
   conflict("lock_sealed", "The lock under which this state was written has been released.");
 
-export const serialConflict = (serial: bigint, newest: bigint) =>
+export const serialConflict = (serial: bigint) =>
   conflict(
     "serial_conflict",
-    `A state version with serial ${newest} exists under this lock; serial ${serial} with other content does not follow it.`,
+    `A state version with serial ${serial} but different content already exists under this lock.`,
   );
 
 export const serialBehind = (serial: bigint, newest: bigint) =>
@@ -60,7 +60,7 @@ export const serialBehind = (serial: bigint, newest: bigint) =>
 export const lineageConflict = () =>
   conflict("lineage_conflict", "The lineage is not that of the workspace's newest state version.");
 
-/** A request may only name a run of its own workspace. */
+/** A request may name only runs of its own workspace. */
 export const runOfOtherWorkspace = () =>
   invalid([{ field: "run", detail: "Run belongs to another workspace" }]);
 

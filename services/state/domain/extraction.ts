@@ -25,7 +25,7 @@ export interface StateResource {
 export interface ExtractedOutput {
   name: string;
   sensitive: boolean;
-  /** One of string, number, bool, array, map and object, as documents show it. */
+  /** One of string, number, bool, array, map, object and dynamic, as documents show it. */
   type: string;
   detailedTypeJson: string;
   valueJson: string;

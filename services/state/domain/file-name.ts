@@ -8,8 +8,8 @@ const escaped = (text: string): string =>
     .join("");
 
 /**
- * Converts a text to a file name that has no extension and that every file system accepts. Other characters are
- * escaped, for example `/` as `%2F`.
+ * Converts a text to a file name that has no extension and that every file system accepts. Characters other than ASCII
+ * letters, digits, `-` and `_` are escaped, for example `/` as `%2F`.
  */
 export function safeFileName(text: string): string {
   if (RESERVED.test(text)) return escaped(text.slice(0, 1)) + text.slice(1);

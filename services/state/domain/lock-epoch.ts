@@ -59,7 +59,7 @@ export function rollbackEpoch(
   return writableEpoch(workspaceState, lock, holder);
 }
 
-/** Throws `lockSealed` when the epoch has ended. */
+/** Throws `lockSealed` if the epoch has ended. */
 export function requireUnsealed(workspaceState: WorkspaceState, epoch: bigint): void {
   if (epoch <= workspaceState.sealedEpoch) throw lockSealed();
 }
@@ -67,8 +67,8 @@ export function requireUnsealed(workspaceState: WorkspaceState, epoch: bigint): 
 export interface EpochEnd {
   epoch: bigint;
   /**
-   * True for a force-unlock, which discards pending versions. If false, a pending version prevents the end of the
-   * epoch.
+   * True for a force-unlock, which discards pending versions. If false, a pending version whose upload window has not
+   * ended prevents the end of the epoch.
    */
   discardPending: boolean;
   now: Date;
@@ -81,8 +81,9 @@ export interface EpochEnded {
 }
 
 /**
- * Ends every lock epoch up to this one. These epochs accept no more writes, and their newest finalized snapshot becomes
- * current. A repeated call changes nothing. Throws `stateVersionPending`.
+ * Ends every lock epoch up to this one. These epochs accept no more writes, their pending versions are discarded, and
+ * their newest finalized snapshot becomes current if it is newer than the current version. A repeated call changes
+ * nothing. Throws `stateVersionPending`.
  *
  * `versions` must contain the pending versions, and the finalized snapshots newer than the current version.
  */

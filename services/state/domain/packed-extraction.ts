@@ -3,7 +3,10 @@ import { type DigestKey, digestsOf, type StateDigests } from "./state-digest.ts"
 
 /** Lists show at most this number of resources of each version. */
 export const MAX_LISTED_RESOURCES = 100;
-/** Lists omit a version's modules or providers if their JSON text is longer than this. */
+/**
+ * If a version has more than `MAX_LISTED_RESOURCES` resources, lists also omit its modules or providers if their JSON
+ * text is longer than this.
+ */
 export const MAX_LISTED_TEXT = 65_536;
 
 /** An extraction whose large parts are already JSON text from the worker thread. No domain rule uses those parts. */
@@ -12,7 +15,7 @@ export type PackedExtraction = Omit<Extraction, Packed> &
     /** Null if the content is unreadable. */
     digests: StateDigests | null;
     resourceEntries: number;
-    /** What lists of versions show of these parts; null if the lists show them completely. */
+    /** What lists of versions show of these three parts; null if the lists show all of them completely. */
     listed: Record<"resources" | "modules" | "providers", string> | null;
   };
 type Packed = "resources" | "modules" | "providers" | "instances";

@@ -25,7 +25,9 @@ const unbilledTypes: ReadonlySet<string> = new Set(["null_resource", "terraform_
 
 export const isBillable = (type: string): boolean => !unbilledTypes.has(type);
 
-/** Returns the instances of a managed resource. Addresses and modules have no `module.` prefixes. */
+/**
+ * Returns the instances of a managed resource that are not deposed. Addresses and modules have no `module.` prefixes.
+ */
 export function instancesOf(resource: FoundResource): ResourceInstance[] {
   const { name, type } = resource;
   const module = modulePath(resource.module);

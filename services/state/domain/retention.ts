@@ -6,7 +6,7 @@ import type { WorkspaceState } from "./workspace-state.ts";
 export interface Retention {
   workspaceId: WorkspaceId;
   organizationId: string;
-  /** Days from the policy in effect; null if states are never deleted. */
+  /** Number of days in the policy in effect; null if no policy deletes states. */
   deleteOlderThanNDays: number | null;
   freeTier: boolean;
 }
@@ -37,7 +37,10 @@ export interface RetentionRules {
   freeTier: boolean;
 }
 
-/** This number of an organization's newest states is retained regardless of age; specification, "Limits". */
+/**
+ * On the free tier, this number of an organization's newest states is retained regardless of age; specification,
+ * "Limits".
+ */
 export const FREE_TIER_STATES = 100;
 const FREE_TIER_MONTHS = 6;
 const DAY_MS = 86_400_000;
@@ -95,7 +98,7 @@ export const retainedReasons = [
 ] as const;
 export type RetainedReason = (typeof retainedReasons)[number];
 
-/** A version and its workspace's state, both locked by the transaction. */
+/** A version and its workspace's state. The transaction has locked both rows. */
 interface DueVersion {
   workspaceState: WorkspaceState;
   version: Pick<StateVersion, "position" | "status" | "createdAt">;
@@ -105,12 +108,15 @@ interface DueVersion {
 interface OtherVersions {
   /** Whether a later copy, made by a rollback, refers to the same blob. */
   shared: boolean;
-  /** Creation time of the oldest of the organization's newest `FREE_TIER_STATES` states; undefined if it has fewer. */
+  /**
+   * Creation time of the oldest of the organization's newest `FREE_TIER_STATES` states; undefined if the organization
+   * has fewer.
+   */
   startOfLast: Date | undefined;
 }
 
 /**
- * Returns why a version must be retained; undefined if it may be deleted. The rows passed in must be locked.
+ * Returns why a version must be retained; undefined if it may be deleted. The caller must have locked both rows.
  *
  * Only versions older than the current one are deleted. The current version, versions that an unlock may still make
  * current, and versions that await content are therefore always retained.

@@ -9,8 +9,8 @@ export interface DigestKey {
 }
 
 /**
- * Keyed digests of the instances and outputs of a state. They show what differs between two versions, without reading
- * the states. Without the key, a value cannot be found by trying candidates.
+ * Keyed digests of the instances and outputs of a state. They show what differs between two versions, so the states
+ * need not be read. Without the key, a value cannot be found by trying candidates.
  */
 export interface StateDigests {
   keyId: string;
@@ -56,7 +56,7 @@ export function digestsOf(
   };
 }
 
-/** An output whose value, type or sensitivity differs between two versions. Never contains the value. */
+/** An output that was added, removed or changed (value, type or sensitivity). Never contains the value. */
 export interface OutputDifference {
   name: string;
   sensitive: boolean;
@@ -85,7 +85,7 @@ export interface Comparable {
   /** Whether the contents were deleted. */
   deleted: boolean;
   unreadable: boolean;
-  /** The key of its digests; null if it has none. */
+  /** Id of the key of the version's digests; null if the version has no digests. */
   keyId: string | null;
 }
 
@@ -97,11 +97,13 @@ export function problemOfComparison(
     if (deleted) return `The contents of state version ${id} have been deleted.`;
     if (!processed) return `State version ${id} has not been processed yet.`;
     if (unreadable) return `State version ${id} cannot be read; it may be encrypted.`;
-    if (keyId === null) return `State version ${id} was processed before versions were compared.`;
+    if (keyId === null) {
+      return `State version ${id} cannot be compared: an earlier release of Statehouse processed it and stored no digests.`;
+    }
   }
   const keys = new Set(versions.map(({ keyId }) => keyId));
   return keys.size > 1
-    ? "The key of the comparison has changed between the two state versions."
+    ? "The two state versions cannot be compared: their digests were computed with different keys."
     : undefined;
 }
 

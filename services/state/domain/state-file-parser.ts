@@ -57,7 +57,7 @@ export class StateFileParser {
     };
   }
 
-  /** Throws `StateFileError` if the content is not a JSON object. */
+  /** Throws `StateFileError` if the content is not a JSON object, or is nested too deeply. */
   write(chunk: Uint8Array): void {
     if (!this.#isDone) reading(() => this.#tokenizer.write(chunk));
   }

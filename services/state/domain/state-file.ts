@@ -30,7 +30,7 @@ export class StateFile {
    */
   beginList(name: ListName, isList: boolean): void {
     const tally = new ResourceTally();
-    if (!isList) tally.refuse(new StateFileError(`the state's ${name} are not a list`));
+    if (!isList) tally.refuse(new StateFileError(`the value of ${name} is not a list`));
     if (name === "resources") this.#format4 = tally;
     else this.#format3 = tally;
   }
@@ -170,5 +170,5 @@ function integer(value: unknown): bigint | null {
 function list(value: unknown, name: string): unknown[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value;
-  throw new StateFileError(`the state's ${name} are not a list`);
+  throw new StateFileError(`the value of ${name} is not a list`);
 }

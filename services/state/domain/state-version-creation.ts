@@ -89,8 +89,7 @@ export function repeatedVersion(
 }
 
 /**
- * Throws unless the announced state may follow the stored ones; wire-compatibility, section 4, "The stored serial is
- * the request's serial". Discarded versions are ignored.
+ * Throws unless the announced state is forced or may follow the stored versions. Discarded versions are ignored.
  *
  * `known` must contain the newest version that is not discarded, and all versions of this epoch and serial.
  */
@@ -108,7 +107,7 @@ export function requireSuccession(
   if (lineage !== "" && newest.lineage !== "" && lineage !== newest.lineage)
     throw lineageConflict();
   if (kept.some((version) => version.lockEpoch === epoch && version.serial === serial)) {
-    throw serialConflict(serial, serial);
+    throw serialConflict(serial);
   }
   if (serial > newest.serial) return;
   // With the cloud backend, `state push -force` does not set the force flag. It sends a lower or equal serial as the
@@ -118,7 +117,7 @@ export function requireSuccession(
   throw serialBehind(serial, newest.serial);
 }
 
-/** Throws `runOfOtherWorkspace`; wire-compatibility, section 4: "only a run of another workspace is 422". */
+/** Throws `runOfOtherWorkspace`. A run that does not exist, or that the caller is not allowed to read, is ignored. */
 export function requireOwnRun(workspaceId: string, runWorkspaceId: string | null): void {
   if (runWorkspaceId !== null && runWorkspaceId !== workspaceId) throw runOfOtherWorkspace();
 }

@@ -12,7 +12,7 @@ export const isExhausted = (attempts: number): boolean => attempts >= MAX_ATTEMP
 export const backoffMs = (attempt: number): number =>
   Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1));
 
-/** Returns whether this attempt still holds the claim, so that its result must be stored. */
+/** Returns whether this attempt still holds the claim; if not, its result must not be stored. */
 export const holdsClaim = (version: StateVersion, attempt: number): boolean =>
   version.extractionDueAt !== null && version.extractionAttempts === attempt;
 
@@ -46,8 +46,8 @@ export function endRepeatedExtraction(version: StateVersion): void {
 }
 
 /**
- * Returns the number of resources for safe deletion. An unreadable state counts as one resource, because it may manage
- * some.
+ * Returns the number of resources for safe deletion. An unreadable state counts as at least one resource, because it
+ * may manage some.
  */
 export const managedResources = (
   version: Pick<StateVersion, "resourceCount" | "extractionError">,

@@ -66,7 +66,7 @@ describe("the lock of a rollback", () => {
   const workspace = Object.assign(newWorkspaceState("ws-a"), { sealedEpoch: 10n });
 
   test.each([
-    ["nobody's", null, "workspace_not_locked"],
+    ["absent", null, "workspace_not_locked"],
     ["another user's", { holder: { ...holder, id: "user-b" }, epoch: 11n }, "workspace_locked"],
     ["released", { holder, epoch: 10n }, "lock_sealed"],
   ])("%s: 409", (_, lock, reason) => {

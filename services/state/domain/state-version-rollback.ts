@@ -3,8 +3,8 @@ import type { StateVersionId, WorkspaceId } from "./ids.ts";
 import { newestOf, newStateVersion, type StateVersion } from "./state-version.ts";
 
 /**
- * Throws `rollbackToOtherWorkspace` if the source belongs to another workspace. Call it after the check that the caller
- * may read the source.
+ * Throws `rollbackToOtherWorkspace` if the source belongs to another workspace. Must be called after the check that the
+ * caller may read the source.
  */
 export function requireOwnSource(
   source: Pick<StateVersion, "workspaceId">,
@@ -32,7 +32,7 @@ export function repeatedRollback(
 
 /**
  * Returns a serial that is higher than every serial of this lock epoch, and also higher than the serial of the newest
- * version that is not discarded.
+ * version that is not discarded. Throws `serialsExhausted`.
  *
  * `known` must contain the newest version that is not discarded, and the version with the highest serial of this epoch.
  */
@@ -47,7 +47,7 @@ export function followingSerial(epoch: bigint, known: readonly StateVersion[]): 
   return following;
 }
 
-/** The fields in which a copy differs from its source. */
+/** The fields of a copy that the caller of `copyVersion` chooses. */
 export type CopyFields = Pick<
   StateVersion,
   "id" | "position" | "lockEpoch" | "serial" | "createdAt" | "createdByType" | "createdById"
@@ -55,7 +55,7 @@ export type CopyFields = Pick<
 
 /**
  * Returns a finalized version with the source's contents. The bytes are shared, so they still contain the source's
- * serial.
+ * serial. Throws `rollbackWithoutContent`.
  */
 export function copyVersion(source: StateVersion, fields: CopyFields): StateVersion {
   if (source.status !== "finalized") throw rollbackWithoutContent(source.status);

@@ -50,8 +50,8 @@ export function contentOf(
 }
 
 /**
- * Returns whether the version still accepts content of this kind, if none is stored yet. Raw state finalizes the
- * version; the JSON form may be uploaded before the raw state, after it, or never.
+ * Returns whether a version that has no content of this kind still accepts it. Raw state finalizes the version; the
+ * JSON form may be uploaded before the raw state, after it, or never.
  */
 export const acceptsContent = (
   version: Pick<StateVersion, "status" | "expiresAt">,

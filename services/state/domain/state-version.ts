@@ -29,8 +29,8 @@ export class StateVersion {
   declare createdByType: string;
   declare createdById: string;
   /**
-   * The token with which the create request, or its latest repeat, was sent. Null for a version that accepts no
-   * uploads, and for one that an earlier release created.
+   * The token with which the create request, or its latest repeat, was sent. Null for a rollback's copy, which accepts
+   * no uploads, and for a version that an earlier release created.
    */
   declare createdTokenId: string | null;
   declare runId: string | null;
@@ -42,7 +42,7 @@ export class StateVersion {
   declare jsonBlobKey: string | null;
   declare jsonSize: bigint | null;
   declare jsonSha256: string | null;
-  /** Whether the create request contained the outputs; extraction does not store them again. */
+  /** Whether the create request contained the outputs. If it did, extraction does not store outputs. */
   declare outputsGiven: boolean;
   declare resourcesProcessed: boolean;
   declare resourceCount: number;
@@ -51,7 +51,8 @@ export class StateVersion {
   declare formatVersion: number | null;
   declare engineVersion: string | null;
   /**
-   * When extraction is due; null if no extraction is due. While a worker holds a lease, this is the end of the lease.
+   * When extraction is due; null if no extraction is scheduled. While a worker holds a lease, this is the end of the
+   * lease.
    */
   declare extractionDueAt: Date | null;
   declare extractionAttempts: number;
@@ -176,7 +177,7 @@ export type StoredVersion = Pick<
   | "resourcesProcessed"
 >;
 
-/** Removes the results of extraction from the view of a version whose contents are permanently deleted. */
+/** Removes the results of extraction from the view of a version whose contents are deleted. */
 export const withoutExtraction = (version: StateVersionView): StateVersionView => ({
   ...version,
   resourcesJson: "[]",
@@ -215,7 +216,9 @@ export function discard(version: StateVersion): void {
   version.status = "discarded";
 }
 
-/** Removes the JSON form of a discarded version. Returns the key of its blob, or null if it has none. */
+/**
+ * Removes the JSON form of a discarded version. Returns the key of its blob, or null if the version has no JSON form.
+ */
 export function removeJson(version: StateVersion): string | null {
   const { jsonBlobKey } = version;
   version.jsonBlobKey = null;
@@ -248,7 +251,10 @@ export function makeCurrent(
   return true;
 }
 
-/** Records the creation time of the workspace's latest version. Returns whether the time changed. */
+/**
+ * Records the version's creation time as the time of the workspace's latest change, unless an equal or later time is
+ * recorded. Returns whether the recorded time changed.
+ */
 export function noteLatestChange(workspaceState: WorkspaceState, version: StateVersion): boolean {
   if (workspaceState.latestChangeAt && workspaceState.latestChangeAt >= version.createdAt)
     return false;

@@ -2,7 +2,9 @@ import { nextVersion } from "@statehouse/events/version";
 import { workspaceNotFound } from "./errors.ts";
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
 
-/** The organization and project of a workspace. The workspaces service owns this data; only higher versions apply. */
+/**
+ * The organization and project of a workspace. The workspaces service owns this data; the version grows with each move.
+ */
 export interface Placement {
   workspaceId: WorkspaceId;
   organizationId: string;

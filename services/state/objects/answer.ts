@@ -28,7 +28,7 @@ export const contentTooLarge = (limit: number) =>
     413,
     "payload_too_large",
     "payload too large",
-    `A state may have at most ${limit} bytes.`,
+    `A state can have at most ${limit} bytes.`,
   );
 
 export const rangeNotSatisfiable = (size: number) =>
@@ -101,7 +101,7 @@ function describe(error: unknown) {
     return { status, code, title, detail: message, headers };
   }
   if (error instanceof AppError) {
-    // A forbidden request returns 404, because the API defines no 403 for these addresses.
+    // A forbidden request returns 404, because the API defines no 403 for these URLs.
     const isForbidden = error.kind === "forbidden";
     const { status, title } = httpErrors[isForbidden ? "notFound" : error.kind];
     const code = isForbidden ? "not_found" : error.reason;

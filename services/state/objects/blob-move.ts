@@ -37,9 +37,10 @@ const AT_ONCE = 4;
 
 /**
  * Scans all owned blobs once and copies those that are missing in `to`. Each is copied completely or not at all, and
- * only if its bytes have the sha256 of its row. Throws if a store does not respond for a while.
+ * only if its bytes have the sha256 of its row. Throws if `to` repeatedly fails. A blob that `from` repeatedly fails to
+ * return is reported as unreadable.
  *
- * It stores no progress: after a crash, the next run finds the copied blobs in `to`. A blob may be deleted just before
+ * No progress is stored: after a crash, the next run finds the copied blobs in `to`. A blob may be deleted just before
  * it is copied; the copied key then has no row, and the sweeper deletes it.
  */
 export async function moveBlobs(move: BlobMove): Promise<Moved> {
@@ -83,8 +84,8 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
 }
 
 /**
- * Reads the bytes to copy. Returns a problem instead of throwing, so that one unreadable blob does not block the
- * others.
+ * Reads the bytes to copy and returns their digests. Returns a problem instead of throwing, so that one unreadable blob
+ * does not block the other blobs.
  */
 async function look(
   { from, stillOwned, signal }: BlobMove,

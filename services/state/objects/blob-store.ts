@@ -52,7 +52,7 @@ export interface BlobStore extends AsyncDisposable {
   ): Promise<void>;
   /** Returns the number of bytes under the key; undefined if the key does not exist. */
   sizeOf(key: string): Promise<number | undefined>;
-  /** Deletes as many of the keys as possible. A missing key is treated as deleted. */
+  /** Deletes the keys; a missing key is treated as deleted. If it throws, any of the keys can have been deleted. */
   delete(keys: readonly string[]): Promise<void>;
   /** Yields every key after `after` once, in ascending order. */
   list(from?: { after?: string | undefined }): AsyncGenerator<BlobEntry, void, undefined>;

@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * Returns the range that a Range header requests from `size` bytes, at least 1 (RFC 9110, section 14). Undefined means
- * all bytes: servers may ignore invalid ranges and multiple ranges.
+ * Returns the range that a Range header requests from content of `size` bytes (RFC 9110, section 14). `size` must be at
+ * least 1. Undefined means all bytes: servers may ignore invalid ranges and multiple ranges.
  */
 export function rangeOf(
   header: string | undefined,

@@ -42,7 +42,7 @@ export interface FoundProblem {
   detail?: string;
 }
 
-/** The result of comparing one row with its bytes, if the comparison failed. */
+/** A problem, or missing bytes that are not a problem because they were deleted permanently. */
 interface Finding extends Omit<FoundProblem, "problem"> {
   problem: ContentProblem | typeof DELETED_PERMANENTLY;
 }
@@ -191,8 +191,8 @@ async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
 }
 
 /**
- * Finds keys in the store that have no row. Recent keys are not reported, because they may belong to an upload in
- * progress.
+ * Finds keys in the store that have no row. Recent keys are counted but not reported, because they may belong to an
+ * upload in progress, or are within the deletion delay.
  */
 async function ownerlessKeys(
   { rows, store, signal, now, interruptions, ...retention }: ContentCheck,

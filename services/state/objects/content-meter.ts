@@ -13,8 +13,9 @@ import { own } from "./spent-memory.ts";
 const BUFFERED_BYTES = 512 * 1024;
 
 /**
- * Passes a body through and computes its digests. It holds back the last chunk until length and md5 are verified, so
- * that the store never receives the whole of an invalid body.
+ * Passes a body through and computes its digests. Holds back the last chunk until the length is verified and, unless
+ * the store verifies the md5, until the md5 is verified. The store therefore never receives the whole of a body that is
+ * found to be invalid.
  */
 export class ContentMeter extends Transform {
   readonly #expected: ExpectedContent;
@@ -69,7 +70,8 @@ export class ContentMeter extends Transform {
 
   /** Passes `body` through. An error of the body destroys the meter; an error of the meter leaves the body open. */
   measure(body: Readable): this {
-    // Node's HTTP parser allocates separate memory for each chunk of a body, so that memory can be freed after use.
+    // Node's HTTP parser allocates separate memory for each chunk of a body. The memory of a chunk can therefore be
+    // freed after use.
     this.#ownsChunks = body instanceof IncomingMessage;
     const broke = (cause?: Error) => {
       if (body.readableEnded) return;

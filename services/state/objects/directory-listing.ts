@@ -4,10 +4,10 @@ import path from "node:path";
 import { hasCode } from "@statehouse/errors";
 import { storeUnavailable } from "./blob-errors.ts";
 
-/** The entries of a folder; empty if it does not exist. Throws `storeUnavailable`. */
+/** Returns the entries of a folder; none if it does not exist. Throws `storeUnavailable`. */
 export const entriesOf = (folder: string): Promise<Dirent[]> =>
   readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    // The folder became empty and was removed in the meantime.
+    // The folder may have become empty and been removed in the meantime.
     if (hasCode(error, "ENOENT")) return [];
     throw storeUnavailable(error);
   });

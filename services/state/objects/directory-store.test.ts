@@ -37,7 +37,7 @@ describe("a blob store in a folder", () => {
     const unfinished = () => readdir(path.join(folder.path, "unfinished"));
     await waitFor(async () => (await unfinished()).length === 1);
     await using _beside = await openDirectoryStore(folder.path, { beside: true });
-    expect(await unfinished(), "somebody who only looks").toHaveLength(1);
+    expect(await unfinished(), "a store that is opened beside it").toHaveLength(1);
     await using _after = await openDirectoryStore(folder.path);
     expect(await unfinished()).toEqual([]);
     killed.abort();

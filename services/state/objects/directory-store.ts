@@ -29,8 +29,7 @@ const MOVE_ATTEMPTS = 5;
 
 /**
  * Opens the store in a folder, for one replica. Deletes incomplete files that a killed process left. With `beside`,
- * opens the store for reading only and deletes nothing, because another process may still write to it. Throws
- * `StartError`.
+ * keeps these files, because another process may still be writing them. Throws `StartError`.
  */
 export async function openDirectoryStore(
   folder: string,
@@ -87,7 +86,7 @@ class DirectoryStore implements BlobStore {
       );
       await this.#move(unfinished, finished);
       written = finished;
-      // The order of these writes does not matter, because the key gets a row only after both. Until then, the bytes
+      // The order of these syncs does not matter, because the key gets a row only after both. Until then, the bytes
       // under the key may be incomplete after a power failure.
       await Promise.all([file.sync(), this.#folders.sync(path.dirname(finished))]);
       return meter.digests;

@@ -38,7 +38,10 @@ export interface DownloadRequest {
   authenticationLimit: AuthenticationLimit;
   /** Aborted if the client disconnects. */
   signal: AbortSignal;
-  /** Starts monitoring the connection, which is closed from then on when it is idle. */
+  /**
+   * Starts the idle time limit: from now on, the connection is closed if no data is transferred for
+   * `HandlerOptions.idleMs`.
+   */
   watch(): void;
 }
 
@@ -47,7 +50,7 @@ export interface DownloadRequest {
  */
 export async function sendContent({ app, store }: Objects, asked: DownloadRequest): Promise<void> {
   const { versionId, request, response, kind, signal, watch } = asked;
-  // Discards the request's body; a download has none.
+  // A download request needs no body; if the client sends one, it is discarded.
   request.resume();
   const token = bearerToken(request.headers.authorization);
   if (token === undefined) throw unauthenticated();

@@ -28,7 +28,10 @@ export class DurableFolders {
     }
   }
 
-  /** Makes the entries of a folder and the folders on its path durable. Call it after the new entry was created. */
+  /**
+   * Makes a folder durable, with its entries and its parents below the root. Call this after creating an entry in the
+   * folder.
+   */
   async sync(folder: string): Promise<void> {
     // A concurrent upload may have created a folder without having synced it yet, so only remembered folders are
     // skipped.

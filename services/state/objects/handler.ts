@@ -30,10 +30,11 @@ export interface HandlerOptions {
   /** Time limit for receiving a body, in ms; see `limitReceiving`. */
   bodyMs: number;
   /**
-   * The proxies whose trace context is accepted. A trace context from any other client could name an unrelated trace.
+   * The proxies whose trace context and client address are accepted. A trace context from any other client could name
+   * an unrelated trace.
    */
   proxies: Proxies;
-  /** Limits the downloads with tokens that are not valid. */
+  /** Limits the number of downloads whose tokens are not valid. */
   authenticationLimit: AuthenticationLimit;
 }
 
@@ -60,7 +61,7 @@ export function createObjectHandler(
     const route = routeOf(request);
     measure(request, response, route.name);
     const traced = proxies.sent(request) ? request.headers.traceparent?.toString() : undefined;
-    // Contains the route's name instead of the path, because the path of an upload contains its token.
+    // The span has the route's name instead of the path, because the path of an upload contains the upload token.
     const attributes = { "http.route": route.name };
     void withServerSpan(`${request.method} ${route.name}`, traced, attributes, async (span) => {
       try {
@@ -89,7 +90,10 @@ interface Exchange {
   /** The address of the client; undefined if it is unknown. */
   address: string | undefined;
   authenticationLimit: AuthenticationLimit;
-  /** Starts monitoring the connection, which is closed from then on when it is idle. */
+  /**
+   * Starts the idle time limit: from now on, the connection is closed if no data is transferred for
+   * `HandlerOptions.idleMs`.
+   */
   watch(): void;
 }
 

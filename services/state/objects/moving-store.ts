@@ -11,7 +11,7 @@ export const movingStore = ({ to, from }: { to: BlobStore; from: BlobStore }): B
     try {
       await to.get(key, open, signal, range);
     } catch (error) {
-      // `blobMissing` is thrown before anything is sent, so reading from the other store is safe.
+      // `blobMissing` is thrown before anything is sent, so reading from `from` is safe.
       if (!isBlobMissing(error)) throw error;
       await from.get(key, open, signal, range);
     }

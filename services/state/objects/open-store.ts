@@ -28,13 +28,13 @@ export interface BlobStoreConfig {
 }
 
 interface Opening {
-  /** Open the store only for reading, because the state service may be running. */
+  /** Keeps incomplete files in a folder, because the state service may be running and writing them. */
   beside?: boolean;
 }
 
 /**
- * Opens the configured store, combined with the store from which its contents are moving, if any. Does not wait for a
- * store that is down; it is connected later. Throws `ConfigError`, `StartError`.
+ * Opens the configured store, combined with the store from which its contents are moving, if any. Does not wait for S3
+ * if it is down; the store connects later. Throws `ConfigError`, `StartError`.
  */
 export async function openBlobStore(
   config: BlobStoreConfig,
@@ -56,7 +56,7 @@ export async function openMove(
   const folder = config.BLOB_MOVING_FROM;
   if (folder === undefined) {
     throw new ConfigError(
-      "BLOB_MOVING_FROM: is required; it names the directory that states move from",
+      "BLOB_MOVING_FROM: is required; it names the directory from which states move",
     );
   }
   if (

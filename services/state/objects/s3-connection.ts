@@ -8,7 +8,7 @@ import { S3Transfer } from "./s3-transfer.ts";
 /** Server-side encryption that every upload requests. */
 export interface S3Encryption {
   algorithm: "AES256" | "aws:kms";
-  /** Only for aws:kms; undefined selects the default key of the service. */
+  /** Id of the KMS key, only for aws:kms; undefined selects the default key of the S3 service. */
   keyId?: string | undefined;
 }
 
@@ -37,8 +37,8 @@ export interface S3Settings {
 }
 
 /**
- * The minio client signs requests and sends those without large bodies. Bodies are sent to presigned URLs by
- * `transfer`.
+ * The minio client signs requests, and sends those without large bodies. `transfer` sends and receives bodies with
+ * presigned URLs.
  */
 export interface S3Connection extends AsyncDisposable {
   readonly client: Client;

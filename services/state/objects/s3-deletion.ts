@@ -13,7 +13,7 @@ type Version = z.infer<typeof versionSchema>;
  * Deletes the bytes of the keys. In a bucket with versioning it deletes all versions, because no version of a deleted
  * key is ever read.
  *
- * Bytes that object lock protects stay hidden by a delete marker until the bucket's lifecycle rules delete them. Throws
+ * Bytes that object lock protects are hidden by a delete marker until the bucket's lifecycle rules delete them. Throws
  * if the store refuses a deletion for any other reason.
  */
 export async function deleteFrom(

@@ -9,7 +9,7 @@ import { S3Refusal } from "./s3-transfer.ts";
 const URL_LIFETIME_S = 60;
 const never = new AbortController().signal;
 
-/** The store responds but does not meet a requirement; the message is one sentence for the operator. */
+/** The store does not respond or does not meet a requirement; the message is one sentence for the operator. */
 export class S3Unusable extends Error {
   override readonly name = "S3Unusable";
 }

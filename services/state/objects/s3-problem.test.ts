@@ -16,7 +16,7 @@ const withCode = (code: string, more = {}) => Object.assign(new Error("words"), 
 const rows: [error: unknown, sentence: string][] = [
   [
     withCode("AccessDenied"),
-    "https://s3.example does not allow S3_ACCESS_KEY to create the bucket; this is required in states.",
+    "https://s3.example does not allow S3_ACCESS_KEY to create the bucket; this is required in the bucket states.",
   ],
   [withCode("NoSuchBucket"), "There is no bucket states at https://s3.example (S3_BUCKET)."],
   [

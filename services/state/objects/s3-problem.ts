@@ -57,7 +57,7 @@ export function s3Problem(
   }
   if (is(denied)) {
     const key = accessKey === undefined ? "the credentials" : "S3_ACCESS_KEY";
-    return `${endpoint} does not allow ${key} to ${step}; this is required in ${bucket}.`;
+    return `${endpoint} does not allow ${key} to ${step}; this is required in the bucket ${bucket}.`;
   }
   if (encryption && step === "write objects" && is(refusedEncryption)) {
     return `${endpoint} cannot encrypt as S3_ENCRYPTION=${encryption.algorithm} requires (${code}).`;
@@ -92,7 +92,10 @@ const ofAddressing = (addressing: S3Settings["addressing"]): string =>
     ? "; with S3_ADDRESSING=virtual-host the name is that of the bucket, <bucket>.<host>"
     : "";
 
-/** Returns the innermost error. Statehouse and undici wrap errors, and an AggregateError contains several attempts. */
+/**
+ * Returns the outermost error that has a code, or else the innermost error. Statehouse and undici wrap errors, and an
+ * AggregateError contains several attempts.
+ */
 function rootOf(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
   const hasCode = textOf(error, "code") !== "" && !(error instanceof AppError);

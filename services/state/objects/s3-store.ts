@@ -30,15 +30,15 @@ export class S3Store implements BlobStore {
   readonly #bucket: string;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
-  /** Resolves when the bucket exists and it is known whether S3 verifies the md5. Never rejects. */
+  /** Resolves when the bucket exists and it is known whether S3 verifies the md5, or when the store is closed. */
   readonly prepared: Promise<void>;
   /** Resolves once it is known whether the store can be used. */
   readonly #tried = Promise.withResolvers<void>();
   /** Why the store cannot be used yet. */
   #problem: Error | undefined;
   /**
-   * Whether S3 verifies the md5; a probe finds out. Until then, and if S3 does not verify it, this process computes the
-   * md5.
+   * Whether S3 verifies the md5, which a probe determines. Until the probe has ended, and if S3 does not verify the
+   * md5, this process computes it.
    */
   #checksMd5 = false;
 
@@ -181,7 +181,9 @@ export class S3Store implements BlobStore {
         const found = await this.#inTime(() => prepareS3(this.#connection, this.#settings));
         this.#checksMd5 = found.checksMd5;
         this.#problem = undefined;
-        if (!found.checksMd5) this.#logger.warn("store ignores Content-MD5; verifying locally");
+        if (!found.checksMd5) {
+          this.#logger.warn("S3 ignores Content-MD5; this process verifies the md5 of uploads");
+        }
         this.#tried.resolve();
         return;
       } catch (error) {
@@ -193,7 +195,9 @@ export class S3Store implements BlobStore {
     this.#tried.resolve();
   }
 
-  /** Logs a problem as an error only once for each reason, because the preparation is retried repeatedly. */
+  /**
+   * Logs a problem as an error unless the previous problem was the same, because the preparation is retried repeatedly.
+   */
   #complain(problem: Error): void {
     const level = problem.message === this.#problem?.message ? "debug" : "error";
     this.#logger[level]({ err: problem.cause ?? problem }, problem.message);

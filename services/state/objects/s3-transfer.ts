@@ -28,8 +28,8 @@ export interface TransferOptions {
   /** The certificate authorities that TLS trusts, as PEM. Default: those of Node. */
   authorities?: readonly string[] | undefined;
   /**
-   * Time limit in ms for two waits: for the store's response after the last byte of a body, and between two parts of a
-   * response.
+   * Time limit in ms for two waits: for the store's response after the last byte of a request, and for the next part of
+   * a response.
    */
   silenceMs?: number | undefined;
 }
@@ -116,7 +116,8 @@ export class S3Transfer implements AsyncDisposable {
 
   /**
    * Returns a sink that passes chunks to `target` and releases the buffer of each after it is written. This is safe
-   * because a body of known length arrives as one chunk for each read.
+   * because no two chunks share a buffer: if the length of the body is known, each read from the socket arrives as
+   * exactly one chunk.
    */
   #recycling(target: Writable): Writable {
     const sink = new Writable({
@@ -163,7 +164,7 @@ class TextSink extends Writable {
   }
 }
 
-/** Frees the memory of each chunk when it has been sent. */
+/** Calls `free` for each chunk when the chunk has been sent. */
 class FreeingSocket extends Socket {
   override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void) {
     super._write(chunk, encoding, (error) => {

@@ -22,7 +22,7 @@ export interface StateExport {
   store: BlobStore;
   /** The folder to write to; must be empty. */
   folder: string;
-  /** Returns the names of the workspaces that are known. */
+  /** Returns the names of these workspaces by workspace id; unknown ids are omitted. */
   namesOf(ids: readonly WorkspaceId[]): Promise<ReadonlyMap<string, WorkspaceName>>;
   now(): Date;
   onProgress(states: number): void;

@@ -18,7 +18,10 @@ import type { StoredBlob } from "./blob-store.ts";
 import { ContentMeter } from "./content-meter.ts";
 import type { Objects } from "./objects.ts";
 
-/** Time limit in ms for each of the two transactions: the one before the bytes are received and the one after. */
+/**
+ * Time limit in ms of the calls and database work before the bytes are received, and of those after the bytes were
+ * received.
+ */
 const TRANSACTION_MS = 15_000;
 
 export interface Upload {
@@ -81,7 +84,8 @@ async function storeContent(
   try {
     stored = await store.put(blobKey, request, expected, signal);
   } catch (error) {
-    // The target can be that of the creation. If the version no longer accepts its content, the response says only that.
+    // `target` can be as old as the version itself. If the version no longer accepts its content, `beginUpload` throws
+    // the error that says so, and the client receives it instead of this error.
     if (error instanceof AppError && error.kind === "conflict") {
       await within(() => beginUpload(app, claims));
     }
@@ -105,8 +109,8 @@ async function digestsOf(
 }
 
 /**
- * A placeholder for an uploaded content whose length differs from the stored one. The two must differ, so the uploaded
- * bytes are not read.
+ * A placeholder for uploaded content whose length differs from that of the stored content. Because the lengths differ,
+ * the contents differ too, so the uploaded bytes need not be read.
  */
 const unknownContent = (size: number) => ({
   size,

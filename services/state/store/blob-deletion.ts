@@ -9,7 +9,7 @@ export interface BlobDeletion {
 
 /** Leases for the keys of blobs without references, whose bytes must be deleted from the store. */
 const leases = (database: Database) => ({
-  /** Claims up to `limit` keys. No replica claims them again before `until`. */
+  /** Claims up to `limit` keys whose deletion is due. No replica claims them again before `until`. */
   claim(now: Date, until: Date, limit: number): Promise<BlobDeletion[]> {
     return database.query<BlobDeletion>(
       // index: blob_deletions_due

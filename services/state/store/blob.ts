@@ -39,7 +39,7 @@ export interface BlobRelease {
 }
 
 const rows = (em: EntityManager) => ({
-  /** Inserts the blob with the commit. */
+  /** Inserts the blob when the transaction commits. */
   save({ key, workspaceId, size, sha256, references, createdAt }: Blob): void {
     insertAtCommit(em, insertBlobs, {
       ...{ key, workspace_id: workspaceId, size: String(size), sha256, references },
@@ -53,7 +53,8 @@ const rows = (em: EntityManager) => ({
 
   /**
    * Removes one reference for each key. The transaction must have locked the workspace whose versions referred to the
-   * keys. The bytes of blobs that have no references left are deleted at `dueAt`.
+   * keys. Deletes the rows of blobs that have no references left, and schedules the deletion of their bytes for
+   * `dueAt`.
    */
   async release(keys: readonly string[], { dueAt, permanent }: BlobRelease): Promise<void> {
     await lockBlobs(em, keys);
@@ -87,7 +88,7 @@ const reads = (database: Database) => ({
     return rows.map(({ key }) => key);
   },
 
-  /** Returns the blobs after `after` to which versions refer, in this database's sort order. */
+  /** Returns the blobs to which versions refer and whose keys follow `after`, in this database's sort order. */
   listAfter: (after: string, limit: number): Promise<OwnedBlob[]> =>
     // index: blobs_pkey
     database.query("select key, size, sha256 from blobs where key > $1 order by key limit $2", [

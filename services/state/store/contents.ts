@@ -67,8 +67,8 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * Returns the contents of the next versions in the order of their ids, the number of these versions, and the id of
-   * the last one.
+   * Returns the contents of the next versions, whose ids follow `after`, in the order of the ids; the number of these
+   * versions; and the id of the last one.
    */
   async listAfter(
     after: string,
@@ -84,7 +84,7 @@ const reads = (database: Database) => ({
   listOf: async (ids: readonly StateVersionId[]): Promise<ContentRow[]> =>
     contentsIn(await database.query<Row>(`${selectContents} where version.id = any($1)`, [ids])),
 
-  /** Returns versions whose status requires contents but whose row has none. */
+  /** Returns versions whose status requires a raw state but whose row does not refer to one. */
   async listMissing(): Promise<{ versionId: StateVersionId; workspaceId: WorkspaceId }[]> {
     const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(
       `select id, workspace_id from state_versions
@@ -95,7 +95,7 @@ const reads = (database: Database) => ({
 
   /** Returns blobs whose stored reference count differs from the number of actual references. */
   listMiscounted: (): Promise<{ key: string; counted: number; found: number }[]> =>
-    // A single statement reads all values, so that they come from one snapshot.
+    // A single statement reads all values, so that they are consistent with each other.
     database.query(
       `select blob.key, blob."references" as counted, coalesce(used.count, 0)::int as found
        from blobs blob left join (
@@ -107,7 +107,7 @@ const reads = (database: Database) => ({
        where blob."references" <> coalesce(used.count, 0)`,
     ),
 
-  /** Returns the keys among `keys` to which a version refers or whose deletion is due. */
+  /** Returns the keys among `keys` that have a blob row or are scheduled for deletion. */
   async listKnownKeys(keys: readonly string[]): Promise<string[]> {
     const rows = await database.query<{ key: string }>(
       // index: blobs_pkey, blob_deletions_pkey

@@ -27,7 +27,7 @@ interface Row {
 }
 
 const reads = (database: Database) => ({
-  /** Returns the current states of the next workspaces, in the order of ids. */
+  /** Returns the current states of the next workspaces, whose ids follow `after`, in the order of the ids. */
   async listAfter(after: string, limit: number): Promise<CurrentState[]> {
     const rows = await database.query<Row>(
       // index: workspace_states_pkey, state_versions_pkey

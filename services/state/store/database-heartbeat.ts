@@ -7,7 +7,7 @@ const identity = `select concat_ws('/', (select system_identifier from pg_contro
     left(pg_walfile_name(pg_current_wal_lsn()), 8)) as database`;
 
 const rows = (em: EntityManager) => ({
-  /** Returns undefined if no heartbeat was ever recorded. */
+  /** Locks the latest heartbeat and returns it; undefined if no heartbeat was ever recorded. */
   async findForUpdate(): Promise<DatabaseHeartbeat | undefined> {
     const [row] = await queryIn<{ database: string; beat_at: Date }>(
       em,

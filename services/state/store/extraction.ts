@@ -14,9 +14,9 @@ export interface ExtractionClaim {
 /** Leases for versions whose states must be extracted. */
 const leases = (database: Database) => ({
   /**
-   * Claims the version that has waited longest for extraction; the lease ends at `leaseUntil`. Skips versions of
-   * dropped workspaces, which are deleted later: their extraction would never have a result, so they would be claimed
-   * again after every lease.
+   * Claims the version that has waited longest for extraction; the lease ends at `leaseUntil`. Skips the versions of
+   * dropped workspaces, which are deleted later: the results of their extraction are never stored, so these versions
+   * would be claimed again after every lease.
    */
   async claim(now: Date, leaseUntil: Date): Promise<ExtractionClaim | undefined> {
     const [row] = await database.query<{
@@ -48,7 +48,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Extends the lease. Returns false if another replica holds it. */
+  /** Extends the lease. Returns false if the claim is lost: another replica holds it, or the extraction has ended. */
   async renew({ versionId, attempt }: ExtractionClaim, leaseUntil: Date): Promise<boolean> {
     const renewed = await database.query(
       // index: state_versions_pkey

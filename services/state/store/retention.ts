@@ -59,7 +59,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** The fields of a locked version that decide whether it is retained. */
+/** The fields of a version that decide whether it is retained. `listForUpdate` reads them and locks the row. */
 export type CollectibleVersion = Pick<
   StateVersion,
   "id" | "workspaceId" | "position" | "status" | "createdAt" | "size" | "blobKey" | "jsonBlobKey"
@@ -74,7 +74,7 @@ interface CollectibleRow extends CandidateRow {
 }
 
 const rows = (em: EntityManager) => ({
-  /** Returns the retention version and locks it: no other transaction raises it before this one ends. */
+  /** Returns the retention version and locks it: no other transaction raises it before this transaction ends. */
   async getVersion(): Promise<bigint> {
     const [row] = await queryIn<{ version: number }>(
       em,
@@ -84,12 +84,14 @@ const rows = (em: EntityManager) => ({
     return BigInt(row.version);
   },
 
-  /** Raises the retention version. Waits for the transactions that have locked the previous one with `getVersion`. */
+  /**
+   * Raises the retention version. Waits for the transactions that have locked the previous version with `getVersion`.
+   */
   async raiseVersion(version: bigint): Promise<void> {
     await queryIn(em, "update retention_version set version = greatest(version, $1)", [version]);
   },
 
-  /** Locks the rows until the transaction ends. Bypasses the ORM, which takes ten times as long for so many rows. */
+  /** Locks the versions and returns them. Bypasses the ORM, which takes ten times as long for so many rows. */
   async listForUpdate(ids: readonly StateVersionId[]): Promise<CollectibleVersion[]> {
     const rows = await queryIn<CollectibleRow>(
       em,
@@ -110,7 +112,9 @@ const rows = (em: EntityManager) => ({
     }));
   },
 
-  /** Returns the versions among `ids` whose blob is also referred to by a later copy. The blobs must be locked. */
+  /**
+   * Returns the versions among `ids` to whose blobs a later copy also refers. The caller must have locked the blobs.
+   */
   async listShared(ids: readonly StateVersionId[]): Promise<Set<StateVersionId>> {
     const rows = await queryIn<{ id: StateVersionId }>(
       em,
@@ -123,7 +127,10 @@ const rows = (em: EntityManager) => ({
     return new Set(rows.map(({ id }) => id));
   },
 
-  /** Returns the creation time of the oldest of the organization's newest `count` states; undefined if it has fewer. */
+  /**
+   * Returns the creation time of the oldest of the organization's newest `count` states; undefined if the organization
+   * has fewer.
+   */
   async findStartOfLast(organizationId: string, count: number): Promise<Date | undefined> {
     const [row] = await queryIn<{ created_at: Date }>(
       em,

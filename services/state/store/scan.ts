@@ -27,7 +27,7 @@ export interface ScanClaim {
  * another replica can claim the same page.
  */
 const leases = (database: Database) => ({
-  /** Returns undefined if no page is due or another replica holds it. */
+  /** Claims the next page. Returns undefined if no page is due, or if another replica holds the page. */
   async claim(
     name: ScanName,
     { holder, now, until }: { holder: string; now: Date; until: Date },
@@ -44,7 +44,7 @@ const leases = (database: Database) => ({
     return row && { name, holder, after: row.after };
   },
 
-  /** Returns false if another replica holds the page. */
+  /** Extends the lease. Returns false if another replica holds the page. */
   async renew({ name, holder }: ScanClaim, until: Date): Promise<boolean> {
     const rows = await database.query(
       "update scans set due_at = $3 where name = $1 and holder = $2 returning name",

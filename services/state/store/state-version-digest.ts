@@ -39,8 +39,8 @@ export async function copyDigests(
 }
 
 /**
- * SQL: the entries that differ between the JSON objects of versions $1 and $2. The object of a version that does not
- * exist is empty.
+ * SQL: the entries that differ between the JSON objects of versions $1 and $2. The object of a version without digests
+ * is empty.
  */
 const differing = (column: string) => `
   select coalesce(new.key, old.key) as name, new.value as new, old.value as old,
@@ -63,8 +63,8 @@ const differingOutputs = `
   from (${differing("outputs")}) one`;
 
 /**
- * Selects the differences of version $1 from version $2, which may be an empty id: the numbers of added, changed and
- * removed instances, and the names of the outputs that differ.
+ * Selects the differences of version $1 from version $2: the numbers of added, changed and removed instances, and the
+ * names of the outputs that differ. $2 is an empty text if there is no previous version.
  */
 export const differenceOfVersions = `
   -- index: state_version_digests_pkey, for both
@@ -78,8 +78,8 @@ const MAX_ADDRESSES = 20_000;
 
 /**
  * Selects the instances and outputs that differ in version $1 from version $2, and the properties that decide whether
- * the two can be compared. One statement reads both from the same snapshot, so the properties belong to the digests
- * that were compared.
+ * the two versions can be compared. One statement reads all of this consistently, so the properties belong to the
+ * digests that were compared.
  */
 export const changesOfVersions = `
   -- index: state_versions_pkey, state_version_digests_pkey, for both
@@ -151,8 +151,8 @@ const rows = (em: EntityManager) => {
     },
 
     /**
-     * Compares a version with the previous version that is not a snapshot. The transaction must have locked the
-     * workspace and stored the digests of the version.
+     * Compares a version with the previous version that has a state and is not a snapshot. The transaction must have
+     * locked the workspace, and stored the digests of the version if its state is readable.
      */
     async compareWithPrevious(version: StateVersion): Promise<Comparison> {
       await em.flush();
@@ -181,7 +181,7 @@ const rows = (em: EntityManager) => {
   };
 };
 
-/** Returns why a version cannot be compared with the previous one; undefined if it can, or if there is none. */
+/** Returns why a version cannot be compared with the previous one; undefined if it can, or if it is the first one. */
 function reasonAgainst(
   ownKeyId: string | undefined,
   previous: PreviousRow | undefined,

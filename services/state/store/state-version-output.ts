@@ -67,7 +67,7 @@ const insertRows: InsertAtCommit = (rows) => `
     position integer, name text, sensitive boolean, type text, detailed_type text, value text,
     sealed_value text)`;
 
-/** Inserts a version's outputs with the commit; sensitive values are encrypted. */
+/** Inserts a version's outputs when the transaction commits; sensitive values are encrypted. */
 function insertOutputs(
   em: EntityManager,
   sealer: Sealer,
@@ -131,7 +131,7 @@ const includedOutputs = ({ length }: readonly string[]): number =>
   length === 1 ? MAX_INCLUDED_OUTPUTS : MAX_LISTED_OUTPUTS;
 
 const rows = (em: EntityManager, sealer: Sealer) => ({
-  /** Inserts the outputs with the commit. */
+  /** Inserts the outputs when the transaction commits. */
   saveAll: (versionId: StateVersionId, outputs: readonly ExtractedOutput[]): void =>
     insertOutputs(em, sealer, versionId, outputs),
 
@@ -142,7 +142,7 @@ const rows = (em: EntityManager, sealer: Sealer) => ({
 /** An output with the placement of its workspace, for authorization. */
 export type PlacedOutput = StateVersionOutput & { organizationId: string; projectId: string };
 
-/** The outputs of a workspace's current version; `current` is omitted if it has none. */
+/** The outputs of a workspace's current version; `current` is omitted if the workspace has no current version. */
 export interface CurrentOutputs {
   workspaceState: WorkspaceStateView;
   current?: { version: StoredVersion; outputs: Page<StateVersionOutput> };
@@ -177,7 +177,7 @@ const selectCurrent = `
   left join state_versions version on version.id = workspace.current_version_id
   where workspace.workspace_id = $1`;
 
-/** Returns an output; the value of a sensitive one is withheld. */
+/** Returns an output; the value of a sensitive output is withheld. */
 const withheld = (row: UnsealedRow): StateVersionOutput => ({
   id: row.id,
   stateVersionId: row.state_version_id,
@@ -211,8 +211,8 @@ const reads = (database: Database, sealer: Sealer) => ({
   },
 
   /**
-   * Returns the workspace's state and its current version with a page of its outputs, in one statement. The values of
-   * sensitive outputs are withheld.
+   * Returns the workspace's state, and its current version with a page of the version's outputs, in one statement. The
+   * values of sensitive outputs are withheld.
    */
   async findCurrent(id: WorkspaceId, page: PageInput): Promise<CurrentOutputs | undefined> {
     const [row] = await database.query<CurrentOutputsRow>(selectCurrent, [
@@ -246,7 +246,7 @@ const reads = (database: Database, sealer: Sealer) => ({
     return { rows: shown, total };
   },
 
-  /** Returns the first outputs of each version, for documents that include them. */
+  /** Returns the first outputs of each version, for documents that include outputs. Withholds sensitive values. */
   async listOfVersions(ids: readonly StateVersionId[]): Promise<PlacedOutput[]> {
     // index: state_version_outputs_position
     const rows = await database.query<PlacedRow>(
@@ -260,7 +260,10 @@ const reads = (database: Database, sealer: Sealer) => ({
     return rows.map(placed);
   },
 
-  /** Returns the first outputs of each workspace's current version, for documents that include them. */
+  /**
+   * Returns the first outputs of each workspace's current version, for documents that include outputs. Withholds
+   * sensitive values.
+   */
   async listOfWorkspaces(ids: readonly WorkspaceId[]): Promise<PlacedOutput[]> {
     // index: workspace_states_pkey, state_version_outputs_position
     const rows = await database.query<PlacedRow>(

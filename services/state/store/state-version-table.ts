@@ -10,7 +10,9 @@ import {
 } from "@statehouse/postgres/columns";
 import { StateVersion } from "../domain/state-version.ts";
 
-/** Omits resources, modules and providers: they may be large, and no domain rule uses them. */
+/**
+ * The columns of a version, except resources, modules and providers, which can be large and which no domain rule uses.
+ */
 export const versionColumns = {
   id: primaryKey,
   workspaceId: text,

@@ -68,7 +68,7 @@ const resourceEntries = `coalesce(version.resource_entries,
 
 /**
  * SQL: the resources, modules and providers of a version in a list. The complete columns are read only for versions
- * that an earlier release extracted.
+ * with few resources, and for versions that an earlier release extracted.
  */
 const listedContents = `case
     when version.resource_entries <= ${MAX_LISTED_RESOURCES} then version.resources::text
@@ -167,7 +167,7 @@ export const listedViewOf = (
 export const bigintOf = (value: number | null): bigint | null =>
   value === null ? null : BigInt(value);
 
-/** Converts a row to its view, with at most `limit` resources. */
+/** Converts a row, whose query selected at most `limit` resources, to its view. */
 export const viewOf = (
   { version, resources_json, modules_json, providers_json }: StateVersionRow,
   limit = MAX_RESOURCES,
@@ -208,6 +208,6 @@ export const viewOf = (
   providersJson: providers_json,
 });
 
-/** Converts a row of a list to its view, with at most as many resources as lists show. */
+/** Converts a row, whose query selected at most the resources that lists show, to its view. */
 export const inListOf = (row: StateVersionRow): StateVersionView =>
   viewOf(row, MAX_LISTED_RESOURCES);

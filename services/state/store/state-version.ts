@@ -80,8 +80,8 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     },
 
     /**
-     * Returns the source, the newest version, the newest version that is not discarded, all pending versions, and the
-     * version with the highest serial of this epoch.
+     * Locks and returns the source, the newest version, the newest version that is not discarded, all pending versions,
+     * and the version with the highest serial of this epoch.
      */
     listBeforeRollback: (
       workspaceId: WorkspaceId,
@@ -97,7 +97,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         [workspaceId, epoch, sourceId],
       ),
 
-    /** Returns the pending versions, and the finalized snapshots after `position`. */
+    /** Locks and returns the pending versions, and the finalized snapshots after `position`. */
     listBeforeSealing: (workspaceId: WorkspaceId, position: bigint): Promise<StateVersion[]> =>
       listForUpdate(
         // index: state_versions_status, state_versions_open
@@ -150,7 +150,10 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       );
     },
 
-    /** Permanently deletes contents, outputs and resources of locked versions; the rows remain. */
+    /**
+     * Marks versions as permanently deleted. Deletes their outputs and digests, and removes resources and the keys of
+     * contents from their rows. The caller must have locked the rows, and must release the blobs.
+     */
     async markContentsDeleted(ids: readonly StateVersionId[]): Promise<void> {
       await deleteOutputs(em, ids);
       await deleteDigests(em, ids);
@@ -168,13 +171,16 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       );
     },
 
-    /** Deletes the rows of versions that have neither outputs nor contents. */
+    /** Deletes the rows of versions. The caller must have locked the rows and deleted the outputs of the versions. */
     async remove(ids: readonly StateVersionId[]): Promise<void> {
       // index: state_versions_pkey
       await queryIn(em, "delete from state_versions where id = any($1)", [ids]);
     },
 
-    /** Deletes the workspace's oldest `limit` versions with their outputs. Returns the keys of their blobs. */
+    /**
+     * Deletes the workspace's oldest versions, at most `limit`, with their outputs. Returns the number of these
+     * versions and the keys of their blobs.
+     */
     async removeFirst(
       workspaceId: WorkspaceId,
       limit: number,
@@ -257,7 +263,8 @@ const reads = (database: Database) => {
 
     /**
      * Returns a page of the workspace's versions, newest first, and the state of the workspace. If `status` is not
-     * undefined, the page contains only versions with this status. Returns undefined if the workspace has no state.
+     * undefined, the page contains only versions with this status. Returns undefined if the state service has no row of
+     * the workspace.
      */
     async list(
       workspaceId: WorkspaceId,

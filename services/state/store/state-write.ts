@@ -49,7 +49,10 @@ const changedState = updateRow("workspace_states", stateColumns, "$2");
 const supersededVersions = updateRows("state_versions", versionColumns, "$3");
 const changedVersion = updateRow("state_versions", versionColumns, "$1");
 
-/** SQL: the document of the version. Its workspace's state is read from $2, because the statement changes its row. */
+/**
+ * SQL: the document of the version. The state of the workspace is read from $2, because the statement changes the
+ * stored row.
+ */
 const view = `select ${stateVersionColumns}, ${workspaceStateColumns} from changed version
   join jsonb_populate_record(null::workspace_states, $2::jsonb) workspace using (workspace_id)`;
 
@@ -79,9 +82,9 @@ const statements = {
  */
 const rows = (em: EntityManager) => ({
   /**
-   * Locks the state of the workspace, which is inserted without a placement if it is missing, and the versions on which
-   * a creation depends: the newest version, the newest version that is not discarded, all pending versions, and those
-   * with this epoch and serial.
+   * Locks and returns the state of the workspace, which is inserted without a placement if it is missing, and the
+   * versions on which a creation depends: the newest version, the newest version that is not discarded, all pending
+   * versions, and the versions with this epoch and serial.
    */
   async getForCreation(
     workspaceId: WorkspaceId,
@@ -102,7 +105,7 @@ const rows = (em: EntityManager) => ({
     };
   },
 
-  /** Locks the state of the workspace and the version; each is undefined if it does not exist. */
+  /** Locks and returns the state of the workspace and the version; each is undefined if it does not exist. */
   async findForUpdate(
     workspaceId: WorkspaceId,
     id: StateVersionId,
@@ -121,7 +124,10 @@ const rows = (em: EntityManager) => ({
     };
   },
 
-  /** Inserts the version, writes the changes of the others, and commits. Returns the values of its document. */
+  /**
+   * Inserts the version, writes the changes of the workspace's state and of the superseded versions, and commits.
+   * Returns the values of the new version's document.
+   */
   commitCreation(
     workspaceState: WorkspaceState,
     version: StateVersion,
@@ -132,7 +138,9 @@ const rows = (em: EntityManager) => ({
       : commitVersion(em, statements.succession, [workspaceState, version], superseded);
   },
 
-  /** Writes the changes of a version that a repeated request has found, and commits like `commitCreation`. */
+  /**
+   * Like `commitCreation`, for a repeated request: writes the changes of the version that an earlier request created.
+   */
   commitRepeat: (
     workspaceState: WorkspaceState,
     version: StateVersion,

@@ -11,8 +11,8 @@ export type StoredVersionJson = Omit<StoredVersion, "size" | "jsonSize"> & {
 };
 
 /**
- * SQL: a version as one JSON column (ADR 19). The query must name its tables `version` and `workspace`. Omits the
- * adjacent versions, and also resources, modules and providers, which can be large.
+ * SQL: a version as one JSON column (ADR 19), without the values that only its document shows. The query must name its
+ * tables `version` and `workspace`.
  */
 export const storedVersion = `json_build_object('id', version.id, 'workspaceId', version.workspace_id,
   'organizationId', coalesce(workspace.organization_id, ''),
@@ -38,7 +38,7 @@ const selectStored = `
   from state_versions version join workspace_states workspace using (workspace_id)
   where version.id = $1 and ${isVisible}`;
 
-/** Reads of versions without the values that only their documents show, for requests for their contents and outputs. */
+/** Reads of versions without the values that only their documents show, for requests that read contents or outputs. */
 const reads = (database: Database) => ({
   async get(id: StateVersionId): Promise<StoredVersion> {
     const [row] = await database.query<{ version: StoredVersionJson }>(selectStored, [id]);

@@ -61,7 +61,7 @@ const rows = (em: EntityManager) => ({
 
 /** Filter, order and page for listing a workspace's resources. */
 export interface ResourceQuery {
-  /** A part of the address to search for; empty for all resources. */
+  /** Selects the resources whose address contains this text; empty for all resources. */
   search: string;
   /** If undefined, the list is sorted by address. */
   sort: ResourceSort | undefined;

@@ -111,8 +111,9 @@ const rows = (em: EntityManager) => ({
 
   /**
    * Ends the lock epochs up to `epoch` and commits, if no version could be affected: no version is pending, and no
-   * finalized snapshot is newer than the current version. Otherwise changes nothing and returns undefined. Most unlocks
-   * need nothing else, and take two round trips instead of four (section (f) of the bench).
+   * finalized snapshot is newer than the current version. Otherwise, or if the workspace is unknown or dropped, changes
+   * nothing and returns undefined. Most unlocks need nothing else, and take two round trips instead of four (section
+   * (f) of the bench).
    */
   async sealWithoutOpenVersions(
     workspaceId: WorkspaceId,
@@ -135,7 +136,7 @@ const rows = (em: EntityManager) => ({
     return row && recordOf(row).summary;
   },
 
-  /** Returns the row. Inserts it without a placement if it is missing. */
+  /** Locks the row and returns it. Inserts it without a placement if it is missing. */
   async getOrInsertForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState> {
     const known = await this.findForUpdate(workspaceId);
     if (known) return known;
@@ -150,7 +151,7 @@ const rows = (em: EntityManager) => ({
     return em.findOneOrFail(entity, { workspaceId }, { lockMode });
   },
 
-  /** Returns the rows among `ids` that no other transaction has locked. */
+  /** Locks and returns the rows among `ids` that no other transaction has locked. */
   listUnlockedForUpdate: (ids: readonly WorkspaceId[]): Promise<WorkspaceState[]> =>
     em.find(
       entity,
@@ -205,7 +206,7 @@ const reads = (database: Database) => ({
     return rows.map(recordOf);
   },
 
-  /** Returns records in this database's sort order. */
+  /** Returns the records of the workspaces whose ids follow `after`, in this database's sort order. */
   async listRecordsAfter(after: string, limit: number): Promise<WorkspaceStateRecord[]> {
     // index: workspace_states_pkey
     const rows = await database.query<RecordRow>(
@@ -215,7 +216,7 @@ const reads = (database: Database) => ({
     return rows.map(recordOf);
   },
 
-  /** Returns ids of workspaces that have a current version, in this database's sort order. */
+  /** Returns the next ids after `after` of workspaces that have a current version, in this database's sort order. */
   async listWithCurrentVersionAfter(after: string, limit: number): Promise<WorkspaceId[]> {
     const rows = await database.query<{ workspace_id: WorkspaceId }>(
       // index: workspace_states_pkey

@@ -19,7 +19,7 @@ export interface TestedStore {
   store: BlobStore;
   /** The same store behind a fault proxy; only for stores that have a network connection. */
   overProxy?: { store: BlobStore; proxy: FaultProxy };
-  /** Runs the scenario of full-disk.ts on a store of this kind that has no free space. */
+  /** Runs the scenario of full-disk.ts on a store of this kind whose file size is limited. */
   onFullDisk: () => Promise<FullDiskReport>;
 }
 

@@ -3,7 +3,7 @@ import { Readable, Writable } from "node:stream";
 import { AppError } from "@statehouse/errors";
 import type { BlobStore } from "../objects/blob-store.ts";
 
-/** Size limit of a store's files, in bytes; simulates a full disk. */
+/** Maximum size of each file that a store writes, in bytes. A larger write fails as on a full disk. */
 export const ROOM = 1024 * 1024;
 
 export interface FullDiskReport {
@@ -15,7 +15,7 @@ export interface FullDiskReport {
   after: string;
 }
 
-/** Stores a few bytes, then more bytes than there is free space for, and then a few bytes again. */
+/** Stores a few bytes, then more bytes than fit into one file (`ROOM`), and then a few bytes again. */
 export async function useFullDisk(store: BlobStore): Promise<FullDiskReport> {
   const never = new AbortController().signal;
   const content = randomBytes(1000);

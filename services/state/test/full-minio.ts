@@ -6,8 +6,8 @@ import { type FullDiskReport, ROOM, useFullDisk } from "./full-disk.ts";
 let report: Promise<FullDiskReport> | undefined;
 
 /**
- * Runs the scenario once on a MinIO without free space. One run is enough, because the result does not depend on the
- * store's addressing and transport.
+ * Runs the scenario of full-disk.ts once on a MinIO whose file size is limited. One run is enough, because the result
+ * does not depend on the store's addressing and transport.
  */
 export function onFullMinio(): Promise<FullDiskReport> {
   report ??= run();

@@ -20,14 +20,14 @@ export async function written(running: RunningState, count: number) {
   return { workspaceId: workspaceId as WorkspaceId, versions, ids: versions.map(({ id }) => id) };
 }
 
-/** Sets the creation time of the versions to `days` days ago. */
+/** Moves the creation time of the versions `days` days into the past. */
 export const age = (running: RunningState, ids: readonly string[], days: number) =>
   running.database.query(
     "update state_versions set created_at = created_at - $2 * interval '1 day' where id = any($1)",
     [ids, days],
   );
 
-/** Applies retention to the workspaces; returns the deleted versions, and the reasons why others were retained. */
+/** Applies retention to the workspaces; returns the deleted versions, and why other due versions were retained. */
 export async function collect(
   running: RunningState,
   workspaceIds: readonly WorkspaceId[],
@@ -57,7 +57,7 @@ export const statuses = async (running: RunningState, workspaceId: string) =>
     )
   ).map(({ status }) => status.replace("backing_data_", ""));
 
-/** Returns the keys among `keys` whose bytes are due to be deleted. */
+/** Returns the keys among `keys` whose bytes are scheduled for deletion. */
 export const deletions = async (running: RunningState, keys: readonly string[]) =>
   (
     await running.database.query<{ key: string }>(

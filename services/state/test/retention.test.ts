@@ -169,8 +169,8 @@ describe("in the hosted edition", () => {
     await age(own, [...old.ids, ...single.ids], 200);
     const all = [old, single, busy].map(({ workspaceId }) => workspaceId);
     for (const id of all) own.fakes.retain(id, { plan: "free", days: 1 });
-    // The organization has 98 recent versions and 4 old ones. Its hundredth newest version is the second newest old
-    // one.
+    // The organization has 98 recent versions and 4 old ones. Its hundredth newest version is the second newest of the
+    // old versions.
     const collected = await collect(own, all);
     expect(collected.ids).toEqual(old.ids.slice(0, 2));
     expect(collected.collected[0]?.rule).toBe("free-tier");

@@ -140,7 +140,9 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     /** Sends a create request for these bytes. */
     create,
 
-    /** Uploads these bytes to an upload URL or path, as the object server does. */
+    /**
+     * Runs the use cases of an upload to an upload URL or path, as the object server does; the bytes are not stored.
+     */
     put,
 
     /** Creates a version and uploads its bytes; returns its id. */

@@ -157,7 +157,7 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
       projects.delete(workspaceId);
       deleted.add(workspaceId);
     },
-    /** Reports the workspace as deleted from now on. */
+    /** After this call, the fake reports the workspace as deleted. */
     confirmDeletion: (workspaceId: string) => void deleted.add(workspaceId),
     forget: (workspaceId: string) => void projects.delete(workspaceId),
     unlock: (workspaceId: string) => void locks.delete(workspaceId),

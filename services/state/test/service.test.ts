@@ -54,7 +54,7 @@ async function runService(stack: AsyncDisposableStack) {
     }),
   );
   const { ports } = running;
-  if (!ports) throw new Error("it opened no ports");
+  if (!ports) throw new Error("the service opened no ports");
   const channel = stack.use(grpcChannel({ address: `127.0.0.1:${ports.grpc}`, audience: "state" }));
   const as = identities.gateway.on(owner);
   return {

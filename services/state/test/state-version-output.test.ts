@@ -28,7 +28,7 @@ async function finalized(owned = state, bytes = "x") {
   return { workspaceId, versionId: await owned.write(workspaceId, bytes) };
 }
 
-/** Claims the extraction of this version, and releases claims that other tests left. */
+/** Claims the extraction of this version. Also claims extractions that other tests left, and abandons those claims. */
 async function claimOf(owned: RunningState, versionId: string) {
   for (;;) {
     const claim = await claimExtraction(owned.app);

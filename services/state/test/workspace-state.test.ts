@@ -158,7 +158,7 @@ test("an upload that ends while its version expires is kept", async () => {
         async listExpired(now, limit) {
           const found = await reads.stateVersions.listExpired(now, limit);
           expect(found.map((version) => version.id)).toContain(stateVersion?.id);
-          // Simulates an upload that began in time and waited for the workspace's lock.
+          // Simulates an upload that began in time and waited for the lock on the workspace's row.
           await state.put(internalUploadPath, "x");
           return found;
         },

@@ -26,7 +26,8 @@ export function startBlobDeletion(options: BlobDeletionOptions): AsyncDisposable
 }
 
 /**
- * Deletes one batch. Returns whether there may be more. Keys whose deletion was not confirmed are claimed again later.
+ * Deletes one batch of bytes. Returns false if no deletion was due. Keys whose deletion was not confirmed are claimed
+ * again later.
  */
 export async function deleteBlobsOnce(app: App, store: BlobStore): Promise<boolean> {
   const deletions = await claimBlobDeletions(app);

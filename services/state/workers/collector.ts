@@ -7,7 +7,7 @@ import { scanGauges } from "./scan-gauges.ts";
 
 const MAX_INTERVAL_MS = 30_000;
 
-/** Applies retention policies to state versions until the worker is disposed. */
+/** Applies the retention rules of the edition to state versions until the worker is disposed. */
 export function startCollector({ app, logger }: { app: App; logger: Logger }): AsyncDisposable {
   const counted = collectionMetrics();
   const progress = scanGauges("retention");

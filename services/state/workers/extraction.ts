@@ -25,7 +25,7 @@ export interface ExtractionOptions {
 }
 
 const INTERVAL_MS = 1_000;
-/** Time limit for reading one state: this constant plus a time for each byte. */
+/** Time limit for reading one state, in ms: this time, plus 1 ms for every `BYTES_PER_MS` bytes. */
 const READING_MS = 5 * 60_000;
 const BYTES_PER_MS = 5_000;
 
@@ -101,13 +101,16 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
   };
 }
 
-/** Renews the claim until it is disposed. The signal `lost` is aborted if another replica holds the claim. */
+/**
+ * Renews the claim until the returned object is disposed. The object's signal `lost` is aborted if the claim is lost,
+ * for example because another replica holds it.
+ */
 function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
   const lost = new AbortController();
   const renewal = setInterval(async () => {
     try {
       if (!(await renewExtraction(app, claim)))
-        lost.abort(new Error("another replica holds the claim"));
+        lost.abort(new Error("the claim on the extraction was lost"));
     } catch (error) {
       // If the database is unavailable, other replicas cannot claim the extraction either.
       logger.debug({ err: error, stateVersionId: claim.versionId }, "extraction lease not renewed");

@@ -15,7 +15,7 @@ export function scanGauges(scan: ScanName): (progress: ScanProgress) => void {
   gauge("statehouse_scan_seen", "Rows that the current scan has read", ({ seen }) => seen);
   gauge(
     "statehouse_scan_found",
-    "Rows that the current scan found due or lost",
+    "State versions that the current scan deleted, or blobs that it found lost",
     ({ found }) => found,
   );
   gauge(

@@ -13,7 +13,7 @@ export type ReaderMessage = Uint8Array | { digestKey: DigestKey };
 export type ReaderAnswer = "taken" | { extraction: PackedExtraction } | { fault: string };
 
 export interface StateReaderLimits {
-  /** Heap limit of the thread. A state that needs more memory ends the thread but not the process. */
+  /** Heap limit of the thread, in MiB. A state that needs more memory ends the thread but not the process. */
   heapMiB?: number;
   /** Time in ms within which a new thread must respond for the first time. */
   startMs?: number;
@@ -31,8 +31,8 @@ const START_MS = 120_000;
 /** The response to the end of a state may take longer: 1 ms more for every 1000 bytes. */
 const END_BYTES_PER_MS = 1000;
 /**
- * Heap limit of the thread: several times the size of the largest extraction. The thread keeps little of the states
- * themselves in memory.
+ * Heap limit of the thread, in MiB: several times the size of the largest extraction. The thread keeps little of the
+ * states themselves in memory.
  */
 const HEAP_MIB = 1024;
 
@@ -95,7 +95,7 @@ export class StateReader implements AsyncDisposable {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
     });
     worker.unref();
-    // Errors of a thread that is no longer used need no handling.
+    // Without this listener, an error of a thread that is no longer used would crash the process.
     worker.on("error", () => {});
     this.#isStarted = false;
     worker.once("message", () => {
@@ -145,7 +145,7 @@ function converse(worker: Worker, { digestKey, firstMs, signal }: Conversation) 
   const state = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
       taken = done;
-      // Copied, because the chunk's memory is reused as soon as the chunk is consumed.
+      // The chunk is copied, because its memory is reused as soon as it is consumed.
       const bytes = Uint8Array.from(chunk);
       sent += bytes.length;
       send(bytes, [bytes.buffer]);

@@ -48,7 +48,7 @@ export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions)
  * A key without a row is deleted when both of these periods have passed:
  *
  * - The deletion delay. It starts with the upload, or with a later restore of the database that may have lost the row.
- * - The grace period. An upload commits within three quarters of it, so an older key cannot get a row any more.
+ * - The grace period. An upload commits within three quarters of it, so an older key can no longer get a row.
  */
 export async function sweepOnce(
   app: App,

@@ -32,7 +32,7 @@ const variables = [
 const before = new Map(variables.map((name) => [name, process.env[name]]));
 const unset = "/nonexistent";
 
-/** Sets the variables for one test; without any, the SDK finds no credentials. */
+/** Sets the variables for one test. If `values` is empty, the SDK finds no credentials. */
 function environment(values: Partial<Record<(typeof variables)[number], string>>): void {
   const defaults = {
     AWS_SHARED_CREDENTIALS_FILE: unset,
@@ -77,7 +77,7 @@ async function withoutKeys(): Promise<{ settings: S3Settings; keys: [string, str
   return { settings, keys: [accessKey, secretKey] };
 }
 
-/** Serves JSON or text that `answer` returns for each path. */
+/** Starts a server that sends what `answer` returns for a path, as JSON or text. Returns the server's URL. */
 async function serve(answer: (url: string) => unknown): Promise<string> {
   const server = createServer((request, response) => {
     const body = answer(request.url ?? "");
@@ -142,7 +142,7 @@ needs("minio")("credentials of the store that the AWS SDK finds", () => {
       .setExpirationTime("1h")
       .sign(privateKey);
     await writeFile(file, token);
-    // MinIO derives the name of the role from the client.
+    // MinIO derives the name of the role from the id of the client.
     const role = createHash("sha1").update(clientId).digest("base64url");
     environment({
       AWS_WEB_IDENTITY_TOKEN_FILE: file,

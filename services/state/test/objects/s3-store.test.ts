@@ -179,7 +179,7 @@ needs("minio")("an unusable S3 store is reported in one sentence", () => {
 const putOne = (store: S3Store, key: string) =>
   store.put(key, Readable.from([Buffer.from("x")]), { size: 1 }, never);
 
-/** Returns every version of every key, including deleted ones. */
+/** Returns every version of the keys that begin with `prefix`, and their delete markers. */
 async function versionsUnder(settings: Bucket, prefix: string): Promise<string[]> {
   const found: string[] = [];
   const listing = minioClient(settings).listObjects(settings.bucket, prefix, true, {

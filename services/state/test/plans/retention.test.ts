@@ -12,10 +12,11 @@ const stack = new AsyncDisposableStack();
 let client: Client;
 let url: string;
 
-// 1,000 workspaces with 1,000 versions each. The oldest tenth is already deleted, and the next tenth is due. The
+// Inserts 1,000 workspaces with 1,000 versions each. The oldest tenth is already deleted, and the next tenth is due.
+// The
 // indexes are created after the insertion, because maintaining them during the insertion takes longer.
 const rows = `
-  -- Without checks of foreign keys, which would take most of the time of the insertion.
+  -- Disables the checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
   insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)
@@ -57,7 +58,7 @@ test(
       logger: createLogger({ service: "test", level: "silent" }),
       onStatement: (sql) => void sent.push(sql),
     });
-    // Versions older than 799.5 days are at the positions 101 to 200.
+    // The versions that have contents and are older than 799.5 days are at the positions 101 to 200.
     const before = new Date(Date.now() - 799.5 * 86_400_000);
     const searches = Array.from({ length: 500 }, (_, index): RetentionSearch => {
       const workspaceId = `ws-${index + 1}` as const;

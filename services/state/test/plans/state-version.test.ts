@@ -11,7 +11,7 @@ const stack = new AsyncDisposableStack();
 let client: Client;
 const statements: string[] = [];
 
-// 20,000 workspaces with 5 versions each; the last version is current and has two outputs.
+// Inserts 20,000 workspaces with 5 versions each; the last version is current and has two outputs.
 const rows = `
   insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)
@@ -24,7 +24,7 @@ const rows = `
       case when v % 5 = 0 then 'discarded' else 'finalized' end,
       false, now(), 'user', 'user-1', now(), 'blob-' || v, 1, 's', false, true, 0, 1
     from generate_series(0, 99999) v;
-  -- Without checks of foreign keys, which would take most of the time of the insertion.
+  -- Disables the checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
   insert into state_version_outputs
     select 'wsout-' || v || 'x' || o, 'sv-' || v, o, 'o' || o, false, 'string', '"string"', '"v"', null

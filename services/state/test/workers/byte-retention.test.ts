@@ -62,11 +62,11 @@ async function ownerless(): Promise<string> {
   return key;
 }
 
-/** Advances the clock in steps of five minutes, with a heartbeat in each, as if replicas were running. */
+/** Advances the clock in steps of five minutes, and leaves the heartbeat that running replicas would leave. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5 * MINUTE) {
     elapsed += Math.min(left, 5 * MINUTE);
-    // A heartbeat before this last interval would be overwritten, so it is skipped.
+    // Each heartbeat overwrites the one before it, so only the heartbeat of the last step is written.
     if (left <= 5 * MINUTE) {
       await state.database.query("update database_heartbeats set beat_at = $1", [app.now()]);
     }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** Creates a workspace that keeps versions for 30 days and has three older versions of four bytes each. */
+/** Creates a workspace whose policy keeps versions for 30 days, with three versions of four bytes each. */
 async function oldVersions(): Promise<{ workspaceId: string; ids: string[] }> {
   const workspaceId = state.lockedWorkspace();
   const ids: string[] = [];
@@ -36,7 +36,7 @@ const age = (workspaceIds: string[]) =>
     [workspaceIds],
   );
 
-/** Returns the value of a metric with these labels; undefined if the metric has none. */
+/** Returns the value of a metric with these labels; undefined if the metric has no such value. */
 async function metricOf(name: string, labels: Record<string, string>): Promise<number | undefined> {
   const line = (await metricsText())
     .split("\n")

@@ -37,7 +37,8 @@ async function keys(): Promise<Set<string>> {
 }
 
 /**
- * Stores the bytes of an upload attempt that began `age` ms ago. With `finish` the returned attempt is also committed.
+ * Stores the bytes of an upload attempt that began `age` ms ago, and returns their key. With `finish` the attempt is
+ * also committed.
  */
 async function attempt(workspaceId: string, { age = 0, finish = false } = {}): Promise<string> {
   const { internalUploadPath } = await state.create(workspaceId, "x");
@@ -187,7 +188,7 @@ it("logs rows without bytes repeatedly and continues", async () => {
   expect((await state.app.reads.scans.getProgress("verification")).found).toBeGreaterThanOrEqual(2);
 });
 
-it("deletes neither rows nor bytes of a dropped workspace that its owner still has", async () => {
+it("deletes neither rows nor bytes of a dropped workspace whose deletion is not confirmed", async () => {
   const workspaceId = state.lockedWorkspace();
   const key = await attempt(workspaceId, { finish: true });
   const other = state.lockedWorkspace();
