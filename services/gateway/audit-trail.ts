@@ -19,7 +19,7 @@ const inOrder = (one: AuditRecord, other: AuditRecord): number =>
 
 interface Span {
   organizationId: string;
-  /** The start of the interval. It contains the records from this time on, and before `until`. */
+  /** The span includes records at this time, but not records at `until`. */
   since: Micros;
   until: Micros;
 }
@@ -46,8 +46,8 @@ export interface AuditTrailPage {
 
 /**
  * Reads a page of an organization's audit trail: the records of all services in the order of their times. The list ends
- * at the time up to which the records of all services are complete. Records that are added later therefore follow the
- * last page, and the other pages do not change.
+ * at the time up to which the records of all services are complete. Records that are added later therefore come after
+ * all records of the list, which stay on their pages.
  */
 export async function readAuditTrail({
   client,
@@ -130,7 +130,7 @@ async function countedIntervals(
     .toSorted((one, other) => one.start - other.start);
 }
 
-/** Returns the first records that one service has in a span of time. */
+/** Returns the first records, at most `wanted`, that one service has in a span of time. */
 async function firstRecords(
   { client, caller }: Reader,
   name: keyof Channels,

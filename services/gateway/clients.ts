@@ -18,7 +18,7 @@ export type Clients = <Service extends DescService>(
   of?: keyof Channels,
 ) => Client<Service>;
 
-/** Creates each client once. */
+/** Creates the function that returns clients. It creates each client once. */
 export function createClients(channels: Channels): Clients {
   const byName: ReadonlyMap<string, Channel> = new Map(Object.entries(channels));
   const clients = new Map<string, object>();

@@ -5,8 +5,9 @@ import { Agent, request } from "undici";
 /** Uploads bytes to the object server of the state service, as clients do. */
 export interface ObjectUpload extends AsyncDisposable {
   /**
-   * Uploads bytes. `path` contains the signed authorization of the upload URL and is never logged. Throws `conflict`,
-   * `unavailable`, and `notFound` if the caller may no longer write the workspace or the workspace was deleted.
+   * Uploads bytes. `path` contains the signed authorization of the upload URL and is never logged. Throws `conflict` if
+   * the state version no longer accepts the bytes, `notFound` if the caller is no longer allowed to write state in the
+   * workspace or the workspace was deleted, and `unavailable` if the upload fails for another reason.
    */
   put(path: string, bytes: Uint8Array): Promise<void>;
 }

@@ -48,7 +48,7 @@ import { routes } from "./routes/routes.ts";
 
 /** Dependencies that standalone provides instead of the configuration. */
 interface Dependencies {
-  /** Opens no listeners: standalone mounts `handler` and serves `checks` itself. */
+  /** If set, no listeners are opened: standalone mounts `handler` and serves `checks` itself. */
   embedded?: boolean;
   channels?: Channels;
   logger?: Logger;
@@ -65,7 +65,7 @@ export interface RunningGateway extends Stoppable {
 
 const SERVICE = "gateway";
 
-/** Starts the gateway. Throws `StartError` if a port is in use, and `ConfigError`. */
+/** Starts the gateway. Throws `StartError` if a port is in use, and `ConfigError` for inconsistent time limits. */
 async function start(config: Config, parts: Dependencies = {}): Promise<RunningGateway> {
   requireConsistentTimeouts(config);
   await using starting = new AsyncDisposableStack();

@@ -47,13 +47,13 @@ const isSmall = (bytes: Uint8Array): boolean =>
   bytes.length <= INLINE_BYTES && countValues(bytes, INLINE_VALUES) <= INLINE_VALUES;
 
 /**
- * A thread is replaced if it returns no result for this time, in ms, while bodies wait. Parsing a body takes a second
- * or two.
+ * A thread is replaced if it returns no result for this time, in ms, while bodies wait. Parsing a body takes at most
+ * about two seconds.
  */
 const SILENCE_MS = 30_000;
 /**
- * A new thread first loads all routes. This takes one to two seconds of CPU time, and much longer on a very busy
- * machine.
+ * Time in ms within which a new thread must return its first result. The thread first loads all routes, which takes one
+ * to two seconds of CPU time, and much longer on a very busy machine.
  */
 const START_MS = 120_000;
 /** Heap limit of the thread. A body that needs more memory ends the thread but not the process. */
@@ -98,8 +98,8 @@ export function createBodyParser({ startMs = START_MS }: BodyParserLimits = {}):
     worker.unref();
     isStarted = false;
     worker.on("message", (answer: BodyAnswer) => {
-      // The message is from a thread that was replaced. The requests whose bodies waited for that thread have already
-      // failed.
+      // Messages from a thread that was replaced are ignored. The requests whose bodies waited for that thread have
+      // already failed.
       if (thread !== worker) return;
       isStarted = true;
       const asked = waiting.get(answer.number);

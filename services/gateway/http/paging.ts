@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Page } from "../jsonapi/pagination.ts";
 import type { ParameterDescription } from "./query.ts";
 
-/** Maximum page number. Messages contain page numbers as uint32. */
+/** Larger page numbers are replaced by this one, which fits into the messages of the services (uint32). */
 const MAX_NUMBER = 2 ** 31 - 1;
 
 const number: ParameterDescription = {

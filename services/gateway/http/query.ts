@@ -77,8 +77,8 @@ export const texts = (names: string | readonly string[], description: string) =>
 });
 
 /**
- * Declares a parameter with a fixed set of values; it is empty if absent. Reading throws `badRequest` for any other
- * value.
+ * Declares a parameter with a fixed set of values; it is empty if absent. Reading throws `badRequest` for a value that
+ * is not in the set.
  */
 export const choice = (
   name: string,
@@ -97,8 +97,8 @@ export const choice = (
 });
 
 /**
- * Declares a parameter with values of a fixed set, separated by commas. Reading throws `badRequest` for any other
- * value.
+ * Declares a parameter with values of a fixed set, separated by commas. Reading throws `badRequest` for a value that is
+ * not in the set.
  */
 export const choices = (
   name: string,

@@ -112,7 +112,7 @@ export const asset = (contentType: string): Rendering<string> => ({
   render: (text) => text,
 });
 
-/** Renders an image that never changes. Its headers forbid browsers to load or run anything while they show it. */
+/** Renders an image that never changes. Its headers forbid browsers to load or run anything while showing the image. */
 export const svg: Rendering<string> = {
   contentType: "image/svg+xml; charset=utf-8",
   content: { form: "text" },

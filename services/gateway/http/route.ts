@@ -115,7 +115,10 @@ export interface RouteDeclaration<
   /** The names in `includes` that every document of the route includes, even if the query does not contain them. */
   alwaysIncludes?: readonly string[];
   success: readonly [200 | 201, Rendering<Result>] | readonly [204];
-  /** Failure statuses in addition to those that every route can return: 401, 405, 500 and 504. */
+  /**
+   * Failure statuses in addition to those that many routes share, such as 401, 429 and 500 (`failuresOf` of
+   * openapi/document.ts).
+   */
   failures: readonly FailureStatus[];
   /** The kinds of tokens that the route accepts; if omitted, all of them. `none`: no token is required. */
   credentials?: "none" | readonly CredentialType[];
@@ -188,8 +191,8 @@ export function route<
     content: rendering?.content,
     headers: (edition) => ({ ...rendering?.headers, ...declaration.headers?.(edition) }),
     answer: async (input, rendered) => {
-      // Safe cast: this path matched `params`, this schema returned the body or its valid part, and `query` read the
-      // values of the query.
+      // Safe cast: `params` come from this path, the body or its valid part comes from this schema, and the values of
+      // the query were read by `query`.
       const result = await declaration.handle(
         input as RouteInput<Path, z.infer<Body>, ValuesOf<Q>>,
       );

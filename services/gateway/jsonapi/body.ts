@@ -8,13 +8,16 @@ export const MAX_IDS = 5000;
 /** The maximum number of members of a map. */
 const MAX_MEMBERS = 100;
 
-/** Declares a list of at most `max` items. If the list is longer, its items are not checked. */
+/** Declares a list of at most `max` items. A longer list is invalid, and its items are then not checked. */
 export const listOf = <Schema extends z.ZodType>(item: Schema, max = MAX_ITEMS) =>
   describedAs(z.array(z.unknown()).max(max).pipe(z.array(item)), (_, io) =>
     jsonSchemaOf(z.array(item).max(max), io),
   );
 
-/** Declares a map whose keys the client chooses. If the map has too many members, they are not checked. */
+/**
+ * Declares a map whose keys the client chooses. A map with too many members is invalid, and its members are then not
+ * checked.
+ */
 export const mapOf = <Schema extends z.ZodType>(member: Schema) =>
   describedAs(
     z
@@ -35,8 +38,8 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
 /**
- * Declares a member that is an object. If it is absent it is treated as an empty object, so that errors name its
- * required members.
+ * Declares a member that is an object. If the member is absent, it is treated as an empty object, so that errors name
+ * its required members.
  */
 export const section = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => value ?? {}, schema);

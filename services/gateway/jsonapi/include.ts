@@ -35,7 +35,7 @@ export function parseInclude(value: string, allowed: readonly string[]): Include
 
 /**
  * Loads the includes level by level, for any number of parents. Each level makes one batched call for each name and
- * target type. Returns each resource once and omits those that are in `primary`.
+ * target type. Returns the loaded groups; several groups can contain the same resource.
  */
 export async function resolveIncludes<Context>(
   primary: Group<Context>,

@@ -10,7 +10,7 @@ import {
   type ResourceDescription,
 } from "./resource.ts";
 
-/** Loads those targets of a to-one relationship that have one of its possible types. */
+/** One possible type of a to-one relationship's targets. Loads the targets that have this type. */
 export interface Target<Parent, Context> {
   readonly resource: () => ResourceDescription;
   load(parents: readonly Parent[], context: Context): Promise<Group<Context> | undefined>;
@@ -158,7 +158,7 @@ export const emptyList = {
   show: (): RelationshipObject => ({ data: [] }),
 } as const;
 
-/** Declares a relationship to one resource that documents omit if there is none. */
+/** Declares a relationship to one resource. Documents omit the relationship if there is no such resource. */
 export const ifPresent = <Parent>(type: string, idOf: (parent: Parent) => string | undefined) => ({
   description: {
     types: [type],

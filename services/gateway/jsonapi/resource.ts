@@ -94,8 +94,8 @@ export interface Resource<Item, Context> extends ResourceDescription {
   /** Whether the document of the item contains a secret or a URL that grants access; omitted if it never does. */
   readonly hasSecret?: (item: Item) => boolean;
   /**
-   * Loads resources in one batched call. Resources that the caller may not read are omitted. The keys are the ids that
-   * linkages contain.
+   * Loads resources in one batched call. Resources that the caller is not allowed to read are omitted. The keys are the
+   * ids that linkages contain.
    */
   readonly loadMany?: (keys: readonly string[], context: Context) => Promise<readonly Item[]>;
 }

@@ -69,8 +69,8 @@ export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
 }
 
 /**
- * Makes each member optional that is an object without required members. `section` treats such a member as `{}` if it
- * is absent.
+ * Makes a member optional if it is an object without required members, because `section` treats such a member as `{}` if
+ * it is absent.
  */
 function withOptionalSections(schema: JsonSchema): JsonSchema {
   const converted = Object.entries(schema).map(([keyword, value]) => [

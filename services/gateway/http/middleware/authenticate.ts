@@ -21,8 +21,9 @@ const anonymous: Caller = {
 };
 
 /**
- * Authenticates the bearer token. Throws `unauthenticated`, `rateLimited`, or `forbidden` if the route does not accept
- * this kind of token.
+ * Authenticates the bearer token, unless the route requires no token. Throws `unauthenticated` for a missing or invalid
+ * token, `rateLimited` if too many requests with invalid tokens came from the client's address, and `forbidden` if the
+ * route does not accept this kind of token.
  */
 export const authenticate = (
   { method, path, credentials }: Route,

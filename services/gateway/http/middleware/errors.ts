@@ -8,7 +8,7 @@ const noFailures: readonly number[] = [];
 export const errors =
   (logger: Logger): Middleware =>
   async (ctx, next) => {
-    // Responses must not be cached.
+    // Responses must not be cached, unless `representation` allows it.
     ctx.set("Cache-Control", "no-store");
     ctx.set("X-Content-Type-Options", "nosniff");
     try {

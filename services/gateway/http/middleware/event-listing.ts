@@ -41,7 +41,7 @@ export function eventListing(options: EventListingOptions): Middleware {
     const credential = nkeyCredentialOf(ctx.req.headers.authorization);
     if (credential === undefined) {
       failed("missing");
-      throw unauthenticated("The request has no credential of an nkey.");
+      throw unauthenticated("The request has no nkey credential in its Authorization header.");
     }
     try {
       const { filter } = await options.authenticationLimit.run(ctx.req, () =>

@@ -3,9 +3,10 @@ import { createTokenBuckets, credentialKey } from "@statehouse/runtime";
 import type { Middleware } from "./state.ts";
 
 /**
- * Limits the requests of each credential to `perSecond` with a burst of one second, and shows the limit in the headers
- * that public clients read: X-RateLimit-Limit in requests per second, X-RateLimit-Reset in seconds. Requests without a
- * token are not counted. If `perSecond` is 0, nothing is limited and no headers are sent.
+ * Limits the requests of each credential to `perSecond` requests per second, in bursts of at most `perSecond` requests.
+ * Shows the limit in the headers that public clients read: X-RateLimit-Limit in requests per second, X-RateLimit-Reset
+ * in seconds. Requests without a token are not counted. If `perSecond` is 0, nothing is limited and no headers are
+ * sent.
  */
 export function rateLimit(perSecond: number): Middleware {
   if (perSecond === 0) return (_, next) => next();

@@ -16,7 +16,10 @@ export const readablePath: Middleware = (ctx, next) => {
   return next();
 };
 
-/** Returns whether a segment has valid percent-encoding and no NUL, which the database does not accept. */
+/**
+ * Returns whether a segment is short enough, has valid percent-encoding and contains no NUL, which the database does
+ * not accept.
+ */
 function isReadable(segment: string): boolean {
   if (segment.length > MAX_SEGMENT) return false;
   if (!segment.includes("%")) return true;
@@ -30,7 +33,7 @@ function isReadable(segment: string): boolean {
 /**
  * Runs the middleware of the route that matches a request. If several paths match, the one with the fewest parameters
  * is used. A router compares a path with all of its routes, so each group of paths with the same first segment and the
- * same number of segments has its own router: at most 24 routes instead of 129.
+ * same number of segments has its own router, which compares the path with only a few routes.
  */
 export function routing(
   routes: readonly Route[],
@@ -60,8 +63,8 @@ export function routing(
 const API = "/api/v2/";
 
 /**
- * Returns the number of segments of a path and its first segment; paths of the API are without the base of the API.
- * Like the routers, ignores a trailing slash.
+ * Returns the number of segments of a path and its first segment; the base of the API is removed first. Like the
+ * routers, ignores a trailing slash.
  */
 function groupOf(path: string): string {
   const end = path.endsWith("/") ? -1 : path.length;

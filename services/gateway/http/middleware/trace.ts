@@ -2,8 +2,9 @@ import { type Proxies, traceId, withServerSpan } from "@statehouse/runtime";
 import type { Middleware } from "./state.ts";
 
 /**
- * Runs the request in a span and returns the trace id to the client. The span continues the trace that the request
- * names only if a trusted proxy sent the request: other clients could send the trace id of another caller's request.
+ * Runs the request in a span and returns the trace id to the client. If a trusted proxy sent the request, the span
+ * continues the trace that the request names. A trace that another client names is ignored, because it could be
+ * the trace of another caller's request.
  */
 export const trace =
   (proxies: Proxies): Middleware =>
