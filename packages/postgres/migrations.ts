@@ -23,7 +23,7 @@ export interface MigrateOptions {
   /** The name of the service that owns the database; messages contain it. */
   contextName: string;
   migrations: readonly SqlMigration[];
-  /** The role of the running service. It receives the right to read and write rows, and no other right. */
+  /** The role of the running service. It receives only the rights to read and write rows and to call functions. */
   grantTo?: string | undefined;
   /** How long to wait for a database that is not available yet, in ms. Default: 0. */
   waitMs?: number | undefined;
@@ -42,7 +42,7 @@ const WAIT_PAUSE_MS = 500;
 /**
  * Applies missing migrations in order, each in its own transaction. If another run is in progress, waits until it has
  * ended. A migration that does not get its table lock within seconds gives up its place in the lock queue and retries,
- * so that it does not block other transactions.
+ * so that it does not block other transactions. Returns the names of the migrations that this run applied.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { contextName, migrations, grantTo } = options;
@@ -100,7 +100,7 @@ async function connected(options: MigrateOptions): Promise<Client> {
   } catch (error) {
     const late = waiting ? ` within ${waitMs / 1000} seconds` : "";
     throw new StartError(
-      `The database of ${contextName} cannot be used${late}: ${reasonOf(error)}`,
+      `The database of ${contextName} could not be used${late}: ${reasonOf(error)}`,
       { cause: error },
     );
   }
@@ -115,8 +115,8 @@ const reasonOf = (error: unknown): string => {
 };
 
 /**
- * Grants the right to read and write the rows of all tables and to call all functions, but not to change the record of applied migrations. Tables
- * of later migrations are granted by the run that creates them.
+ * Grants the right to read and write the rows of all tables and to call all functions, but not to change the record of
+ * applied migrations. For the tables of later migrations, the run that creates them grants these rights.
  */
 async function grantRows(client: Client, role: string): Promise<void> {
   const { rows } = await client.query<{ schema: string }>("select current_schema() as schema");

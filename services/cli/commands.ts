@@ -30,7 +30,7 @@ interface Startable<Schema extends z.ZodObject> {
 
 /** Returns the lines of `--help` that describe settings. */
 const settingsHelp = (schema: z.ZodObject): string[] => [
-  "Settings come from the environment; NAME_FILE names a file that contains NAME:",
+  "Settings come from the environment; NAME_FILE names a file that contains the value of NAME:",
   ...describeConfig(schema),
 ];
 
@@ -104,7 +104,7 @@ interface ServiceWork {
   work: (print: Print) => Promise<unknown>;
 }
 
-/** Creates a command whose first argument names the service that it works on. */
+/** Creates a command whose first argument names the service on which the command works. */
 const perService = (
   { summary, what }: Pick<Printing, "summary" | "what">,
   services: Readonly<Record<string, ServiceWork>>,
@@ -210,7 +210,7 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "compares the rows of state versions with the stored bytes",
     what: "The check",
     details: [
-      "Without DATABASE_URL it checks the npm start that runs on DATA_DIR.",
+      "Without DATABASE_URL, the command checks the running npm start that uses the data folder DATA_DIR.",
       "",
       "  --sizes  compares sizes only and reads no contents",
     ],
@@ -219,10 +219,10 @@ export const commands: Readonly<Record<string, Command>> = {
   }),
   collect: printing({
     args: "[--dry-run]",
-    summary: "applies retention to all workspaces now",
+    summary: "applies the retention policies to all workspaces now",
     what: "Collecting",
     details: [
-      "Without DATABASE_URL it works on the npm start that runs on DATA_DIR.",
+      "Without DATABASE_URL, the command works on the running npm start that uses the data folder DATA_DIR.",
       "",
       "  --dry-run  prints what it would delete and deletes nothing",
     ],
@@ -234,7 +234,7 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "writes every current state to a folder, with a manifest",
     what: "The export",
     details: [
-      "Without DATABASE_URL it exports from DATA_DIR of npm start, whether npm start runs or not.",
+      "Without DATABASE_URL, the command exports from the data folder of npm start (DATA_DIR), whether npm start runs or not.",
     ],
     settings: async () => {
       const { namesSettings } = await import("./commands/export.ts");
@@ -306,7 +306,7 @@ export const commands: Readonly<Record<string, Command>> = {
       "",
       "  --json  prints JSON instead of tables",
       "",
-      "Names of projects and workspaces require WORKSPACES_DATABASE_URL. Without any address it works on DATA_DIR of npm start.",
+      "WORKSPACES_DATABASE_URL is required to give the organization by its name, and to show the names of projects and workspaces. If no database address is set, the command reads the data folder of npm start (DATA_DIR).",
     ],
     settings: async () => (await import("./commands/service-databases.ts")).databasesSettings,
     work: async (args, print) =>

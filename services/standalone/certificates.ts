@@ -12,7 +12,7 @@ export interface Issued {
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3650;
-/** How long before its issue a certificate becomes valid, in ms, because the clocks of services may differ. */
+/** How long before its issue a certificate becomes valid, in ms, because the clocks of services can differ. */
 const EARLIER_MS = 3_600_000;
 
 const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);

@@ -6,7 +6,7 @@ export const cliHost = "statehouse.local";
 
 /**
  * Returns a configuration file for the `terraform` and `tofu` programs. They require HTTPS for discovery; a `host`
- * block replaces discovery, so plain HTTP works on a laptop.
+ * block replaces discovery, so plain HTTP works on one machine.
  */
 export function cliConfiguration({ url, token }: { url: string; token: string }): string {
   const api = `${url}/api/v2/`;

@@ -1,9 +1,7 @@
 import { unavailable } from "@statehouse/errors";
 import type { Channel } from "@statehouse/rpc";
 
-/**
- * A channel that is connected after its clients were created. It is needed because services call each other in a cycle.
- */
+/** A channel that is connected after its clients have been created: services call each other in a cycle. */
 export interface DeferredChannel extends Channel {
   connect(channel: Channel): void;
 }
@@ -18,7 +16,7 @@ export function deferredChannel(audience: string): DeferredChannel {
     },
     call: async (method, request, metadata) => {
       if (!target) {
-        throw unavailable("service_unavailable", `The service ${audience} is not started yet.`);
+        throw unavailable("service_unavailable", `The ${audience} service has not started yet.`);
       }
       return target.call(method, request, metadata);
     },

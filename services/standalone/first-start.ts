@@ -48,7 +48,7 @@ async function newToken(
   const { user } = await users
     .createUser({ username, email, administrator: true })
     .catch((error: unknown) => {
-      // The user exists from an earlier start, and its CLI configuration file was deleted since then.
+      // The user exists from an earlier start, and its CLI configuration file has been deleted since then.
       if (error instanceof AppError && error.kind === "invalid") {
         return users.getUserByName({ username });
       }

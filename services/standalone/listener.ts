@@ -63,6 +63,6 @@ const whyNot = (host: string, port: number, error: Error): string => {
     return `Port ${port} of ${host} is in use; stop the program that uses it, or set PORT to another port (0 selects a free one).`;
   }
   if (code === "EACCES")
-    return `Port ${port} of ${host} may not be opened by this user; set PORT to another.`;
+    return `This user is not allowed to open port ${port} of ${host}; set PORT to another port.`;
   return `Cannot listen on ${host}:${port} (${code ?? error.message}); set HOST and PORT.`;
 };

@@ -75,7 +75,7 @@ async function areValid(files: readonly Settings[]): Promise<boolean> {
 
 /** Both certificates are always created together, so the key of the authority is not stored. */
 async function createCertificates(folder: string): Promise<void> {
-  // Loaded on demand, because only this function and the command `keys` create certificates.
+  // The module is loaded on demand, because only this function and the command `keys` create certificates.
   const { issueCertificate, newAuthority } = await import("./certificates.ts");
   const now = new Date();
   const authority = await newAuthority(now);

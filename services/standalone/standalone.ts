@@ -53,7 +53,8 @@ export async function startStandalone(
   await using starting = new AsyncDisposableStack();
   const folder = config.DATA_DIR;
   await openDataDirectory(folder);
-  // Two concurrent starts would each create secrets, and two NATS servers would write to the same store.
+  // Without this claim, two concurrent starts would each create secrets, and two NATS servers would write to the same
+  // store.
   starting.use(claimAlone(folder));
   // Opened first, so that a port in use is detected before anything else is started.
   const listener = await listen(config.HOST, config.PORT, deadlinesOf(config));
@@ -143,7 +144,7 @@ export async function startStandalone(
 
 /**
  * Creates the database of a service if it does not exist, and migrates it as the superuser. Returns a URL that connects
- * to it as a user of its own, who may only read and write rows, and only in this database.
+ * to the database as a separate user, who is allowed only to read and write the rows of this database.
  */
 async function openDatabase(
   postgres: Postgres,

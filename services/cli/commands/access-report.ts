@@ -95,8 +95,8 @@ function permissionsOf(access: string, permissions: Readonly<Record<string, unkn
 }
 
 /**
- * Returns the permissions of each team, one row for each permission. Members of the owners team may do everything. All
- * other members have the permissions of their teams.
+ * Returns the permissions of each team, one row for each organization-level permission and for each grant. Members of
+ * the owners team may do everything. All other members have the permissions of their teams.
  */
 function rights({ teams }: AccessReport, names: Names): Cells[] {
   return teams.flatMap((team) => [

@@ -30,12 +30,12 @@ const DAY_MS = 86_400_000;
 /** The lines of the help that describe the actions. */
 export const auditActions = [
   "Actions:",
-  "  verify                  recomputes the chains of the audit records and compares them",
-  "    --heads FILE          with heads that were kept outside: JSON lines of the log or the stream",
+  "  verify                  recomputes the chains of the audit records and compares them with the stored ones",
+  "    --heads FILE          also with heads that were kept outside the databases: JSON lines of the log or the stream",
   "  export <organization|_> writes records as JSON lines, oldest first; _ for the installation",
   "    --since TIME          only records after this time",
   "",
-  "It works on all databases whose address is set or, if none is set, on DATA_DIR of npm start.",
+  "It works on all databases whose address is set or, if none is set, on the data folder of npm start (DATA_DIR).",
 ];
 
 const usage = `usage: statehouse audit <action>\n\n${auditActions.join("\n")}`;

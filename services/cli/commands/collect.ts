@@ -10,7 +10,7 @@ import { dataRetentionPolicyService } from "@statehouse/workspaces/rpc/data-rete
 import { service as workspaces } from "@statehouse/workspaces/service";
 
 /**
- * Applies retention policies to the state service that the environment configures or, without DATABASE_URL, to the
+ * Applies retention policies in the state service that the environment configures or, without DATABASE_URL, in the
  * running `npm start`.
  */
 export async function runCollect(
@@ -33,8 +33,8 @@ export async function runCollect(
 }
 
 /**
- * Returns a channel to the retention policies, which this process reads from the database of the workspaces service. It
- * cannot call that service, because the services of a running `npm start` open no ports.
+ * Returns a channel to the retention policies, which this process reads from the database of the workspaces service.
+ * The process cannot call that service, because the services of a running `npm start` open no ports.
  */
 async function retentionPolicies(
   environment: Record<string, string>,

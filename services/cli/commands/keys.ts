@@ -30,13 +30,13 @@ export const keysHelp = [
   "    --organization ID               the events of one organization (its external-id)",
   "    --filter FILTER                 the events whose subjects match, for example statehouse.>",
   "    --mail                          the invitations that the mail sender sends",
-  "    --delete                        removes it",
+  "    --delete                        removes the subscriber",
   "  keys list FILE                    shows kinds, ids and dates, and the next step of each rotation",
   "  keys add KIND FILE                step 1 of a rotation: a new key, which is accepted and not used yet",
   "  keys switch KIND FILE             step 2: the new key is used, the previous one still accepted",
   "  keys remove KIND FILE             step 3: the previous key is removed",
-  `  keys renew FILE [--days N]        issues all certificates again, for ${CERTIFICATE_DAYS} days`,
-  "  keys print FILE --format …        prints what services and runners receive, each its own keys only:",
+  `  keys renew FILE [--days N]        issues all certificates again, for N days (default ${CERTIFICATE_DAYS})`,
+  "  keys print FILE --format …        prints what services, runners and subscribers receive, each only its own keys:",
   "    env --service NAME              lines for an environment file",
   "    files --to FOLDER               writes a folder for each service, with a file for each setting",
   "    kubernetes                      manifests of Secrets; --prefix (statehouse), --namespace",
@@ -130,7 +130,7 @@ function withSubscriber(material: Material, options: Options, now: Date): unknow
   ];
   const [granted] = filters;
   if (granted === undefined || filters.length > 1) {
-    throw new StartError("One of --organization, --filter and --mail is required.");
+    throw new StartError("Exactly one of --organization, --filter and --mail is required.");
   }
   return setSubscriber(material, { name, filter: granted }, now);
 }
@@ -153,7 +153,8 @@ async function requireAbsent(file: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (exists) throw new StartError(`The file ${file} already exists; keys new only creates files.`);
+  if (exists)
+    throw new StartError(`The file ${file} already exists; keys new does not replace files.`);
 }
 
 const save = (file: string, material: unknown): Promise<void> =>

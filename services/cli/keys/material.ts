@@ -55,8 +55,8 @@ export const services = ["access", "workspaces", "state", "gateway"] as const;
 export const isRunner = (name: string): boolean => /^runner(-[a-z0-9-]+)?$/.test(name);
 
 /**
- * Returns whether `name` may be the name of a subscriber. It must not begin with the name of a service, because the
- * names of the services' durable consumers do.
+ * Returns whether `name` may be the name of a subscriber. Its first part, before a hyphen, must not be `runner` or the
+ * name of a service, because the names of the services' durable consumers begin with such a part.
  */
 export const isSubscriber = (name: string): boolean =>
   /^[a-z][a-z0-9-]*$/.test(name) && ![...services, "runner"].includes(name.split("-")[0] ?? "");
@@ -72,7 +72,7 @@ export async function readMaterial(file: string): Promise<Material> {
   const parsed = materialSchema.safeParse(fromJson(text));
   if (parsed.success) return parsed.data;
   const places = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  throw new StartError([`The file ${file} contains no keys:`, ...places].join("\n"));
+  throw new StartError([`The file ${file} is not a valid file of keys:`, ...places].join("\n"));
 }
 
 function fromJson(text: string): unknown {

@@ -22,7 +22,7 @@ const nkeysOf = (keys: Material["nats"][string] = []) =>
  * Returns the part of the NATS server's configuration that contains the accounts and nkeys of the services and the
  * subscribers. Each subscriber has a separate account, because permissions on subjects do not restrict a JetStream
  * client enough. A client's request can name any subject for the response, and the server publishes the response on
- * that subject, even if it is the one that purges the stream.
+ * that subject, even if that is the subject that purges the stream.
  */
 export function natsUsers({ nats, subscribers }: Material): string {
   const all = Object.entries(subscribers).map(([name, subscriber]) => ({ name, ...subscriber }));

@@ -102,19 +102,19 @@ export function setSubscriber(
 ): unknown {
   if (!isSubscriber(name)) {
     throw new StartError(
-      "The name of a subscriber must begin with a letter, continue with letters, digits and -, and not begin with the name of a service.",
+      "The name of a subscriber must begin with a lower-case letter and continue with lower-case letters, digits and hyphens. Its first part, before a hyphen, must not be 'runner' or the name of a service.",
     );
   }
   if (!/^statehouse(-mail)?(\.[A-Za-z0-9_*-]+)*\.[A-Za-z0-9_*>-]+$/.test(filter)) {
     throw new StartError(
-      "The filter of a subscriber must be a subject that begins with statehouse. or statehouse-mail.",
+      "The filter of a subscriber must be a subject that begins with 'statehouse.' or 'statehouse-mail.'.",
     );
   }
   const others = Object.entries(material.subscribers).filter(([other]) => other !== name);
   const sender = others.find(([, other]) => isMail(other.filter))?.[0];
   if (isMail(filter) && sender !== undefined) {
     throw new StartError(
-      `The subscriber ${sender} receives the mail already, and the stream of the mail has one subscriber. Remove it first: keys subscriber FILE --name ${sender} --delete.`,
+      `The subscriber ${sender} already receives the mail, and the mail stream can have only one subscriber. Remove ${sender} first: keys subscriber FILE --name ${sender} --delete.`,
     );
   }
   return {
@@ -138,7 +138,7 @@ function requireRunners(names: readonly string[]): void {
   const wrong = names.find((name) => !isRunner(name));
   if (wrong === undefined) return;
   throw new StartError(
-    "The name of a runner must be runner, or runner- and letters, digits and -.",
+    "The name of a runner must be 'runner', or begin with 'runner-' and continue with lower-case letters, digits and hyphens.",
   );
 }
 

@@ -198,7 +198,7 @@ test("a subscriber receives its own nkey and nothing else, and the services crea
   await keys("subscriber", own, "--name", "billing", "--organization", "org-1");
   await keys("subscriber", own, "--name", "mail", "--mail");
   await expect(keys("subscriber", own, "--name", "letters", "--mail")).rejects.toThrow(
-    "The subscriber mail receives the mail already",
+    "The subscriber mail already receives the mail",
   );
   await keys("subscriber", own, "--name", "mail", "--mail");
   const { nats, subscribers } = await readMaterial(own);
@@ -231,11 +231,17 @@ test("a subscriber receives its own nkey and nothing else, and the services crea
 });
 
 test.for([
-  [["--name", "state-updated", "--mail"], "The name of a subscriber must begin with a letter"],
-  [["--name", "runner", "--mail"], "The name of a subscriber must begin with a letter"],
+  [
+    ["--name", "state-updated", "--mail"],
+    "The name of a subscriber must begin with a lower-case letter",
+  ],
+  [["--name", "runner", "--mail"], "The name of a subscriber must begin with a lower-case letter"],
   [["--name", "a", "--filter", "other.>"], "The filter of a subscriber must be a subject"],
   [["--name", "a", "--filter", "statehouse.>,b=statehouse.>"], "The filter of a subscriber must"],
-  [["--name", "a", "--filter", "statehouse.>", "--mail"], "One of --organization, --filter and"],
+  [
+    ["--name", "a", "--filter", "statehouse.>", "--mail"],
+    "Exactly one of --organization, --filter and",
+  ],
   [["--name", "a", "--delete"], "There is no subscriber a."],
 ] as const)("the subscriber %s is refused", async ([args, message]) => {
   await expect(keys("subscriber", file, ...args)).rejects.toThrow(message);

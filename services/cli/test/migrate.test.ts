@@ -49,7 +49,7 @@ test("the command waits no longer than its setting, and not for a password that 
   const late = await statehouse(["migrate", "state"], { DATABASE_URL, MIGRATE_WAIT_SECONDS: "1" });
   expect(late.code).toBe(1);
   expect(late.stderr).toMatch(
-    /^The database of state cannot be used within 1 seconds: connect ECONNREFUSED [^\n]*\n$/,
+    /^The database of state could not be used within 1 seconds: connect ECONNREFUSED [^\n]*\n$/,
   );
   await using fresh = await freshDatabase({ contextName: "state", migrations: [] });
   const stranger = await statehouse(["migrate", "state"], {
@@ -57,6 +57,6 @@ test("the command waits no longer than its setting, and not for a password that 
   });
   expect(stranger.code).toBe(1);
   expect(stranger.stderr).toMatch(
-    /^The database of state cannot be used: [^\n]*"stranger"[^\n]*\n$/,
+    /^The database of state could not be used: [^\n]*"stranger"[^\n]*\n$/,
   );
 });
