@@ -2,8 +2,9 @@ import type { Database } from "@statehouse/postgres";
 import { moveAttemptsOfUser } from "./attempts.ts";
 
 /**
- * Removes a user's addresses from all records. The salted digests of the addresses remain, so that the chain can still
- * be verified. Without the salts, the addresses cannot be derived from the digests.
+ * Removes the client addresses of a user's requests from all records and attempts. The salted digests of the addresses
+ * remain, so that the chain can still be verified. The salts are removed too; without them, the addresses cannot be
+ * derived from the digests.
  */
 export async function removeAddresses(
   database: Pick<Database, "query">,

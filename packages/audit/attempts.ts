@@ -3,8 +3,8 @@ import { traceId } from "@statehouse/runtime";
 import { actionColumns, type Circumstance } from "./record.ts";
 
 /**
- * A refused attempt. All attempts within one minute that have the same organization, actor, token, address, action and
- * code are stored as one record with their count.
+ * A refused attempt. All attempts within one minute that have the same organization, actor, token, client address,
+ * action and code are stored as one record with their count and the resource and request of the last attempt.
  */
 export interface Attempt {
   /** The id of the organization; undefined if it is unknown or if there is none. */
@@ -19,7 +19,7 @@ export interface Attempt {
 export const attemptOf = (attempt: Attempt, by: Circumstance) => ({
   ...actionColumns(attempt),
   ...by,
-  // Empty instead of null, because both columns are part of the key.
+  // The token and the address are empty instead of null, because both columns are part of the key.
   token_id: by.token_id ?? "",
   address: by.address ?? "",
   code: attempt.code,
@@ -82,7 +82,7 @@ export async function writeAttempts(
   database: Pick<Database, "query">,
   rows: readonly AttemptRow[],
 ): Promise<void> {
-  // The rows are sorted, because two replicas that lock the same rows in different orders would cause a deadlock.
+  // The rows are sorted, because two replicas that lock the same rows in different orders can cause a deadlock.
   await database.query(insertAttempts, [JSON.stringify(combined(rows))]);
 }
 

@@ -11,11 +11,11 @@ import {
 import { gather } from "./gather.ts";
 import { type AuditRecord, circumstance, insertRecords, type Row, rowOf } from "./record.ts";
 
-/** Records reads and refused attempts. Changes are recorded in the transactions that make them. */
+/** Records reads, refused attempts and operators' commands. Changes are recorded in the transactions that make them. */
 export interface Audit {
   /**
    * Records what the current actor does. Resolves when the record is committed. Await the promise before the first byte
-   * of the response is sent. Throws `unavailable` if it cannot be written.
+   * of the response is sent. Throws `unavailable` if the record cannot be written.
    */
   write(record: AuditRecord): Promise<void>;
   /** Counts a refused attempt of the current actor. Resolves and throws like `write`. */
@@ -23,8 +23,8 @@ export interface Audit {
   /** Counts a request whose credential is not accepted. Resolves and throws like `write`. */
   signInFailed(address: string | undefined): Promise<void>;
   /**
-   * Removes a user's addresses from all records. The salted digests of the addresses remain, so that the chain can
-   * still be verified.
+   * Removes the client addresses of a user's requests from all records. The salted digests of the addresses remain, so
+   * that the chain can still be verified.
    */
   removeAddresses(userId: string): Promise<void>;
 }

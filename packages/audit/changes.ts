@@ -23,8 +23,8 @@ export async function recordChange(em: EntityManager, record: AuditRecord): Prom
 }
 
 /**
- * Inserts a record. If there is no current actor, the actor is the service itself, whose name is the database's context
- * name.
+ * Inserts a record when the transaction commits. If there is no current actor, the actor is the service itself, whose
+ * name is the database's context name.
  */
 const insertRecord = (em: EntityManager, record: AuditRecord): void =>
   insertAtCommit(em, insertRecords, rowOf(record, em.config.get("contextName")));

@@ -9,7 +9,7 @@ interface Options {
   exists: (userId: `user-${string}`) => Promise<boolean>;
 }
 
-/** Returns the consumer that removes the addresses of deleted users from a service's audit trail. */
+/** Returns the consumer that removes the client addresses of deleted users' requests from a service's audit trail. */
 export const deletedUsers = ({ audit, exists }: Options): Consumer => ({
   name: "deleted-users",
   filter: "statehouse.access.user.deleted.>",

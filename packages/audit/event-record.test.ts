@@ -5,7 +5,7 @@ import { recordOfEvent } from "./event-record.ts";
 
 const facts = { subject: "id", organizationId: "org-1", changedAttributes: [] };
 
-test("every event has an action, except those of the mail sender", () => {
+test("every event has an action, except those for the mail sender", () => {
   const types = eventMessages.map(eventType);
   expect(types.length).toBeGreaterThan(50);
   expect(types.filter((type) => !recordOfEvent({ ...facts, type }))).toEqual([

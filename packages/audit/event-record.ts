@@ -30,8 +30,8 @@ const verbs: Readonly<Record<string, string>> = {
 const TYPE = /^statehouse\.[^.]+\.([^.]+)\.([^.]+)\.v\d+$/;
 
 /**
- * Returns the record of a change from its event. Returns undefined for events of the mail sender: they contain secrets,
- * and every such change also has another event. Throws if the verb is unknown.
+ * Returns the record of a change from its event. Returns undefined for events for the mail sender: they contain
+ * secrets, and every such change also has another event. Throws if the verb is unknown.
  */
 export function recordOfEvent(event: EventFacts): AuditRecord | undefined {
   const { type, subject, organizationId, changedAttributes } = event;

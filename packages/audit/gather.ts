@@ -12,8 +12,8 @@ interface Waiting<Item> {
 /**
  * Combines items into batches. A batch contains the items of one turn of the event loop, or the items that arrived
  * while the previous batch was being sent. A single item is therefore sent without delay, and under load one statement
- * and one commit write many items. The returned function resolves when the batch that contains its item was sent, and
- * throws if sending failed.
+ * and one commit write many items. The returned function resolves when the batch that contains its item has been sent,
+ * and throws if sending failed.
  */
 export function gather<Item>(send: (items: readonly Item[]) => Promise<void>) {
   let waiting: Waiting<Item>[] = [];

@@ -11,8 +11,8 @@ import { MICROS, microsOf, timestampOf } from "./time.ts";
 import type { Span, Trail, TrailRecord } from "./trail.ts";
 
 /**
- * Returns the organization that the caller's token belongs to. Throws `notFound` for users, who can belong to several
- * organizations.
+ * Returns the organization to which the caller's token belongs. Throws `notFound` if the token does not belong to
+ * exactly one organization, or if the caller is a user, who can belong to several.
  */
 function organizationOfToken(caller: Caller): string {
   const { auditTrailOf, organizations, principal } = grantsOf(caller);
@@ -24,7 +24,10 @@ function organizationOfToken(caller: Caller): string {
   return only;
 }
 
-/** Returns the organization whose records the caller requests. Throws `notFound` if the caller may not read them. */
+/**
+ * Returns the organization whose records the caller requests. Throws `notFound` if the caller is not allowed to read
+ * them.
+ */
 function readOrganization(caller: Caller, requested: string): string {
   const organizationId = requested || organizationOfToken(caller);
   authorizeOrNotFound(caller, "organization:read-audit-trail", { organizationId }, "organization");

@@ -11,7 +11,8 @@ export interface ChainedRecord {
   actorId: string | null;
   tokenId: string | null;
   /**
-   * The salted digest of the actor's address. The chain does not cover the address itself, so that it can be removed.
+   * The salted digest of the client's address. The chain does not cover the address itself, so that the address can be
+   * removed.
    */
   addressDigest: Uint8Array | null;
   action: string;

@@ -21,8 +21,8 @@ import { chainedColumns, latestVerificationFailed, unsealedRecords } from "./sto
  */
 const MAX_RECORDS = 5000;
 /**
- * The interval of the sealer in ms. In each interval, the sealer publishes a head for each organization with new
- * records.
+ * The interval of the sealer in ms. In each interval, the sealer publishes at least one head for each organization with
+ * new records.
  */
 const INTERVAL_MS = 60_000;
 /** An arbitrary number that identifies an advisory lock. The lock lets only one replica at a time seal records. */
@@ -60,8 +60,8 @@ export const oldestOpenTransaction = `coalesce((
 
 /**
  * Selects unsealed records whose transactions are older than every transaction that is still open, so that no further
- * record can be committed among them. A record whose transaction number is in the future comes from a database that was
- * restored from a dump.
+ * record can be committed among them. Also selects records whose transaction number is in the future: they come from a
+ * database that was restored from a dump.
  */
 const unsealed = `
   -- index: audit_records_unsealed
@@ -94,8 +94,9 @@ const assign = `
   returning r.id`;
 
 /**
- * Seals records into batches, one for each organization and month, and publishes their heads. Returns whether more
- * records may be ready. Does nothing while another replica seals.
+ * Moves the attempts of past minutes to the audit records. Seals records into batches, one for each organization and
+ * month, and publishes their heads. Returns whether more records may be ready to be sealed. Does nothing while another
+ * replica seals.
  */
 export async function sealRecords(options: SealerOptions): Promise<boolean> {
   const { database, service, logger, maxRecords = MAX_RECORDS } = options;

@@ -54,7 +54,7 @@ const latestVerification = `
   where organization = $1 and action = $2 and recorded_at > now() - interval '8 days'
   order by recorded_at desc limit 1`;
 
-/** Verifies the chains in the database of one service. */
+/** Verifies the chains in the database of one service. `report` receives one sentence for each finding. */
 export async function verifyChains(
   { query }: Pick<Database, "query">,
   options: VerifyOptions,
@@ -82,7 +82,7 @@ export async function verifyChains(
     verified.push(check.end());
   }
   for (const { id, organization, batch } of await query<Record<string, string>>(orphans)) {
-    report(`Record ${id} names batch ${batch} of ${organization}, which does not exist.`);
+    report(`Record ${id} names batch ${batch} of ${organization}, but that batch does not exist.`);
   }
   return verified;
 }
@@ -96,7 +96,7 @@ export async function latestVerificationFailed({
   return record?.outcome === "failed";
 }
 
-/** Returns the number of records that are not sealed yet, and the time of the oldest one. */
+/** Returns the number of records that are not sealed yet, and the time of the oldest one; null if there is none. */
 export async function unsealedRecords({
   query,
 }: Pick<Database, "query">): Promise<{ records: number; oldest: Date | null }> {

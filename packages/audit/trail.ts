@@ -44,7 +44,7 @@ const within = `organization = $1 and recorded_at >= ${timestamp("$2")} and reco
 /**
  * Selects the time before which no record will be added. A record's time is after the start of its transaction. The
  * result is therefore the start of the oldest transaction that has changed something or can still do so. Transactions
- * last at most a minute, so an older one that has changed nothing is ignored.
+ * last at most a minute, so one that began more than two minutes ago and has changed nothing is ignored.
  */
 const completeUntil = `
   select ${micros("least(clock_timestamp(), min(xact_start))")} as until

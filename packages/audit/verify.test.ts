@@ -200,8 +200,8 @@ test("a chain that was recomputed with the key differs from the heads that were 
   ]);
   expect(check(recomputed).findings).toEqual([]);
   expect(check(recomputed, { kept }).findings).toEqual([
-    "Batch 1 of org-a differs from the head that was kept outside: the chain was recomputed.",
-    "Batch 2 of org-a differs from the head that was kept outside: the chain was recomputed.",
+    "Batch 1 of org-a differs from its head that was kept outside the database: the chain was recomputed.",
+    "Batch 2 of org-a differs from its head that was kept outside the database: the chain was recomputed.",
     "Batch 3 of org-a was sealed, but is missing.",
   ]);
 });

@@ -116,7 +116,7 @@ export function createChainCheck(
     const kept = keptHeadOf(batch);
     if (kept && kept.hash !== batch.hash) {
       report(
-        `Batch ${batch.number} of ${organization} differs from the head that was kept outside: the chain was recomputed.`,
+        `Batch ${batch.number} of ${organization} differs from its head that was kept outside the database: the chain was recomputed.`,
       );
     }
   };

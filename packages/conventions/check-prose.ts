@@ -4,9 +4,9 @@ import { lint } from "./lint.ts";
 import { trackedFiles } from "./tracked-files.ts";
 
 // npm run check:prose [-- <paths>]: reports each forbidden word of forbidden.json with its file and line; exits with 1
-// if there are any.
+// if it finds any.
 
-/** Excluded because their text must not change: golden files, licences, and released entries of the changelog. */
+/** Excluded files: licences, the changelog and golden files, whose text must not change, and generated files. */
 const ignored = /^(LICENSE|CHANGELOG\.md)$|(^|\/)gen\/|\.golden\.txt$|package-lock/;
 
 const files = trackedFiles(...process.argv.slice(2)).filter((file) => !ignored.test(file));

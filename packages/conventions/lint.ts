@@ -61,7 +61,8 @@ function withoutExempt(text: string): string {
 }
 
 /**
- * Returns the language findings of one file. The type of `file` selects the parser; its path appears in the findings.
+ * Returns the language findings of one file. The extension of `file` selects the parser; its path appears in the
+ * findings.
  */
 export function lint(file: string, source: string): Finding[] {
   const lineOf = (offset: number) => source.slice(0, offset).split("\n").length;

@@ -3,13 +3,13 @@ import { type ESTree, parseSync, Visitor } from "rolldown/utils";
 /** A piece of prose: a comment, a paragraph of a document, a message, or the title of a test. */
 export interface Passage {
   kind: "comment" | "document" | "message" | "title";
-  /** The source text with everything except the prose replaced by blanks, so that offsets stay the same. */
+  /** The source text with everything except the prose replaced with blanks, so that offsets stay the same. */
   text: string;
   /** Offset of the prose in the file. */
   start: number;
 }
 
-/** Replaces each match by blanks of the same length; line breaks stay. */
+/** Replaces each match with blanks of the same length; line breaks stay. */
 function blank(text: string, pattern: RegExp, filler = " "): string {
   return text.replace(pattern, (match) => match.replace(/[^\n]/g, filler));
 }
@@ -92,8 +92,8 @@ function passagesOfScript(path: string, source: string): Passage[] {
 const isTest = (path: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(path);
 
 /**
- * Returns the titles of tests and suites: the first argument of `test`, `it`, `describe` and of the functions that
- * these return (`test.each(…)`).
+ * Returns the titles of tests and suites: the first argument of `test`, `it`, `describe`, `needs` and of the functions
+ * that these return (`test.each(…)`).
  */
 function titles(program: ESTree.Program, source: string): Passage[] {
   const found: Passage[] = [];

@@ -30,17 +30,17 @@ const exempt: Record<string, string[]> = {
     "authentication-lease.ts: removeChanges",
     "authentication-lease.ts: renew",
     "authentication-lease.ts: unacknowledged",
-    // Only sends the statements named `grantsOf…`, each of which has a plan test.
+    // This function only sends the statements named `grantsOf…`, each of which has a plan test.
     "grants.ts: find",
   ],
   state: [
-    // Only operators' commands that compare all rows with the store call these.
+    // Only operators' commands that compare all rows with the store call these functions.
     "blob.ts: count",
     "contents.ts: countVersions",
     "contents.ts: listMissing",
     "contents.ts: listMiscounted",
     "current-state.ts: count",
-    // One table contains a single row. The other contains one row for each recent interruption.
+    // One table contains a single row. The other table contains one row for each recent interruption.
     "database-heartbeat.ts: addInterruption",
     "database-heartbeat.ts: find",
     "database-heartbeat.ts: getIdentity",

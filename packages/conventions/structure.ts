@@ -7,8 +7,8 @@ const isTest = (file: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(file
 const workspaceOf = (file: string) => /^(?:packages|services)\/[^/]+|^[^/]+/.exec(file)?.[0] ?? "";
 
 /**
- * These packages start several services in one process, so they may import them. All other services call each other
- * through gRPC.
+ * These packages start services in their own process, so they may import the services. All other services call each
+ * other through gRPC.
  */
 const composing = ["services/cli", "services/standalone"];
 
@@ -111,7 +111,10 @@ const filesOfService = [
   "store/nouns.ts",
 ];
 
-/** Reports missing files of services, and files whose folder has no role. `files` are all tracked files. */
+/**
+ * Reports missing files of services, files and folders that are named after no role, and migrations that are not SQL.
+ * `files` are all tracked files.
+ */
 export function layoutProblems(files: readonly string[]): string[] {
   const all = new Set(files);
   const services = new Set(

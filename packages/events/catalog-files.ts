@@ -16,7 +16,10 @@ const clients = path.join(root, "clients");
 /** The folder of the catalog. */
 export const catalogFolder = path.join(root, "docs/events");
 
-/** The field number of `message_type` in a file descriptor. The paths of source locations consist of such numbers. */
+/**
+ * The field number of `message_type` in a file descriptor. The paths of source locations consist of such numbers and of
+ * indexes.
+ */
 const MESSAGE = 4;
 /** The field number of `field` in a message descriptor. */
 const FIELD = 2;
@@ -91,8 +94,8 @@ export function clientFiles(): Map<string, string> {
 }
 
 if (import.meta.main) {
-  // Generated before the old folder is deleted: this throws if a field has no sample value, and the folder then
-  // remains.
+  // The files are generated before the old folder is deleted, so that the folder remains if a field has no sample value
+  // and `catalogFiles` throws.
   const files = catalogFiles();
   rmSync(catalogFolder, { recursive: true, force: true });
   mkdirSync(catalogFolder, { recursive: true });

@@ -80,7 +80,7 @@ function goFieldsOf(message: DescMessage, commentOf: CommentOf): string[] {
     const tag = `\`json:"${field.jsonName},${options}"\``;
     return [goName(field.name), type, tag, commentOf(message, field)] as const;
   });
-  // The fields are aligned as gofmt does it: those between two comments form a table.
+  // The fields are aligned as gofmt aligns them: the fields from one comment to the next form a table.
   const lines: string[] = [];
   while (rows.length > 0) {
     const end = rows.findIndex(([, , , comment], index) => index > 0 && comment !== "");

@@ -23,7 +23,7 @@ export interface ConsumerOptions extends Consumer {
   nats: Nats;
   database: Database;
   service: string;
-  /** Settings of the streams, if they must be created. */
+  /** Settings of the streams, which are created or changed if necessary. */
   stream?: StreamSettings;
   maxFailures?: number;
   logger: Logger;
@@ -78,7 +78,7 @@ export function startConsumer({
     nats,
     durable,
     filter,
-    // Creates the streams again if they are missing, because the NATS server may have been replaced by an empty one.
+    // Missing streams are created again, because the NATS server may have been replaced by an empty server.
     prepare: async () => {
       await ensureStreams(nats, stream);
       await ensureSubscribers(nats, stream.subscribers, logger);
@@ -113,8 +113,8 @@ interface ReadHint {
 }
 
 /**
- * Reads from each message the id of the object to refresh. If the type of a message is unknown or the message is
- * unreadable, it is acknowledged and counted as ignored.
+ * Reads from each message the id of the object to refresh. A message is acknowledged and counted as ignored if its type
+ * is unknown, if it is unreadable, or if it names no known object.
  */
 function readHints(
   projections: readonly Projection[],
@@ -166,7 +166,10 @@ export interface ReplayOptions {
   print: (line: string) => void;
 }
 
-/** Processes all dead letters of a service again, for the operator's command. Returns true if none remain. */
+/**
+ * Processes the dead letters of these consumers again, for the operator's command. Returns true if none of them failed
+ * again.
+ */
 export async function replayDeadLetters({
   database,
   service,

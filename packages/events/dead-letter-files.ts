@@ -12,16 +12,16 @@ import type { EventHandler, EventHandlers } from "./subscribe.ts";
 /** The dead letters of one subscription. */
 export interface DeadLetterFiles {
   /**
-   * Stores an event that has failed too often; `subscribe` takes this function as `deadLetter`. An event that is stored
-   * again replaces its file.
+   * Stores an event that has failed `maxFailures` times; `subscribe` takes this function as `deadLetter`. An event that
+   * is stored again replaces its file.
    */
   store(failed: FailedEvent): Promise<void>;
   /** Returns the number of stored events, for an alert. */
   count(): Promise<number>;
   /**
-   * Calls the handlers with the stored events, oldest first, and deletes those that succeed. An event that fails again
-   * stays stored, with the new error. A file that cannot be read also stays, and is counted as failed. `otherwise`
-   * processes events of types without a handler, as it does in `subscribe`.
+   * Calls the handlers with the stored events, oldest first, and deletes each event whose handler succeeds. An event
+   * that fails again stays stored, with the new error. A file that cannot be read also stays, and is counted as failed.
+   * `otherwise` processes events of types without a handler, as it does in `subscribe`.
    */
   replay(
     handlers: EventHandlers,
@@ -65,7 +65,7 @@ function nameOf({ id, type, subject, revision, json }: IdentifiedEvent): string 
 export function deadLetterFiles(folder: string): DeadLetterFiles {
   const write = async (name: string, stored: StoredEvent): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // Written durably, because the subscription acknowledges the event when `store` resolves.
+    // The file is written durably, because the subscription acknowledges the event when `store` resolves.
     await writeDurably(path.join(folder, name), `${JSON.stringify(stored, null, 2)}\n`, 0o600);
   };
 

@@ -46,8 +46,8 @@ export async function storeDeadLetter(
 }
 
 /**
- * The maximum length of an event's id, because longer ids do not fit into the index of the table. Ids that Statehouse
- * assigns have 36 characters.
+ * The maximum length of an id that is stored unchanged. A longer id is replaced by its digest, because a very long one
+ * does not fit into the index of the table. Ids that Statehouse assigns have 36 characters.
  */
 const MAX_ID_LENGTH = 200;
 
@@ -82,7 +82,9 @@ export interface Replay {
   failures: { eventId: string; type: string; subject: string; error: string }[];
 }
 
-/** Processes the dead letters of `consumer` again, oldest first, and deletes those that succeed. */
+/**
+ * Processes the dead letters of `consumer` again, oldest first, and deletes each one that is processed without error.
+ */
 export async function replayConsumer({
   database,
   consumer,

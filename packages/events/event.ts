@@ -16,7 +16,7 @@ export interface AuthContext {
   id: string;
 }
 
-/** One change, in the form of CloudEvents 1.0. */
+/** One change, or one object of the listing, in the form of CloudEvents 1.0. */
 export interface Event {
   id: string;
   /**
@@ -24,7 +24,7 @@ export interface Event {
    * `subjectOf`.
    */
   type: string;
-  /** The organization that the changed object belongs to; undefined for objects of the whole installation. */
+  /** The organization to which the changed object belongs; undefined for objects of the whole installation. */
   organizationId: string | undefined;
   /** The installation, and the service that owns the changed object: `urn:statehouse:default/workspaces`. */
   source: string;
@@ -38,7 +38,7 @@ export interface Event {
   auth: AuthContext | undefined;
   /** The message as JSON; `decode` parses it. */
   json: string;
-  /** Set if the event is part of a snapshot: it then describes an existing object and not a change. */
+  /** Set if the event comes from the listing: it then describes an existing object and not a change. */
   isListed?: true;
 }
 
@@ -57,7 +57,7 @@ export const INSTALLATION = "_";
 export const subjectOf = ({ type, organizationId }: Pick<Event, "type" | "organizationId">) =>
   `${type}.${organizationId ?? INSTALLATION}`;
 
-/** Returns the organization that an event's message names; undefined if it names none. */
+/** Returns the organization that an event's message names; undefined if it names none or an invalid id. */
 export function organizationIn(json: string): string | undefined {
   const { organizationId }: { organizationId?: unknown } = JSON.parse(json);
   return typeof organizationId === "string" && /^[\w-]+$/.test(organizationId)
@@ -185,10 +185,11 @@ function revisionFrom(text: string): number {
 }
 
 /**
- * Reads an event from a bus message. A field is empty if its header is missing, which is possible if the publisher was
- * not Statehouse. All fields have values that the database can store: otherwise a forged event that cannot be stored as
- * a dead letter would be delivered again without end. The type is read from the subject instead of the header
- * `ce-type`, because NATS permits each user to publish only to certain subjects.
+ * Reads an event from a bus message. If a header is missing, which is possible if the publisher was not Statehouse, its
+ * field is empty; a missing time is replaced with that of the message. All fields have values that the database can
+ * store: otherwise a forged event that cannot be stored as a dead letter would be delivered again without end. The type
+ * is read from the subject instead of the header `ce-type`, because NATS permits each user to publish only to certain
+ * subjects.
  */
 export function eventFrom(message: {
   headers: MsgHdrs | undefined;

@@ -29,7 +29,7 @@ export interface ListingClient {
 const PAGE = 1000;
 const TIMEOUT_MS = 60_000;
 
-/** Creates the client of the listing for subscribers. Throws if the service does not respond with success. */
+/** Creates the client of the listing for subscribers. Its functions throw if the response is not a success. */
 export function createListingClient({ url, nkeySeed, ...options }: ListingOptions): ListingClient {
   const origin = url.replace(/\/+$/, "");
   const send = options.fetch ?? fetch;

@@ -38,7 +38,7 @@ export const listed = <Row extends ListedRow>(
 export interface ListingRequest {
   /** Only events whose subjects match all of these filters are listed. */
   filters: readonly string[];
-  /** The `nextCursor` of the previous page; empty for the first one. */
+  /** The `nextCursor` of the previous page; empty for the first page. */
   cursor: string;
   /** The maximum number of objects on the page. */
   limit: number;
@@ -61,8 +61,8 @@ export interface ListingSource {
 }
 
 /**
- * Creates the listing of all nouns that have the part `listed`. A subscriber notes its position in the stream and then
- * reads the listing. Every change that the listing does not contain is published after that position.
+ * Creates the listing of all nouns that have the part `listed`. A subscriber reads the last position of the stream, and
+ * then the listing. Every change that the listing does not contain is published after that position.
  */
 export function createListing(nouns: Readonly<Record<string, object>>, of: ListingSource): Listing {
   const all = Object.entries<{ listed?: ListedNoun }>(nouns).flatMap(([name, { listed: noun }]) =>

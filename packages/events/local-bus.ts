@@ -72,8 +72,8 @@ export function createLocalBus(): LocalBus {
 }
 
 /**
- * Refreshes the objects, and retries failed ones with growing pauses. An object that still fails is refreshed again at
- * the next start.
+ * Refreshes the objects, and retries failed ones with growing pauses. An object that fails in the last attempt is
+ * refreshed again at the next start.
  */
 async function attempt(
   projection: Projection,
@@ -89,7 +89,7 @@ async function attempt(
       for (const [id, error] of failed) {
         logger.error(
           { consumer, id, failures, err: error },
-          "event failed; it is delivered again at the next start",
+          "object not refreshed; its event is delivered again at the next start",
         );
       }
       return;

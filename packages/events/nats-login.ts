@@ -33,7 +33,9 @@ export interface NatsTls {
 }
 
 const current = (value: Renewable): string => (typeof value === "string" ? value : value());
-/** Encodes a value with one line break at its end. NATS does not recognize a credentials file without it. */
+/**
+ * Encodes a value with one line break at its end. NATS does not recognize a credentials file without this line break.
+ */
 const lines = (value: Renewable) => () => new TextEncoder().encode(`${current(value).trim()}\n`);
 const line = (value: Renewable) => () => new TextEncoder().encode(current(value).trim());
 

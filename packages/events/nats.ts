@@ -13,8 +13,8 @@ export interface NatsOptions {
   /** Name of the connection, which the server shows to operators. */
   name: string;
   /**
-   * The first part of the subjects on which the connection receives responses and events. Users that may subscribe to
-   * `_INBOX.>`, the default of NATS, can read what all others receive.
+   * The first part of the subjects on which the connection receives responses and events. Default: `_INBOX`, the
+   * default of NATS. A user that may subscribe to `_INBOX.>` can read what all connections with this default receive.
    */
   inboxPrefix?: string | undefined;
   /**

@@ -34,7 +34,7 @@ export interface VerifiedCredential {
   publicKey: string;
   /** A random text. The caller must check that it was not used before with this key. */
   nonce: string;
-  /** The time at which the credential expires. After it, the nonce need not be stored. */
+  /** The time at which the credential expires. After this time, the nonce need not be stored. */
   expiredAt: Date;
 }
 
@@ -60,7 +60,7 @@ export function verifyCredential(
   return { publicKey, nonce, expiredAt };
 }
 
-/** Uses Node's crypto module, because the NATS library takes a hundred times as long. */
+/** Verifies a signature with Node's crypto module, because the NATS library takes a hundred times as long. */
 function isSignedBy(publicKey: string, text: Uint8Array, signature: string): boolean {
   const x = keyOf(publicKey).toString("base64url");
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
@@ -69,7 +69,7 @@ function isSignedBy(publicKey: string, text: Uint8Array, signature: string): boo
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** Returns the Ed25519 key of an nkey, which is in base32 with one byte before the key and a checksum after it. */
+/** Returns the Ed25519 key in an nkey. An nkey is base32 of one byte, the key and a checksum. */
 function keyOf(publicKey: string): Buffer {
   const bits = [...publicKey]
     .map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0"))

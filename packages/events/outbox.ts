@@ -26,8 +26,8 @@ const insertEvents: InsertAtCommit = (rows) =>
      revision bigint, message text, traceparent text, auth_type text, auth_id text)`;
 
 /**
- * NATS accepts 1 MiB per message, including headers. A larger event would stay in the outbox permanently and block all
- * later events, so `recordEvent` refuses it.
+ * The maximum size of an event's message in bytes. NATS accepts 1 MiB per message, including headers. An event that
+ * NATS does not accept would stay in the outbox permanently and block all later events.
  */
 const MAX_MESSAGE_BYTES = 512 * 1024;
 
@@ -46,9 +46,11 @@ export async function recordEvent<Schema extends DescMessage>(
 ): Promise<void> {
   const text = toJsonString(schema, message);
   if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
-    throw new Error(`${eventType(schema)} would have more than ${MAX_MESSAGE_BYTES} bytes`);
+    throw new Error(
+      `the message of ${eventType(schema)} would have more than ${MAX_MESSAGE_BYTES} bytes`,
+    );
   }
-  // Work without an actor is the service's own. The database's context has the service's name.
+  // If there is no current actor, the actor is the service, whose name is the context name of the database.
   const auth = authContextOf(
     currentActor() ?? { type: "service", id: em.config.get("contextName") },
   );

@@ -9,9 +9,9 @@ import { decode, type Event, eventType } from "./event.ts";
 type Hints<Id extends string> = Readonly<Record<string, (event: Event) => Id | undefined>>;
 
 /**
- * Data that a service copies from another service. Any client of the bus can publish events, so an event's content is
- * never applied. The event is only a hint to call the service that owns the object, and only that service's response is
- * applied.
+ * Data that a service copies from another service. Any client that is allowed to publish to the bus can forge events,
+ * so an event's content is never applied. The event is only a hint to call the service that owns the object, and only
+ * that service's response is applied.
  */
 export interface Projection<Id extends string = string> {
   hints: Hints<Id>;

@@ -67,7 +67,10 @@ const hiddenEverywhere: AttributeNames = {
   retryAt: null,
 };
 
-/** Returns, in sorted order, the attributes that changed in the rows of an event since these rows were loaded. */
+/**
+ * Flushes `em`, and returns, in sorted order, the attributes that changed in the rows of an event since these rows were
+ * loaded.
+ */
 async function changedIn(
   em: EntityManager,
   event: DomainEvent,

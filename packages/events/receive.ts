@@ -27,7 +27,7 @@ export interface ReceiveOptions {
   from?: "beginning" | "now";
   /** The maximum number of messages that `receive` gets in one call. */
   batch: number;
-  /** Called before the durable consumer is created. */
+  /** Called each time the subscription is opened, before the durable consumer is created. */
   prepare?(): Promise<void>;
   /** Called regularly while messages are received. If it returns false, the subscription is opened again. */
   compare?: {
@@ -62,7 +62,8 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
     .createCounter("statehouse_events_received_total", {
       description: "Events received, by consumer and outcome",
     });
-  // Creates the time series of all outcomes at the start, so that Prometheus can compute a rate from the first failure.
+  // The time series of all outcomes are created at the start, so that Prometheus can compute a rate from the first
+  // failure.
   for (const outcome of outcomes) received.add(0, { consumer: durable, outcome });
   const stop = Promise.withResolvers<void>();
   let stopped = false;
@@ -113,7 +114,7 @@ export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
         messages = opened?.messages;
         if (failing && messages) logger.info({ consumer: durable }, "event subscription resumed");
         failing = false;
-        // Disposal may have happened while the subscription was being opened.
+        // Disposal can have happened while the subscription was being opened.
         if (stopped) messages?.stop();
         if (!opened || stopped) return;
         using _comparison = compareRegularly(options, opened);
@@ -189,7 +190,7 @@ async function open(options: ReceiveOptions, stop: Promise<void>): Promise<Opene
   if (domain === undefined) await ensureConsumer(connection, { durable, filter, from });
   const client = jetstream(connection, domain === undefined ? {} : { domain });
   const consumer = await client.consumers.get(streamOf(filter), durable).catch((error: unknown) => {
-    // Compared by name, because the library does not export the class.
+    // The error is compared by name, because the library does not export the class.
     if (!(error instanceof Error && error.name === "JetStreamNotEnabled")) throw error;
     throw new Error(
       `The consumer ${durable} cannot be reached: this login does not import it, or NATS has no JetStream.`,
@@ -208,7 +209,7 @@ async function open(options: ReceiveOptions, stop: Promise<void>): Promise<Opene
   return { messages, consumer };
 }
 
-/** An event that has failed `maxFailures` times. */
+/** An event that has failed at least `maxFailures` times. */
 export interface FailedEvent {
   event: Event;
   consumer: string;
@@ -219,8 +220,9 @@ export interface FailedEvent {
 export interface FailureOptions {
   durable: string;
   /**
-   * Stores an event that has failed `maxFailures` times, so that it does not block later events. If storing fails
-   * too, the event is retried later. The content of an event for the mail sender is removed: it contains a secret.
+   * Stores an event that has failed `maxFailures` times, so that it does not block later events. If storing fails too,
+   * the event is retried later. The content of an event for the mail sender is removed before, because it contains a
+   * secret.
    */
   deadLetter: (failed: FailedEvent) => Promise<void>;
   /** Returns whether an error is temporary and not caused by the event. Such errors never lead to a dead letter. */

@@ -22,7 +22,7 @@ export interface RelayOptions {
   service: string;
   /** The URI of the installation and the service, which is the header `ce-source` of the events. */
   source: string;
-  /** Settings of the streams, if they must be created or changed. */
+  /** Settings of the streams, which are created or changed if necessary. */
   stream?: StreamSettings;
   logger: Logger;
 }
@@ -55,8 +55,9 @@ const BATCH_INTERVAL_MS = 25;
 /** Maximum total length, in characters, of the events that are sent before the first acknowledgement arrives. */
 const MAX_WINDOW_LENGTH = 2 * 1024 * 1024;
 /**
- * Maximum duration of one batch, including its last publication. It is well below the transaction and idle timeouts of
- * the database, so that the relay can still delete the acknowledged events.
+ * The time in ms after which no further window of a batch is sent. The last window can take PUBLISH_TIMEOUT_MS longer.
+ * Both times together are well below the transaction and idle timeouts of the database, so that the relay can still
+ * delete the acknowledged events.
  */
 const BATCH_MS = 10_000;
 const PUBLISH_TIMEOUT_MS = 5000;
@@ -151,7 +152,7 @@ async function publishBatch(
   { database, nats, source, stream = {} }: RelayOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  // Waits for the bus before the transaction begins: otherwise the transaction would be idle while the bus is
+  // The bus must respond before the transaction begins: otherwise the transaction would be idle while the bus is
   // unavailable.
   await nats.ready();
   const client = jetstream(await nats.connection(), { timeout: PUBLISH_TIMEOUT_MS });
@@ -178,7 +179,7 @@ async function publishBatch(
     return { count: sent.length, failure };
   });
   if (outcome.failure === undefined) return outcome.count;
-  // Creates the streams again if they are missing, because the NATS server may have been replaced by an empty one.
+  // Missing streams are created again, because the NATS server may have been replaced by an empty server.
   await ensureStreams(nats, stream);
   if (outcome.count === 0) throw outcome.failure;
   return outcome.count;

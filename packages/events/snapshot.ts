@@ -26,7 +26,7 @@ export interface SnapshotOptions extends ListingOptions {
    * an event after `begin` was called.
    */
   begin(): Promise<() => Promise<void>>;
-  /** How often the position of the stream is compared with the checkpoint, in ms. Default: 30 seconds. */
+  /** The interval in ms at which the position of the stream is compared with the checkpoint. Default: 30 seconds. */
   compareEveryMs?: number;
 }
 
@@ -63,7 +63,7 @@ export function createSnapshots(
     async take() {
       previous = undefined;
       // The position is read before the listing, so that every change that the listing does not contain is published
-      // after it.
+      // after this position.
       const stream = await client.stream();
       if (continues(await store.load(), stream)) return;
       log({ stream: stream.created }, "snapshot begins");
@@ -100,8 +100,8 @@ export interface RetryOptions {
 }
 
 /**
- * Handles an event of a snapshot with the same number of attempts as an event of the stream; after the last one the
- * event becomes a dead letter.
+ * Handles an event of a snapshot. The event is retried and becomes a dead letter under the same conditions as an event
+ * of the stream.
  */
 export async function withRetries(
   event: Event,

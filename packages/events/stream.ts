@@ -39,13 +39,13 @@ const CONSUMER_EXISTS = 10148;
 export interface StreamSettings {
   /** The number of copies of each stream in the cluster: 3 in production. */
   replicas?: number | undefined;
-  /** How long the stream of events keeps an event. Default of a new stream: 30 days. */
+  /** The number of days for which the stream of events keeps an event. Default of a new stream: 30. */
   maxAgeDays?: number | undefined;
-  /** Maximum size of the stream of events; the oldest events are deleted first. Default: unlimited. */
+  /** Maximum size of the stream of events in bytes; the oldest events are deleted first. Default: unlimited. */
   maxBytes?: number | undefined;
   /** The NATS cluster that stores the streams. */
   cluster?: string | undefined;
-  /** The tags that a server of this cluster must have to store a stream. */
+  /** The tags that a NATS server must have to store the streams. */
   tags?: readonly string[] | undefined;
   /** The durable consumers of subscribers that have an account of their own and cannot create them. */
   subscribers?: readonly SubscriberConsumer[] | undefined;
@@ -62,7 +62,7 @@ const MAX_AGE_OF_MAIL_DAYS = 7;
 
 /**
  * Creates missing streams, and changes existing ones to the settings. The number of copies is never reduced, because
- * another service of the installation can have a different setting.
+ * another service of the installation can have a higher setting.
  */
 export async function ensureStreams(nats: Nats, settings: StreamSettings): Promise<void> {
   const { maxAgeDays, maxBytes, cluster, tags } = settings;
@@ -160,7 +160,8 @@ const ACK_WAIT_SECONDS = 15;
 
 /**
  * Creates the durable consumer, or updates the filter of an existing one. The consumer has exactly one filter: only
- * then does the subject of the request contain the filter, so that permissions of NATS can limit it.
+ * then does the subject of the request that creates it contain the filter, so that permissions of NATS can limit the
+ * filter.
  */
 export async function ensureConsumer(
   connection: NatsConnection,
@@ -176,7 +177,7 @@ export async function ensureConsumer(
   };
   try {
     const { config } = await consumers.info(stream, durable);
-    // Removes the list of filters that earlier versions set: NATS refuses it together with a single filter.
+    // The list of filters that earlier versions set is removed, because NATS refuses it together with a single filter.
     const replaced = config.filter_subjects ? { filter_subjects: [] } : {};
     await consumers.update(stream, durable, { ...changeable, ...replaced });
   } catch (error) {

@@ -15,7 +15,7 @@ export type InTrace = <T>(
   work: () => Promise<T>,
 ) => Promise<T>;
 
-/** Uses the OpenTelemetry of the process; without one, only runs `work`. */
+/** Uses the OpenTelemetry of the process if it has one; otherwise only runs `work`. */
 export const inOpenTelemetry: InTrace = (name, traceparent, attributes, work) => {
   const parent = traceparent ? propagation.extract(ROOT_CONTEXT, { traceparent }) : ROOT_CONTEXT;
   const options = { kind: SpanKind.CONSUMER, attributes };

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The root of the repository. */
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..", "..");
 
-/** Where built programs, logs of installers and locks are kept between clones. */
+/** Returns the folder that all clones of the repository share: built programs, locks, and the logs of installers. */
 export function cacheFolder() {
   const base = process.env.XDG_CACHE_HOME;
   // The XDG specification requires that relative paths are ignored.

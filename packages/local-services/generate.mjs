@@ -8,7 +8,7 @@ const generatedFolder = path.join(root, "packages", "proto", "gen");
 // The stamp is in the generated folder. buf empties that folder first, so running buf manually deletes the stamp.
 const stampFile = path.join(generatedFolder, ".from");
 
-/** Whether packages/proto/gen was generated from the current proto/. */
+/** Returns whether packages/proto/gen was generated from the current proto/. */
 export function generated() {
   return existsSync(stampFile) && readFileSync(stampFile, "utf8") === fingerprint();
 }

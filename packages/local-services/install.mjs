@@ -5,7 +5,7 @@ import { root } from "./folders.mjs";
 import { longStep } from "./long-step.mjs";
 
 /**
- * Whether node_modules matches the lock file.
+ * Returns whether node_modules matches the lock file.
  * @param {string} [folder]
  */
 export function installed(folder = root) {
@@ -13,13 +13,14 @@ export function installed(folder = root) {
   const present = readOrUndefined(path.join(folder, "node_modules", ".package-lock.json"));
   if (lock === undefined || present === undefined) return false;
   if (readOrUndefined(stampFile(folder)) === stamp(lock)) return true;
-  // npm was run manually. Compares npm's own record of the installed packages, so that nothing is installed twice.
+  // The stamp is missing or old if npm was run manually. In this case npm's own record of the installed packages is
+  // compared with the lock file, so that nothing is installed twice.
   if (!sameModules(JSON.parse(lock), JSON.parse(present))) return false;
   writeFileSync(stampFile(folder), stamp(lock));
   return true;
 }
 
-/** Installs exactly the lock file. Throws Failure. @param {string} [folder] */
+/** Installs exactly the packages of the lock file. Throws Failure. @param {string} [folder] */
 export async function install(folder = root) {
   const script = process.env.npm_execpath;
   const npm = script?.endsWith(".js") && existsSync(script) ? script : undefined;
@@ -29,7 +30,7 @@ export async function install(folder = root) {
     title: existsSync(path.join(folder, "node_modules"))
       ? "Installing packages (the lock file has changed)"
       : "Installing packages (first time only, about a minute)",
-    // Not process.execPath: npm scripts can run on the Node in the folder that "npm ci" deletes.
+    // process.execPath is only the fallback: npm scripts can run on the Node in node_modules, which "npm ci" deletes.
     command: npm
       ? (process.env.npm_node_execpath ?? process.execPath)
       : process.platform === "win32"

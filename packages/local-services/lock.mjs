@@ -57,7 +57,7 @@ function dropIfAbandoned(file) {
   } catch {
     return false;
   }
-  // Another process may have taken over the lock between reading and renaming: restore its lock.
+  // If another process has taken over the lock between reading and renaming, its lock is restored.
   if (read(aside) !== owner) {
     try {
       linkSync(aside, file);
@@ -77,7 +77,7 @@ function read(file) {
 }
 
 /**
- * Whether the process runs. A zombie process does not run.
+ * Returns whether the process runs. A zombie process does not run.
  * @param {number} pid
  */
 export function alive(pid) {

@@ -51,7 +51,7 @@ export async function longStep({ title, command, args, cwd, env = process.env, l
 }
 
 /**
- * The first line that states the cause; npm and go print it first and explanations after it.
+ * Returns the first line of the log that states the cause. npm and go print the cause first and explanations after it.
  * @param {string} logFile
  */
 function reason(logFile) {

@@ -16,8 +16,8 @@ export interface Minio extends AsyncDisposable {
   readonly secretKey: string;
   stop(): Promise<void>;
   /**
-   * Starts the server again on the same port with the same credentials and objects. `limits`, if given, replace the
-   * earlier ones.
+   * Starts the server again on the same port with the same credentials and objects. `limits` apply until the next start
+   * and replace those of `MinioOptions`.
    */
   start(limits?: Pick<MinioOptions, "largestFile">): Promise<void>;
   kill(): Promise<void>;

@@ -66,7 +66,7 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
         ...(options.cluster ? clustered(options.cluster) : []),
       ],
       logFile,
-      // SIGTERM, because with SIGINT the server stops but exits with 1.
+      // SIGTERM is used, because with SIGINT the server stops but exits with 1.
       stopSignal: "SIGTERM",
       ready: () => greets(port, name),
     });
@@ -99,7 +99,8 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
 /** Returns the configuration file as JSON, which is valid in the server's format. */
 function configurationOf(options: NatsOptions): string {
   const { dataDirectory, login, jetstream = true, configuration } = options;
-  // Writes each message to the disk before it is acknowledged. By default the server writes it up to two minutes later.
+  // With `sync_interval: always`, the server writes each message to the disk before it acknowledges the message. By
+  // default it does so up to two minutes later.
   const streams = { store_dir: dataDirectory, sync_interval: "always" };
   const lines = [
     ...(jetstream ? [`jetstream ${JSON.stringify(streams)}`] : []),

@@ -13,8 +13,9 @@ export function claim(folder: string): void {
 }
 
 /**
- * Claims `folder` for this process until disposal; only one of several concurrent claims succeeds. If the process that
- * claimed it before has exited, its claim is taken over. Throws StartError if that process still runs.
+ * Claims `folder` for this process until disposal. Only one of several processes succeeds. If the process that claimed
+ * the folder before has exited, its claim is taken over. Throws StartError if that process is another one and still
+ * runs.
  */
 export function claimAlone(folder: string): Disposable {
   const file = ownerFile(folder);
@@ -78,7 +79,8 @@ const thisProcess = () => `${process.pid} ${startTimeOf(process.pid)}`;
 function startTimeOf(pid: number): string {
   if (process.platform === "linux") {
     const stat = read(`/proc/${pid}/stat`);
-    // The start time is field 22 of the file. The process name in field 2 can contain spaces and brackets.
+    // The start time is field 22 of the file. The process name in field 2 is in parentheses, and can itself contain
+    // spaces and parentheses.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
   }
   if (process.platform === "win32") return "";

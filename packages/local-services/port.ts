@@ -5,7 +5,10 @@ import type { ServerProcess } from "./server-process.ts";
 /** These ports are below the ephemeral ports: outgoing connections cannot take them while a service is stopped. */
 const PARTS = { first: 15_000, end: 25_000 };
 
-/** Returns an unused TCP port of 127.0.0.1. Another process can take it first; the caller then retries. */
+/**
+ * Returns an unused TCP port of 127.0.0.1. Another process can take the port before the caller opens it; the caller
+ * must then retry.
+ */
 export async function freePort({ first, end } = PARTS): Promise<number> {
   for (;;) {
     const port = randomInt(first, end);

@@ -4,7 +4,7 @@ import { postgresPackage } from "./platform.mjs";
 
 const suffix = process.platform === "win32" ? ".exe" : "";
 
-/** The packaged PostgreSQL: its folder (bin, lib, share), its programs, its version. Throws Failure. */
+/** Describes the packaged PostgreSQL: its folder (bin, lib, share), its programs, its version. Throws Failure. */
 export function postgresBinaries(folder = path.join(postgresPackage(), "native")) {
   const { version } = JSON.parse(
     readFileSync(path.join(postgresPackage(), "package.json"), "utf8"),
@@ -27,7 +27,7 @@ export function hydratePostgres() {
   for (const { source, target } of symlinks(folder)) {
     const link = path.join(folder, target);
     if (present(link)) continue;
-    // Relative, so that the folder can be moved or copied.
+    // The link is relative, so that the folder can be moved or copied.
     if (process.platform === "win32") copyFileSync(path.join(folder, source), link);
     else symlinkSync(path.relative(path.dirname(target), source), link);
   }

@@ -59,7 +59,7 @@ function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
   if (cluster.user) {
     for (const file of [draft, passwordFile]) chownSync(file, cluster.user.uid, cluster.user.gid);
   }
-  // The password is passed on standard input, because the user that runs PostgreSQL may not be able to read the file.
+  // The password is passed on standard input, because the user that runs PostgreSQL may have no access to the file.
   const input = openSync(passwordFile, "r");
   const made = spawnSync(
     cluster.binaries.initdb,
@@ -94,9 +94,9 @@ function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
 }
 
 /**
- * Returns the path by which PostgreSQL can open the folder. PostgreSQL's user may not be allowed to enter a parent
- * folder, for example if the clone is under /root. Linux then still permits access through the working directory,
- * because root sets it before the process changes its user.
+ * Returns the path by which PostgreSQL can open the folder. If PostgreSQL's user is not allowed to enter a parent
+ * folder, for example because the clone is under /root, Linux still permits access through the working directory,
+ * which root sets before the process changes its user.
  */
 function seenAs({ user }: Cluster, folder: string): string {
   if (!user || reaches(user, folder)) return folder;

@@ -7,7 +7,8 @@ import { inUse, liveOwner } from "./owner.ts";
 
 /**
  * Removes what a crashed process left in the cluster: stops its PostgreSQL if it still runs, and deletes
- * `postmaster.pid`. Throws StartError if another live process uses the folder.
+ * `postmaster.pid`. Throws StartError if the folder is in use: if another live process owns it, or if this process owns
+ * it and its PostgreSQL runs.
  */
 export async function clearLeftover(dataDirectory: string, cluster: string): Promise<void> {
   const file = path.join(cluster, "postmaster.pid");

@@ -22,8 +22,8 @@ export interface User {
 }
 
 /**
- * Returns the account that PostgreSQL runs as if this process is root; otherwise undefined, because PostgreSQL then
- * runs as the current user. Throws StartError.
+ * If this process is root, returns the account under which PostgreSQL runs. Otherwise returns undefined, because
+ * PostgreSQL then runs as the current user. Throws StartError.
  */
 export function postgresUser(cluster: string): User | undefined {
   if (process.getuid?.() !== 0) return undefined;

@@ -125,7 +125,7 @@ function startServer(
     // end.
     stopSignal: "SIGINT",
     stopTimeoutMs: 60_000,
-    // Long enough to replay the write-ahead log after a crash.
+    // This is long enough to replay the write-ahead log after a crash.
     startTimeoutMs: 300_000,
     ready: (pid) => isReady(cluster.folder, pid),
   });
@@ -185,7 +185,7 @@ async function admit(
 ): Promise<void> {
   const [role, target] = [escapeIdentifier(user), escapeIdentifier(database)];
   const { rowCount } = await client.query("SELECT FROM pg_roles WHERE rolname = $1", [user]);
-  // Otherwise the server would write a failed statement to its log, including the password.
+  // Without this setting, the server would write a failed statement to its log, including the password.
   await client.query("SET log_min_error_statement = panic");
   await client.query(
     `${rowCount === 0 ? "CREATE" : "ALTER"} ROLE ${role} LOGIN PASSWORD ${escapeLiteral(password)}`,

@@ -1,5 +1,5 @@
-// Run by npm before `start`, `statehouse`, `test` and `bench`, on any Node (20 or newer), before anything is installed: only Node's
-// own modules can be imported here and in the imported files.
+// npm runs this script before `start`, `statehouse`, `test` and `bench`, on any Node (20 or newer), before anything is
+// installed: only Node's own modules can be imported here and in the imported files.
 import { createHash } from "node:crypto";
 import { Failure, orOneSentence } from "./failure.mjs";
 import { root } from "./folders.mjs";
@@ -21,7 +21,7 @@ import { provideReleaseTools } from "./release-tools.mjs";
 
 const forRelease = process.argv.includes("--release");
 const forTests = forRelease || process.argv.includes("--tests");
-/** The commands of `statehouse` start no local services. */
+/** Whether a command of `statehouse` follows, which starts no local services. */
 const forCommands = process.argv.includes("--commands");
 const onCi = process.env.CI === "true";
 
@@ -71,7 +71,7 @@ async function once(done, work) {
 }
 
 /**
- * Provides the program if possible. Statehouse also starts without it, and then prints what the consequences are.
+ * Provides the program if possible. Statehouse also starts without it, and then prints the consequences.
  * @param {Parameters<typeof provideProgram>[0]} name
  */
 async function ifPossible(name) {

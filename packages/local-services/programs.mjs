@@ -33,7 +33,7 @@ export const programs = /** @satisfies {Record<string, Program>} */ ({
     oldest: "0",
     duration: "three minutes",
   },
-  // The tests of the chart (test/chart).
+  // For the tests of the chart (test/chart).
   helm: { version: "v4.3.1", module: "helm.sh/helm/v4/cmd/helm", duration: "three minutes" },
   "helm-3": {
     version: "v3.22.0",
@@ -52,14 +52,14 @@ export const programs = /** @satisfies {Record<string, Program>} */ ({
     asDependency: true,
     duration: "four minutes",
   },
-  // Built after promtool, because both consist largely of the same packages.
+  // Prometheus is built after promtool, because both consist largely of the same packages.
   prometheus: {
     version: "v0.309.1",
     module: "github.com/prometheus/prometheus/cmd/prometheus",
     asDependency: true,
     duration: "a minute",
   },
-  // A registry in memory, to which a release of the chart is pushed.
+  // A registry in memory, to which a test pushes a release of the chart.
   registry: {
     version: "v0.22.1",
     module: "github.com/google/go-containerregistry/cmd/registry",
@@ -82,7 +82,7 @@ export const releasePrograms = /** @type {const} */ ([
 const suffix = process.platform === "win32" ? ".exe" : "";
 
 /**
- * The program's path: on PATH, otherwise in the cache. Undefined if neither has it.
+ * Returns the program's path: on PATH, otherwise in the cache. Returns undefined if the program is in neither.
  * @param {ProgramName} name
  */
 export function findProgram(name) {
@@ -109,7 +109,7 @@ export async function provideProgram(name) {
   );
 }
 
-/** Whether a missing program can be built here. */
+/** Returns whether a missing program can be built on this machine. */
 export const canBuildPrograms = () => findOnPath("go") !== undefined;
 
 /**
@@ -168,10 +168,10 @@ async function build(name) {
 }
 
 /**
- * The environment of a build. Variables that affect the binary have fixed values: no C compiler is needed,
- * cross-compilation settings of the shell would put the binary elsewhere, and flags could run other programs
- * (`-toolexec`). Where modules come from and how they are verified (GOPROXY, GOSUMDB, GOPRIVATE) is the caller's
- * decision, like the registry of npm (ADR 63).
+ * The environment of a build. Variables that affect the binary have fixed values: a C compiler can be missing,
+ * cross-compilation settings of the shell would put the binary elsewhere, and flags of the shell could run other
+ * programs (`-toolexec`). Where modules come from and how they are verified (GOPROXY, GOSUMDB, GOPRIVATE) is the
+ * caller's decision, like the registry of npm (ADR 63).
  * @param {string} bin
  */
 const goEnvironment = (bin) => ({
@@ -180,7 +180,7 @@ const goEnvironment = (bin) => ({
   CGO_ENABLED: "0",
   GOOS: "",
   GOARCH: "",
-  // Must not be empty, because Go would then use the flags of its own configuration file.
+  // GOFLAGS must not be empty, because Go would then use the flags of its own configuration file.
   GOFLAGS: "-trimpath -buildvcs=false",
   GOWORK: "off",
   GOEXPERIMENT: "",
@@ -190,7 +190,7 @@ const goEnvironment = (bin) => ({
 const cachedProgram = (name) =>
   path.join(cacheFolder(), "bin", `${name}-${programs[name].version}${suffix}`);
 
-/** The path of a program on PATH. @param {string} name */
+/** Returns the path of a program on PATH; undefined if it is not there. @param {string} name */
 export function findOnPath(name) {
   const folders = (process.env.PATH ?? "").split(path.delimiter).filter(path.isAbsolute);
   return folders.map((folder) => path.join(folder, `${name}${suffix}`)).find(executable);

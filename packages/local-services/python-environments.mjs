@@ -8,8 +8,8 @@ import { longStep, say } from "./long-step.mjs";
 import { findOnPath } from "./programs.mjs";
 
 /**
- * The packages of Python that tests need, each list in a virtual environment of the cache, in the versions and with the
- * hashes of the requirements (pip-compile --generate-hashes).
+ * The Python packages that tests need. Each list of requirements has its own virtual environment in the cache, with
+ * exactly the versions and hashes of the list (pip-compile --generate-hashes).
  * @typedef {{ requirements: string, duration: string }} PythonEnvironment
  */
 export const pythonEnvironments = /** @satisfies {Record<string, PythonEnvironment>} */ ({
@@ -18,7 +18,7 @@ export const pythonEnvironments = /** @satisfies {Record<string, PythonEnvironme
     requirements: "packages/local-services/schemathesis-requirements.txt",
     duration: "half a minute",
   },
-  // What the subscribers' package of Python consists of, and what checks it.
+  // The dependencies of the Python package for subscribers, and the tools that check the package.
   "python-client": {
     requirements: "clients/python/requirements-dev.txt",
     duration: "half a minute",
@@ -31,7 +31,7 @@ export const pythonEnvironments = /** @satisfies {Record<string, PythonEnvironme
 const requirementsOf = (name) => path.join(root, pythonEnvironments[name].requirements);
 
 /**
- * The folder of the virtual environment. Each version of the requirements has its own folder.
+ * Returns the folder of the virtual environment. Each version of the requirements has its own folder.
  * @param {PythonEnvironmentName} name
  */
 function folderOf(name) {
@@ -51,7 +51,7 @@ const programIn = (name, program) =>
 const complete = (name) => path.join(folderOf(name), ".complete");
 
 /**
- * The path of a program of the environment; undefined if the environment is not installed.
+ * Returns the path of a program of the environment; undefined if the environment is not installed.
  * @param {PythonEnvironmentName} name @param {string} program
  */
 export const findPythonProgram = (name, program) =>

@@ -4,8 +4,8 @@ import { longStep } from "./long-step.mjs";
 import { findOnPath } from "./programs.mjs";
 
 /**
- * The programs of the release tests that are Debian packages: those that build and run the image without a daemon, the
- * browser, the pooler, and the proxies that stand for ingress controllers.
+ * The programs of the release tests, with the Debian packages that contain them: gpg, the browser, the pooler, the
+ * proxies that stand for ingress controllers, and the programs that build and run the image without a daemon.
  */
 const releaseTools = {
   buildah: "buildah",
@@ -22,7 +22,7 @@ const releaseTools = {
 };
 const packages = Object.values(releaseTools);
 
-/** Why the release tests cannot run on this machine, with advice; undefined if they can. */
+/** Returns why the release tests cannot run on this machine, with advice; undefined if they can. */
 export function missingReleaseTools() {
   const missing = Object.keys(releaseTools).filter((name) => findOnPath(name) === undefined);
   if (missing.length === 0 && isRoot()) return undefined;

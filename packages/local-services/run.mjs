@@ -13,8 +13,8 @@ await orOneSentence(async () => {
   if (!script)
     throw new Failure("usage: node packages/local-services/run.mjs <script> [arguments]");
   const windows = process.platform === "win32";
-  // A separate process group: Ctrl-C reaches the whole foreground group and npm sends the signal again, but a draining
-  // service must receive it once, because a second signal means an immediate exit.
+  // The script runs in a separate process group, because Ctrl-C reaches the whole foreground group and npm sends the
+  // signal again. A draining service must receive the signal only once: a second signal causes an immediate exit.
   const child = spawn(pinnedNode(), [script, ...args], {
     stdio: "inherit",
     detached: !windows,

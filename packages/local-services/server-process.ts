@@ -31,7 +31,7 @@ export interface ServerProcess {
   /** Resolves when the process has exited for any reason. */
   readonly exited: Promise<void>;
   readonly running: boolean;
-  /** Stops the process cleanly; kills it if it does not exit in time. */
+  /** Stops the process cleanly; kills it if it does not exit within `stopTimeoutMs`. */
   stop(): Promise<void>;
   /** Sends SIGKILL. */
   kill(): Promise<void>;

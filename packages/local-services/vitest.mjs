@@ -18,7 +18,7 @@ run(path.join(localServices, "run.mjs"), [
   path.join("node_modules", "vitest", "vitest.mjs"),
   "run",
   ...["--project", "!release*"],
-  // Ends with the separator, so that packages/rpc does not also match packages/rpc-next.
+  // The path ends with the separator, so that packages/rpc does not also match packages/rpc-next.
   path.join(process.cwd(), path.sep),
   ...process.argv.slice(2),
 ]);

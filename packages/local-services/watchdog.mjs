@@ -30,8 +30,8 @@ const parentCheckMs = 500;
 
 /**
  * Calls `gone` once npm or its shell has exited. A signal that is sent to npm alone never reaches the script: SIGTERM
- * ends npm and its shell, SIGHUP and SIGKILL end only npm. Without npm nothing is watched, because another parent may
- * exit before the script.
+ * ends npm and its shell, SIGHUP and SIGKILL end only npm. Without npm nothing is watched, because any other parent is
+ * permitted to exit before the script.
  * @param {() => void} gone
  */
 export function watchNpm(gone) {

@@ -42,7 +42,7 @@ const columnName = (field: string, { fieldName }: Columns[string]): string =>
 
 /**
  * Returns a function that converts a row, selected with `selectList` and the same columns, to the fields of its entity.
- * It converts bigints, which hand-written SQL returns as numbers.
+ * The function converts the numbers that hand-written SQL returns for bigint columns to bigints.
  */
 export function fieldsReader<Fields>(columns: Columns): (row: object) => Fields {
   const counters = Object.entries(columns)
@@ -76,7 +76,8 @@ export const updateRow = (table: string, columns: Columns, json: string): string
   updateFrom(table, columns, `jsonb_populate_record(null::${table}, ${json}::jsonb)`);
 
 /**
- * Returns a statement like `updateRow`, which updates several rows; `json` is the placeholder of a JSON array of rows.
+ * Returns a statement that updates several rows and returns them. `json` is the placeholder of a JSON array of rows,
+ * each in the form that `rowJson` returns.
  */
 export const updateRows = (table: string, columns: Columns, json: string): string =>
   updateFrom(table, columns, `jsonb_populate_recordset(null::${table}, ${json}::jsonb)`);

@@ -56,7 +56,8 @@ export interface Database extends AsyncDisposable {
   readonly orm: MikroORM;
   /**
    * Runs `work` in a transaction, writes its changes to the database and commits. The transaction ends at the caller's
-   * deadline and is repeated after a deadlock. Throws `unavailable` if the database does not respond, even to COMMIT.
+   * deadline and is repeated after a deadlock. Throws `unavailable` if the database does not respond; if only the
+   * response to COMMIT is missing, the transaction may have been committed.
    */
   transaction<T>(work: (em: EntityManager) => Promise<T>, mode?: TransactionMode): Promise<T>;
   /**

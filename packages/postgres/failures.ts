@@ -36,7 +36,8 @@ const LOST =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|The server does not support SSL connections|Cannot use a pool after)/;
 
 /**
- * Returns whether the pool is closed or the server does not respond. If so, it is unknown whether the statement ran.
+ * Returns whether the error means that the pool is closed, that the server does not respond, or that the server has
+ * refused or canceled the statement. The statement may nevertheless have been executed.
  */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789";
 const LENGTH = 16;
 /**
- * The largest multiple of the alphabet's size in a byte. Random bytes at or above it are skipped, because they would
- * favour the first characters of the alphabet.
+ * The largest multiple of the alphabet's size that is at most 256. Random bytes at or above this number are skipped,
+ * because they would favour the first characters of the alphabet.
  */
 const UNBIASED = 256 - (256 % ALPHABET.length);
 
@@ -32,7 +32,7 @@ export const isId = <Prefix extends string>(
   text: string,
 ): text is `${Prefix}-${string}` => text.startsWith(`${prefix}-`) && FORM.test(text);
 
-/** Returns `text` as an id with this prefix; undefined if it does not have that form. */
+/** Returns `text` as an id with this prefix; undefined if the text does not have the form of such an id. */
 export const parseId = <Prefix extends string>(
   prefix: Prefix,
   text: string,

@@ -16,7 +16,7 @@ export async function sealingKeyIds(
   { table, column }: SealedColumn,
 ): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
-    // Reads the whole table: only the preflight command calls this.
+    // This statement reads the whole table, which is acceptable because only the preflight command runs it.
     `select distinct split_part(${column}, ':', 1) as id from ${table} where ${column} is not null`,
   );
   return rows.map(({ id }) => id);

@@ -53,13 +53,13 @@ export const tablesOfOrganization = (nouns: Readonly<Record<string, object>>): r
   );
 
 /**
- * The rows of one transaction as `tx.<noun>`, and functions to record events and hooks that take effect with its
- * commit.
+ * The rows of one transaction as `tx.<noun>`, and functions for events, audit records and hooks that take effect when
+ * the transaction commits.
  */
 export type TxOf<Nouns, Event, Change> = PartsOf<Nouns, "rows"> & {
   /** Publishes an event, and records its change in the audit trail. */
   record(event: Event): Promise<void>;
-  /** Records a change that has no event in the audit trail. */
+  /** Records, in the audit trail, a change that has no event. */
   audit(change: Change): Promise<void>;
   /** Names a change that the row's own columns do not contain, so that the events of the row list it. */
   noteChange(row: object, name: string): void;

@@ -5,8 +5,8 @@ import { uniqueViolation } from "./failures.ts";
 type Taken = Readonly<Record<string, () => Error>>;
 
 /**
- * Inserts the row or writes its changes. `taken` maps a unique constraint or index to the error that is thrown if the row
- * violates it: another transaction has taken the value since it was checked.
+ * Inserts the row or writes its changes. `taken` maps a unique constraint or index to the error that is thrown if the
+ * row violates it: another transaction has taken the value since it was checked.
  */
 export const saveRow = (em: EntityManager, row: object, taken: Taken): Promise<void> =>
   withTaken(taken, async () => {

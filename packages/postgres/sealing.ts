@@ -13,8 +13,8 @@ export interface SealedPlace {
 
 export interface Sealer {
   /**
-   * Encrypts a value for this place. Returns `id:` followed by nonce, tag and ciphertext in base64, where `id` is that
-   * of the key.
+   * Encrypts a value for this place. Returns `id:` followed by nonce, tag and ciphertext in base64, where `id` is the
+   * id of the key.
    */
   seal(plain: string, place: SealedPlace): string;
   /** Decrypts a value. Throws if the key is unknown or the value was altered or moved. */
@@ -60,9 +60,9 @@ export function createSealer({ keys }: { keys: Changing<string> }): Sealer {
   };
 }
 
-/** A key for one purpose, which reveals nothing about the key that it is derived from. */
+/** A key for one purpose, which reveals nothing about the key from which it is derived. */
 export interface DerivedKey {
-  /** The id of the key that it is derived from. */
+  /** The id of the key from which it is derived. */
   id: string;
   /** In base64. */
   key: string;
@@ -88,7 +88,9 @@ function parseKeys(keys: string): KeyRing {
     const key = Buffer.from(encoded ?? "", "base64");
     // The message never quotes the entry, because the entry contains a key.
     if (!id || key.length !== 32) {
-      throw new Error("sealing keys: each must be id:base64, of 32 bytes, separated by commas");
+      throw new Error(
+        "sealing keys: each must be id:base64 with 32 bytes; separate keys with commas",
+      );
     }
     if (ring.has(id)) throw new Error(`sealing keys: id ${id} appears twice`);
     ring.set(id, key);
@@ -104,6 +106,6 @@ function keyIdOf(sealed: string): string {
 }
 
 function associatedData(keyId: string, { table, column, rowId }: SealedPlace): Buffer {
-  // Encoded as JSON, so that two different places never have the same bytes.
+  // The place is encoded as JSON, so that two different places never have the same bytes.
   return Buffer.from(JSON.stringify([keyId, table, column, rowId]), "utf8");
 }

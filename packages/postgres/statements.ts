@@ -75,7 +75,7 @@ export type StatementWatcher = (
 
 let watcher: StatementWatcher | undefined;
 
-/** Watches every statement of this process, for tests that count what a request waits for. */
+/** Watches every statement of this process, for tests that count the statements for which a request waits. */
 export function watchStatements(watch: StatementWatcher): void {
   watcher = watch;
 }
@@ -98,7 +98,8 @@ export function observeStatements(
 }
 
 /**
- * Sends a statement. Calls `answered` before the sender receives the response, through either a promise or a callback.
+ * Sends a statement whose response arrives through a promise or a callback. Calls `answered` before the sender receives
+ * the response.
  */
 function callingAfter(
   send: (...args: unknown[]) => unknown,

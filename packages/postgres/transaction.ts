@@ -128,8 +128,9 @@ const SELECT = /^(?:\s*--[^\n]*\n)*\s*select\b/i;
 
 /**
  * Begins a transaction with its first statements. SELECTs are sent together with BEGIN. Any other statement is sent
- * after it: if BEGIN failed, the statement would take effect outside a transaction. There are at most two attempts: the
- * first connection may have been lost while it was idle in the pool. Repeating is safe, because nothing is committed.
+ * after the response to BEGIN: if BEGIN failed, the statement would take effect outside a transaction. There are at
+ * most two attempts: the first connection can have been lost while it was idle in the pool. Repeating is safe, because
+ * nothing is committed.
  */
 const begin = (
   { pool, ceilingMs }: TransactionOptions,
@@ -214,8 +215,8 @@ function requireOpen({ state }: OpenTransaction): void {
 }
 
 /**
- * Ends the transaction. One statement inserts the rows that are inserted with the commit, and runs the last statement.
- * It is sent together with COMMIT. Returns the rows of the last statement.
+ * Ends the transaction. One statement contains the last statement and the inserts requested with `insertAtCommit`. It
+ * is sent together with COMMIT. Returns the rows of the last statement.
  */
 async function end(
   transaction: OpenTransaction,
@@ -226,7 +227,7 @@ async function end(
   const statement = lastQuery(transaction, last, params);
   if (!transaction.begun) {
     if (!statement) return [];
-    // Begins the transaction.
+    // This statement begins the transaction.
     const { rows } = await sendOneIn(transaction, statement);
     await endAfter(transaction, validateOnly);
     return rows;

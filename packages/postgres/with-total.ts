@@ -11,7 +11,10 @@ export interface ListStatement {
   count: string;
   /** Selects the page's rows, including the column `id`. */
   select: string;
-  /** The sort order of the page. It is applied to the rows again under the alias `listed`: `listed.name`. */
+  /**
+   * The sort order of the page, with columns of the alias `listed`: `listed.name`. `select` must sort by the same
+   * columns before its limit; this order sorts the joined rows again.
+   */
   order: string;
 }
 

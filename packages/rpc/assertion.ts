@@ -15,8 +15,8 @@ import {
 import { LRUCache } from "lru-cache";
 
 /**
- * Maximum lifetime of an assertion in seconds, even if the assertion contains a later expiry. A copied assertion is not
- * valid for longer than the original.
+ * Lifetime of an assertion in seconds. A service refuses an older assertion even if the assertion contains a later
+ * expiry, so that a stolen assertion can be used only for this long.
  */
 const LIFETIME_S = 300;
 /**
@@ -170,7 +170,7 @@ async function verify(
     const speaksForItself = type === "service" && id === issuer;
     const speaksForOthers = type !== undefined && type !== "service" && issuer === GATEWAY;
     if (!type || !(speaksForItself || speaksForOthers))
-      throw new Error("the issuer may not assert this principal");
+      throw new Error("the issuer is not allowed to assert this principal");
     return {
       principal: {
         type,

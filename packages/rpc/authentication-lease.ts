@@ -53,7 +53,7 @@ interface Kept {
 
 /**
  * The share of a token's remaining validity for which its principal is kept. It is less than 1, because the rates of
- * two clocks may differ by 5 %.
+ * two clocks can differ by up to 5 %.
  */
 const KEPT_SHARE = 0.95;
 /** The largest number of principals that a process keeps. */
@@ -164,7 +164,8 @@ export function createAuthenticationLease({
         const isRenewal = position !== "";
         if (lease.changed) drop();
         position = lease.position;
-        // A renewal that reports a change does not extend the lease. The next one does, which acknowledges the change.
+        // A renewal that reports a change does not extend the lease. The next renewal, which acknowledges the change,
+        // does.
         if (isRenewal && lease.changed) return true;
         // The lease is counted from before the request was sent, because the access service counts it from the
         // request's arrival.
@@ -203,7 +204,7 @@ export function createAuthenticationLease({
       if (known) used.add(known.tokenId);
       return known ?? request(key, call);
     },
-    // The time of the token's last use is not renewed, because its owner has not sent the token.
+    // This lookup is not reported as a use of the token, because the owner of the token has not sent it.
     async byTokenId(tokenId, call) {
       if (leaseMs === 0) return call();
       const key = `id ${tokenId}`;

@@ -44,8 +44,8 @@ export function createCallers(load: GrantsLoader): CallerFactory {
     }
     if (own === versions) return { kind: "principal", principal, grants };
     const ofToken = grantsOfToken(grants, versions);
-    // If the grants were read at other versions than the token's, they are valid for this request only and must not be
-    // cached.
+    // If the grants were read at versions other than `own`, the token's grants are valid for this request only and must
+    // not be cached.
     if (grants.versions === own) kept.set(`${type} ${id} ${versions}`, ofToken);
     return { kind: "principal", principal, grants: ofToken };
   };

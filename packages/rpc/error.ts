@@ -68,17 +68,17 @@ export class MessageTooLarge extends Error {
  */
 export function errorFromStatus(code: status, details: string, audience: string): Error {
   if (code === status.UNAVAILABLE) {
-    return unavailable("service_unavailable", `The service ${audience} does not answer.`);
+    return unavailable("service_unavailable", `The ${audience} service does not answer.`);
   }
   if (code === status.UNIMPLEMENTED) {
     // During an upgrade, a service of the previous release does not have the methods that this release adds, so the
     // call can succeed later.
     return unavailable(
       "method_unavailable",
-      `The service ${audience} does not have the method yet.`,
+      `The ${audience} service does not have the method yet.`,
     );
   }
-  if (code === status.DEADLINE_EXCEEDED) return deadlineExceeded(`The service ${audience}`);
+  if (code === status.DEADLINE_EXCEEDED) return deadlineExceeded(`The ${audience} service`);
   if (code === status.RESOURCE_EXHAUSTED && /message larger than max/.test(details)) {
     return new MessageTooLarge(`${audience}: ${details}`);
   }

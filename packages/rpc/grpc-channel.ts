@@ -117,7 +117,7 @@ export function grpcChannel({
   };
 }
 
-/** Returns the error that the service threw; undefined if there was no response. */
+/** Returns the AppError that the service threw; undefined if it threw another error or if there was no response. */
 function thrownBy(failure: ServiceError): AppError | undefined {
   const [detail] = failure.metadata?.get(detailTrailer) ?? [];
   return Buffer.isBuffer(detail) ? errorFromBytes(detail) : undefined;

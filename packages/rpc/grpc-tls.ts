@@ -18,7 +18,7 @@ export interface TlsFiles {
 export interface GrpcTls extends FollowedFiles {
   readonly server: ServerCredentials;
   readonly channel: ChannelCredentials;
-  /** Returns when the service's certificate expires, and when the first certificate of the authorities expires. */
+  /** Returns the earliest expiry of the certificates in the service's file, and of those in the authorities' file. */
   expiries(): { service: Date; authority: Date };
 }
 
@@ -30,7 +30,7 @@ interface Pems {
 
 /**
  * Reads the files. When they change, `check` reads them again, and new connections use the new contents. Contents that
- * do not belong together are not used. Throws StartError if they cannot be used at the start.
+ * do not belong together are not used. Throws StartError if the files cannot be used at the start.
  */
 export function openGrpcTls(files: TlsFiles): GrpcTls {
   const named = [

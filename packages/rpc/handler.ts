@@ -11,8 +11,8 @@ export interface CallHandler {
   /** Verifies the caller by the metadata alone, so that a refused call's message is never read. */
   admit(metadata: CallMetadata): Promise<void>;
   /**
-   * Handles one call; verifies the caller as well. `read` returns the request, and `write` converts the response to the
-   * form that the channel transfers.
+   * Verifies the caller and handles one call. `read` returns the request, and `write` converts the response to the form
+   * that the channel transfers.
    */
   handle<Answer>(
     metadata: CallMetadata,

@@ -35,7 +35,7 @@ export const inProcessChannel = (
   async call(method, request, metadata) {
     const handler = handlerOf(method);
     if (!handler) {
-      throw unavailable("service_unavailable", `The service ${audience} does not answer.`);
+      throw unavailable("service_unavailable", `The ${audience} service does not answer.`);
     }
     const passed = passes(method.input, request) ? request : toBinary(method.input, request);
     if (passed instanceof Uint8Array && passed.length > handler.maxRequestBytes) {
@@ -52,10 +52,10 @@ export const inProcessChannel = (
         () => (passed instanceof Uint8Array ? fromBinary(method.input, passed) : passed),
         (message) => (passes(method.output, message) ? message : toBinary(method.output, message)),
       ),
-      () => deadlineExceeded(`The service ${audience}`),
+      () => deadlineExceeded(`The ${audience} service`),
     );
     if (!(answer instanceof Uint8Array)) return answer;
-    // The caller decodes a large message in a separate turn of the event loop, as if it came from another process.
+    // The caller decodes an encoded message in a separate turn of the event loop, as if it came from another process.
     await nextTurn();
     return fromBinary(method.output, answer);
   },

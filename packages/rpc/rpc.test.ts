@@ -280,7 +280,7 @@ test("a method that an earlier release does not have is unavailable", async () =
   });
 });
 
-test("a call that may not be repeated waits for a service that restarts", async () => {
+test("a call that must not be repeated waits for a service that restarts", async () => {
   const start = async (port: number) => {
     const started = createRpcServer({
       name: "workspaces",

@@ -30,8 +30,8 @@ export interface RpcServerOptions<Ctx> {
   /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
   /**
-   * Called when a method refuses a caller that is not a service, before that caller receives the error. The refused
-   * caller is then the current actor. An error of this function replaces the response.
+   * Called when a method refuses a caller that is not a service, before that caller receives the error. During this
+   * call, the refused caller is the current actor. An error of this function replaces the response.
    */
   onRefusal?: (method: DescMethod, error: AppError, refusal: Refusal) => Promise<void>;
   logger: Logger;
@@ -85,14 +85,14 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
     // With TLS, a copied assertion can be used only with the private key of the issuer's certificate.
     if (certificateNames && !certificateNames.includes(issuer)) {
       notAccepted("foreign_certificate");
-      throw unauthenticated(`The certificate of the connection is not one of ${issuer}.`);
+      throw unauthenticated(`The certificate of the connection does not name ${issuer}.`);
     }
     if (!mayCall(method, principal)) {
       notAccepted("caller_not_allowed");
       throw new AppError(
         "forbidden",
         "caller_not_declared",
-        `${principal.type} ${principal.id} may not call ${methodPath(method)}.`,
+        `${principal.type} ${principal.id} is not allowed to call ${methodPath(method)}.`,
       );
     }
     return principal;
@@ -143,8 +143,8 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
               measured(path, async () => {
                 try {
                   const answered = write(await answer(method, implementation, metadata, read));
-                  // Lets an operator match the gateway's log line of a request with the services that the request
-                  // passed through.
+                  // With this line an operator can match the gateway's log line of a request with the services that the
+                  // request passed through.
                   logger.debug({ method: path }, "call");
                   return answered;
                 } catch (error) {

@@ -44,7 +44,7 @@ export const methodPath = (method: DescMethod): string =>
 export const isRead = (method: DescMethod): boolean =>
   method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 
-/** Returns whether a call that had no response may be repeated. */
+/** Returns whether a call that had no response can be repeated safely. */
 export const isIdempotent = (method: DescMethod): boolean =>
   method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
 
@@ -67,7 +67,7 @@ export function mayCall(method: DescMethod, principal: Principal): boolean {
 
 const DEFAULT_MAX_REQUEST_BYTES = 4 * 1024 ** 2;
 
-/** Returns the size of the method's largest request. */
+/** Returns the maximum size of the method's requests, in bytes. */
 export const maxRequestBytes = (method: DescMethod): number =>
   getOption(method, declaredMaxRequestBytes) || DEFAULT_MAX_REQUEST_BYTES;
 

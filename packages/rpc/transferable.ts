@@ -1,4 +1,4 @@
-/** The size above which a message is encoded, in bytes: a smaller one is below the limit of every method. */
+/** The size above which a message is encoded, in bytes: a smaller message is below the limit of every method. */
 const LARGE_BYTES = 128 * 1024;
 /** Upper bound for the bytes of one field's tag, length and fixed-size value. */
 const FIELD_BYTES = 48;
@@ -8,9 +8,9 @@ const MAX_INT32 = 2 ** 31 - 1;
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /**
- * Returns whether encoding and decoding a message would return an equal message of at most 128 KiB. False for values
- * that the encoding changes or refuses, such as unpaired surrogates and numbers that some types of fields exclude, and for bytes, which their
- * owner may overwrite.
+ * Returns true only if encoding and decoding the message would return an equal message, and the encoding has at most
+ * 128 KiB. Returns false for values that the encoding changes or refuses, such as unpaired surrogates and numbers that
+ * some types of fields exclude, and for bytes, because their owner can overwrite them.
  */
 export const isTransferable = (message: object): boolean => restAfter(message, LARGE_BYTES) >= 0;
 

@@ -9,8 +9,8 @@ import { createTokenBuckets } from "./token-buckets.ts";
 /** Runs authentications and limits those that fail. */
 export interface AuthenticationLimit {
   /**
-   * Runs `authenticate` for the request. Throws `rateLimited` if too many tokens from the request's address were not
-   * valid.
+   * Runs `authenticate` for the request. Throws `rateLimited` instead if the credential is not known to be valid and
+   * too many credentials from the client's address were not valid.
    */
   run<Caller>(request: IncomingMessage, authenticate: () => Promise<Caller>): Promise<Caller>;
 }
@@ -57,13 +57,14 @@ export function createAuthenticationLimit({
       const credential = credentialKey(request);
       if (credential === undefined || !isLimited(request)) return authenticate();
       const address = clientNetwork(proxies.clientOf(request));
-      // A client may begin with many concurrent requests. They wait for the first one, so that a valid credential takes
-      // only one token from the bucket of its address, and not one for each request.
+      // A client can begin with many concurrent requests. They wait for the first request, so that a valid credential
+      // takes only one token from the bucket of its address, and not one for each request.
       if (!known.has(credential)) await pending.get(credential);
       const isNew = !known.has(credential);
       const attempt = Promise.withResolvers<void>();
-      // A credential that is not known to be valid takes one token from the bucket of its address before the call. The
-      // token is put back if the credential is valid. This way, concurrent requests cannot exceed the limit.
+      // A credential that is not known to be valid takes one token from the bucket of its address before `authenticate`
+      // is called. The token is put back unless the credential is found to be invalid. This way, concurrent requests
+      // cannot exceed the limit.
       if (isNew) {
         const { allowed, retryAfterSeconds } = failures.take(address);
         if (!allowed) throw tooManyFailures(retryAfterSeconds);

@@ -28,7 +28,7 @@ export interface Edition {
   value(of: keyof typeof editionValues): string;
 }
 
-/** Returns the edition called `name`, with one member for each feature. */
+/** Returns the edition called `name`. */
 export function edition(name: EditionName): Edition {
   return {
     name,

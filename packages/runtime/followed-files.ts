@@ -9,7 +9,7 @@ export type Renewal =
 export interface FollowedFiles {
   /**
    * Reads the files again. Changed files are applied only when two successive checks have read the same contents and
-   * all contents are valid together. Files that are written one after the other are therefore applied together. Returns
+   * all contents are valid together. Files that are written in quick succession are therefore applied together. Returns
    * undefined if no change is applied or rejected.
    */
   check(): Renewal | undefined;
@@ -34,7 +34,7 @@ const isSame = (one: FileContents, other: FileContents): boolean =>
 
 /**
  * Follows files by name. `renew` applies the new contents and returns the result for the changed names. Contents in
- * which `renew` found problems are not passed to it again.
+ * which `renew` found problems are not passed to `renew` again.
  */
 export function followFiles(
   files: readonly { name: string; file: string }[],

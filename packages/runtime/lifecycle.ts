@@ -13,13 +13,15 @@ export interface Stoppable extends AsyncDisposable {
   readonly stopMs?: number;
 }
 
-/** Shorter than the 30 s that orchestrators wait before they send SIGKILL. */
+/**
+ * The default time limit for disposal. It is shorter than the 30 s that orchestrators wait before they send SIGKILL.
+ */
 const STOP_MS = 25_000;
 
 /**
  * Runs a service until SIGTERM or SIGINT, then drains and disposes it and exits with 0. A second signal, or a disposal
- * that takes longer than its time limit, exits with 1 immediately. A `ConfigError` or `StartError` at startup is printed
- * without a stack, and the exit code is 1.
+ * that takes longer than its time limit, exits with 1 immediately. After an error at startup the exit code is 1; a
+ * `ConfigError` or `StartError` is printed without a stack.
  */
 export async function runService(start: () => Promise<Stoppable>): Promise<void> {
   const stopped = nextSignal();

@@ -4,8 +4,8 @@ import type { IncomingMessage } from "node:http";
 const LOWEST_RATE = 16;
 
 /**
- * Calls `late` once if the body of `request` has not arrived in time. The time limit is `timeoutMs` plus one second for
- * each 16,000 bytes received, so that a large body can take longer.
+ * Calls `late` once if the body of `request` has not arrived within its time limit, which is `timeoutMs` plus one
+ * second for each 16,000 bytes received, so that a large body can take longer.
  */
 export function limitReceiving(
   request: IncomingMessage,

@@ -3,8 +3,8 @@ import { StartError } from "./lifecycle.ts";
 import { limitPerTurn } from "./turns.ts";
 
 /**
- * Time for which an idle connection stays open. It is longer than the time for which an ingress keeps idle connections,
- * so that this server never closes a connection that the ingress is about to use.
+ * Time in ms for which an idle connection stays open. It is longer than the 60 s for which an ingress usually keeps
+ * idle connections, so that this server never closes a connection that the ingress is about to use.
  */
 const KEEP_ALIVE_MS = 75_000;
 /** The maximum time between two checks of the headers' deadline, in ms. */
@@ -14,16 +14,16 @@ const CHECK_MS = 10_000;
 const CLOSE_IDLE_MS = 100;
 
 /**
- * The maximum number of requests that begin in one turn of the event loop. A thousand connections can each send a
- * request in the same turn.
+ * The maximum number of requests that begin in one turn of the event loop. Other work can therefore run between them
+ * even if a thousand connections send a request in the same turn.
  */
 const BEGUN_PER_TURN = 32;
 
 /** Time limits of a listener's connections, in ms. */
 export interface ConnectionDeadlines {
   /**
-   * Time limit for receiving the headers of a request. It begins with the request's first byte, or with the opening of
-   * the connection.
+   * Time limit for receiving the headers of a request. It begins with the opening of the connection, and for later
+   * requests of the connection with their first byte.
    */
   headersMs: number;
   /** Time without data after which a connection is closed. */
@@ -46,8 +46,8 @@ export interface HttpPortOptions {
   /** After it is aborted, each connection is closed with its next response. */
   stopping: AbortSignal;
   /**
-   * How long the port stays open after `stopping` is aborted, in ms. Clients receive this time as that for which an idle
-   * connection stays open at least (RFC 2068, section 19.7.1.1, `Keep-Alive: timeout`). A client that complies does not
+   * How long the port stays open after `stopping` is aborted, in ms. Clients receive it as the minimum time for which
+   * an idle connection stays open (RFC 2068, section 19.7.1.1, `Keep-Alive: timeout`). A client that complies does not
    * send a request on a connection that the closing port is about to close.
    */
   drainMs?: number;
@@ -58,7 +58,7 @@ export interface HttpPortOptions {
 
 /**
  * Disposal closes the port, waits for requests in progress, and closes the connections of requests that are not
- * finished in time.
+ * finished within `shutdownMs`.
  */
 export interface HttpPort extends AsyncDisposable {
   readonly port: number;
@@ -88,7 +88,7 @@ export async function openHttpPort(options: HttpPortOptions): Promise<HttpPort> 
   const server = createServer(
     {
       requestTimeout: 0,
-      // Set explicitly, because the default is 0 if `requestTimeout` is 0.
+      // This limit is set explicitly, because the default is 0 if `requestTimeout` is 0.
       headersTimeout: deadlines.headersMs,
       connectionsCheckingInterval: Math.min(deadlines.headersMs / 2, CHECK_MS),
       keepAliveTimeout: keepAliveMs,
@@ -128,9 +128,9 @@ function close(server: Server, shutdownMs: number): Promise<void> {
 }
 
 /**
- * Runs `work` after all data that has arrived so far is read. In a busy process, the next request of a connection can
- * have arrived without being read. Node treats such a connection as idle, and that request would fail if the connection
- * were closed.
+ * Runs `work` after all data that has arrived so far has been read. In a busy process, the next request of a connection
+ * can have arrived without being read. Node treats such a connection as idle, and that request would fail if the
+ * connection were closed.
  */
 function afterReading(work: () => void): void {
   // Node reads from connections between the first callback and the second.

@@ -28,8 +28,8 @@ export function startLoop(options: LoopOptions): AsyncDisposable {
       try {
         more = await withServerSpan(name, undefined, {}, () => work(stop.signal));
       } catch (error) {
-        // Temporary failures are logged at debug level only, because readiness already reports that the database is
-        // unavailable.
+        // Temporary failures are logged at debug level only: usually the database is unavailable, which readiness
+        // already reports.
         const level = isTransient(error) ? "debug" : "error";
         logger[level]({ err: error, work: name }, "background work failed; retry scheduled");
       }

@@ -5,7 +5,10 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 export interface Proxies {
   /** Returns whether a trusted proxy sent the request. */
   sent(request: IncomingMessage): boolean;
-  /** Returns the address of the client: the last address on the request's path that is not a trusted proxy. */
+  /**
+   * Returns the address of the client: the peer of the connection or, while that address belongs to a trusted proxy,
+   * the next entry of X-Forwarded-For, read from its end. An entry that is not an IP address ends the search.
+   */
   clientOf(request: IncomingMessage): string;
   /**
    * Returns whether the address of the client is unknown because a proxy that is not configured sent the request. This

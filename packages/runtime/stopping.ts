@@ -6,8 +6,8 @@ export interface Stopping {
   /** Aborted when the service begins to stop: it is no longer ready, and connections are closed after each response. */
   readonly signal: AbortSignal;
   /**
-   * Begins to stop the service. Resolves after load balancers have had time to notice that and send requests to other
-   * replicas.
+   * Begins to stop the service. Resolves after load balancers have had time to notice this and to send requests to
+   * other replicas.
    */
   drain(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface StoppingOptions {
   logger: Logger;
 }
 
-/** Creates the state of a service that may stop. */
+/** Creates the signal and the drain function of a service. */
 export function createStopping({ service, drainMs, logger }: StoppingOptions): Stopping {
   const stop = new AbortController();
   return {

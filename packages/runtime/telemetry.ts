@@ -37,7 +37,7 @@ export async function startTelemetry({
     await meterProvider.shutdown();
   });
   if (env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) {
-    // Loaded only if needed, because the exporter and its SDK cost startup time that most processes can avoid.
+    // The exporter and its SDK are loaded only if needed, because they cost startup time.
     const [sdk, { OTLPTraceExporter }] = await Promise.all([
       import("@opentelemetry/sdk-trace"),
       import("@opentelemetry/exporter-trace-otlp-http"),

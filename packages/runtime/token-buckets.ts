@@ -19,7 +19,7 @@ export interface TokenBuckets {
   putBack(key: string): void;
 }
 
-/** How many buckets are kept. The bucket that was not used for the longest time is dropped first. */
+/** The maximum number of buckets. The bucket that has not been used for the longest time is dropped first. */
 const MAX_BUCKETS = 100_000;
 
 /** Creates buckets that hold at most `capacity` tokens. Each bucket receives `perSecond` tokens a second. */

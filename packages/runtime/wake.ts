@@ -2,7 +2,8 @@
 export interface Wake {
   wake(): void;
   /**
-   * Resolves after `ms` or when `wake` is called. Resolves immediately if `wake` was called since the previous wait.
+   * Resolves after `ms`, when `wake` is called or when `signal` is aborted. Resolves immediately if `wake` was called
+   * since the previous wait.
    */
   next(ms: number, signal?: AbortSignal): Promise<void>;
 }

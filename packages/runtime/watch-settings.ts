@@ -28,7 +28,7 @@ export function watchSettings(
   const renewals = metrics
     .getMeter("statehouse/runtime")
     .createCounter("statehouse_settings_renewals_total", {
-      description: "Changes of files of settings, by outcome",
+      description: "Changes of settings files, by outcome",
     });
   const report = (found: Renewal) => {
     if ("problems" in found) {

@@ -14,8 +14,8 @@ export interface RetryOptions {
 }
 
 /**
- * Retries `work` until it succeeds. Throws the error of the last attempt. An error that cannot be retried is thrown
- * immediately.
+ * Runs `work` until it succeeds, at most `attempts` times. Throws the error of the last attempt. An error for which
+ * `isRetryable` returns false is thrown immediately.
  */
 export async function withRetry<T>(
   { attempts, isRetryable = () => true, pauseMs = () => 0, signal }: RetryOptions,

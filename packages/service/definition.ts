@@ -81,8 +81,8 @@ export interface ServiceDefinition<
   clients: readonly Client[];
   app(dependencies: AppDependencies<z.output<Schema>, Client, Options>): App;
   /**
-   * Returns a loader that replaces the usual loading of a principal's grants. It is called again for every write. If
-   * omitted, grants are loaded from the access service and cached by the principal's version vector.
+   * Returns a loader that replaces the usual loading of a principal's grants. The loader is called again for every
+   * write. If omitted, grants are loaded from the access service and cached by the principal's version vector.
    */
   grants?(app: App): GrantsLoader;
   bindings(app: App, resources: Resources): ServiceBinding[];

@@ -31,7 +31,8 @@ function observeExpiry(tls: GrpcTls): Disposable {
   const gauge = metrics
     .getMeter("statehouse/service")
     .createObservableGauge("statehouse_certificate_expiry_timestamp_seconds", {
-      description: "When the first certificate of the files of gRPC expires, in seconds since 1970",
+      description:
+        "Expiry of the service's certificate, and the earliest expiry of the authorities' certificates, in seconds since 1970",
     });
   const observe = (result: ObservableResult) => {
     for (const [certificate, time] of Object.entries(tls.expiries())) {

@@ -4,7 +4,7 @@ import type { Check, Logger, OpsServer } from "@statehouse/runtime";
 /** Handles requests that a service serves in addition to gRPC, either on a separate port or mounted by standalone. */
 export interface Listener<Handler> {
   handler: Handler;
-  /** Opens the port. Throws `StartError` if it is in use. */
+  /** Opens the port. Throws `StartError` if the port cannot be opened. */
   listen(options: PortOptions): Promise<{ readonly port: number } & AsyncDisposable>;
 }
 

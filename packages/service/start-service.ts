@@ -31,7 +31,9 @@ import { localTransport, natsTransport } from "./transport.ts";
 
 /** Dependencies that standalone provides instead of the configuration. */
 export interface Dependencies<Client extends Clients> {
-  /** Opens no ports: standalone calls `rpc.inProcess()` and serves `handlers` and `checks` itself. */
+  /**
+   * If true, the service opens no ports: standalone calls `rpc.inProcess()` and serves `handlers` and `checks` itself.
+   */
   embedded?: boolean;
   channels?: Record<Client, Channel>;
   /** Set if there is no NATS server. The local bus then delivers events inside the process. */

@@ -55,10 +55,10 @@ export function localTransport(
   return {
     consume: (consumer) => void stack.use(bus.subscribe(consumer, events.logger)),
     ready: async () => {
-      throw new Error("no NATS server runs; events wait in the outbox");
+      throw new Error("no NATS server runs; events for subscribers wait in the outbox");
     },
     stream: async () => {
-      throw unavailable("stream", "No NATS server runs, so that there is no stream of events.");
+      throw unavailable("stream", "No NATS server runs, so there is no stream of events.");
     },
   };
 }

@@ -45,7 +45,7 @@ function npm(
     child.once("error", (error) => resolve({ exitCode: null, tail: String(error) }));
     child.once("exit", async (exitCode) => {
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(signal, forward);
-      // A process that the run left behind may keep its output open.
+      // A process that the run left behind can keep the output of npm open.
       await Promise.race([once(child, "close"), setTimeout(5000, undefined, { ref: false })]);
       resolve({ exitCode, tail });
     });

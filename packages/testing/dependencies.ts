@@ -55,7 +55,7 @@ export function sharedDependencies(): SharedDependencies {
 
 /**
  * Returns the shared NATS, for test files that need one; these files are skipped if nats-server is missing. Services
- * that only need an address use that of `sharedDependencies`.
+ * that only need an address use the address in `sharedDependencies`.
  */
 export function sharedNats(): SharedDependencies["nats"] {
   const { nats, missing } = sharedDependencies();

@@ -33,12 +33,12 @@ export interface FaultProxy extends AsyncDisposable {
   freeze(): void;
   /** Stops forwarding on existing connections without closing them. New connections work. */
   blackhole(): void;
-  /** Delays every chunk to the server, in ms. */
+  /** Delays every chunk to the server by `ms` milliseconds. */
   delay(ms: number): void;
   /** Ends all connections and refuses new ones until `heal` is called. */
   partition(): void;
   heal(): void;
-  /** Forwards the held data and holds nothing more. */
+  /** Forwards the held data, and ends every hold, freeze, blackhole and delay. */
   release(): void;
 }
 
@@ -57,8 +57,8 @@ interface Connection {
 }
 
 /**
- * The certificates for mutual TLS on both sides of a proxy, with which the proxy can read the transferred data. It
- * presents the certificate of the server to clients, and that of the client to the server.
+ * The certificates for mutual TLS on both sides of a proxy, with which the proxy can read the transferred data. The
+ * proxy presents the server's certificate to clients, and the client's certificate to the server.
  */
 export interface ProxyTls {
   /** The name of the server in its certificate. */
@@ -156,7 +156,7 @@ export async function startFaultProxy(port: number, tls?: ProxyTls): Promise<Fau
     };
     for (const socket of [client, connection.server]) socket.on("error", end).on("close", end);
   });
-  // A client whose handshake fails, such as one that is killed meanwhile, is not forwarded.
+  // A connection whose handshake fails, for example because its client was killed, is not forwarded.
   server.on("tlsClientError", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

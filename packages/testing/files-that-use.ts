@@ -16,7 +16,7 @@ export function filesThatUse(
   const uses = (file: string): boolean => {
     const answer = known.get(file);
     if (answer !== undefined) return answer;
-    // Set before the imports are followed, because type imports of files form cycles.
+    // The result is set before the imports are followed, because type imports of files form cycles.
     known.set(file, false);
     const source = readFileSync(file, "utf8");
     const result =

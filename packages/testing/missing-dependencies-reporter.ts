@@ -17,7 +17,7 @@ export default class MissingDependenciesReporter implements Reporter {
         .filter(outermostSkipped)
         .map((suite) => `  ${module.relativeModuleId}: ${suite.fullName}${reason(suite)}`),
     );
-    // A run of unit tests only does not need nats-server.
+    // A run of only unit tests does not need nats-server.
     if (modules.some(({ project }) => project.name !== "unit"))
       skipped.push(...this.#files.map((file) => `  ${file} (needs nats-server)`));
     if (skipped.length > 0) process.stdout.write(`\nSkipped suites:\n${skipped.join("\n")}\n`);

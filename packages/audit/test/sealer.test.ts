@@ -229,7 +229,7 @@ test("a chain that was recomputed with the service's own key is found by the hea
   await seal();
   expect((await verify()).findings).toEqual([]);
   expect((await verify({ heads })).findings).toEqual([
-    "Batch 1 of org-1 differs from the head that was kept outside: the chain was recomputed.",
+    "Batch 1 of org-1 differs from its head that was kept outside the database: the chain was recomputed.",
     "Batch 2 of org-1 was sealed, but is missing.",
     "Batch 3 of org-1 was sealed, but is missing.",
   ]);
@@ -241,7 +241,7 @@ test("rows of deleted batches are found", async () => {
   const [{ id } = { id: "" }] = await fresh.query<{ id: string }>(
     "select id from audit_records where batch = 3",
   );
-  const orphan = `Record ${id} names batch 3 of org-1, which does not exist.`;
+  const orphan = `Record ${id} names batch 3 of org-1, but that batch does not exist.`;
   expect((await verify()).findings).toEqual([orphan]);
   await fresh.query("delete from audit_records where batch = 3");
   expect((await verify()).findings).toEqual([]);

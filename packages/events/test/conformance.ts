@@ -29,7 +29,7 @@ import {
 } from "../subscribe.ts";
 
 interface Scenario {
-  /** Set to "replay" to call the handlers with the dead letters. Default: receives events. */
+  /** Set to "replay" to call the handlers with the dead letters. Default: events are received. */
   mode?: "replay";
   url: string;
   login?: NatsLogin;
@@ -45,7 +45,7 @@ interface Scenario {
   maxFailures?: number;
   /** The folder of dead letters. */
   deadLetters?: string;
-  /** For each event id, how often the handler of the event fails. */
+  /** For each event id, how many times the handler of the event fails. */
   fail?: Readonly<Record<string, number>>;
   /** The ids of events whose handlers fail with a transient error. */
   transient?: readonly string[];

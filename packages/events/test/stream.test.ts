@@ -23,7 +23,7 @@ test("the stream in a cluster has the configured number of replicas, which never
       interval: 200,
     });
     const { streams } = await jetstreamManager(await nats.connection());
-    // Retried, because the stream does not respond while the cluster elects a leader.
+    // This is retried, because the stream does not respond while the cluster elects a leader.
     return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas);
   };
   expect(await copiesAfter(1)).toBe(1);

@@ -12,7 +12,7 @@ test("a separate NATS restarts on the same port", async () => {
 });
 
 needs("minio")("a fresh bucket", () => {
-  test("a temporary folder is removed with its contents", async () => {
+  test("contains the objects that a test puts into it", async () => {
     const bucket = await freshBucket();
     const client = minioClient(bucket);
     await client.putObject(bucket.bucket, "a/b", Buffer.from("tea"));
