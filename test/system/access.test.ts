@@ -128,9 +128,9 @@ test("includes and lists contain nothing of a foreign organization", async () =>
 });
 
 describe("a reader", () => {
-  /** Returns whether every user may perform the action, because it concerns only the user. */
+  /** Returns whether every user may call the route, because it concerns only the user. */
   const own = (route: Route) => /authentication-tokens|account/.test(route.path);
-  /** Returns whether only administrators may perform the action. */
+  /** Returns whether only administrators may call the route. */
   const administrative = (route: Route) => route.path.startsWith("/api/v2/admin/");
   /** Objects of the organization itself, which every member may read. */
   const shared = [
@@ -145,8 +145,8 @@ describe("a reader", () => {
     "id",
   ];
   /**
-   * Returns whether the route concerns one of these: grants of a team to which the reader does not belong, tokens, or
-   * the owners' rules for tokens.
+   * Returns whether the route concerns one of these: grants of a team to which the reader does not belong, tokens, the
+   * owners' rules for tokens, the acceptance of an invitation, or effective permissions.
    */
   const confidential = (route: Route) =>
     /authentication-token$|token-ttl-policies$|team-(projects|workspaces)\/|actions\/accept|effective-permissions$/.test(

@@ -8,15 +8,18 @@ import { type Fixture, newProject, newWorkspace, recordedApi } from "./fixture.t
 export interface Actor extends Pick<Fixture, "organization" | "owner" | "stack"> {
   api: Api;
   /**
-   * A project on which the actor has its role. The functions below create more projects and workspaces on which it has
-   * its role.
+   * A project on which the actor has its role. The functions below create more projects and workspaces on which the
+   * actor has its role.
    */
   projectId: string;
   project(): Promise<string>;
   workspace(projectId?: string): Promise<string>;
 }
 
-/** Creates an actor in the fixture's organization. `give` grants its role on each object that is created for it. */
+/**
+ * Creates an actor in the fixture's organization. `give` grants the actor's role on each object that is created for the
+ * actor.
+ */
 async function actorWith(
   fixture: Fixture,
   api: Api,

@@ -156,7 +156,7 @@ test("administrators list the workspaces of all organizations by name, by the st
   const { owner, stranger, stack } = fixture();
   const administrator = await newUser(stack, { administrator: true });
   const organization = await newOrganization(owner.api);
-  // Part of the names of this test's workspaces. The lists are filtered by it, because other tests share the
+  // The names of this test's workspaces contain this text. The lists are filtered by it, because other tests share the
   // installation.
   const part = unusedName("listed");
   const ids: string[] = [];

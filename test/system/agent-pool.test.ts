@@ -166,7 +166,7 @@ test("members see the readable workspaces and projects of a pool", async () => {
   });
 
   // An update of a relationship replaces all its members. A user who manages pools therefore sees all members, even
-  // workspaces and projects that the user may not read, but may only add members that the user may read.
+  // workspaces and projects that this user cannot read, but can add only members that this user can read.
   const { member: manager } = await newTeam(fixture(), ["manage-agent-pools"]);
   expect(await named(manager.api)).toEqual(await named(owner.api));
   const relate = (...ids: string[]) =>
@@ -197,7 +197,7 @@ test("pools can be filtered by the name of a readable workspace that may use the
   expect(await usable(owner.api, hidden)).toBe(true);
   expect(await usable(reader.api, shown)).toBe(true);
   expect(await usable(reader.api, hidden)).toBe(false);
-  // The same rule applies to projects.
+  // Likewise, the name of a project finds pools only if the caller may read the project.
   for (const filter of ["filter[allowed_projects][name]", "filter[allowed-projects][name]"]) {
     const found = async (api: Api, name: string) =>
       (await api.get(`${pools()}?${filter}=${name}`)).body.data.length > 0;

@@ -115,8 +115,8 @@ const signed = async (
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /**
- * Makes the assertions that are sent instead of a valid one. Each entry makes an assertion that is invalid for another
- * reason.
+ * Makes the assertions that are sent instead of a valid one. Each entry makes an assertion that is invalid for a
+ * different reason.
  */
 const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>> = {
   missing: async () => undefined,
@@ -168,7 +168,7 @@ describe("a call without the gateway", () => {
       const codes = await Promise.all(
         services.map(async (service) => (await call(service, pathOf(method), undefined)).code),
       );
-      // Every service with a database serves the methods of its audit trail.
+      // Several services can serve a method: each service with a database serves the methods of its audit trail.
       const answers = new Set(codes.filter((code) => code !== status.UNIMPLEMENTED));
       expect([...answers], pathOf(method)).toEqual([status.UNAUTHENTICATED]);
     }

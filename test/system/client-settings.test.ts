@@ -5,7 +5,7 @@ import { newOrganization, unusedName } from "../stack/organization.ts";
 import { md5Of, processedVersion, stateFile, writeState } from "../stack/state.ts";
 import { newProject, newTeam, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-// Changes settings of projects, workspaces and teams with exactly the requests that public clients send.
+// These tests change settings of projects, workspaces and teams with exactly the requests that public clients send.
 
 const fixture = useFixture();
 const update = (id: string, attributes: Record<string, unknown>) =>

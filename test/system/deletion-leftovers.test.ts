@@ -99,7 +99,7 @@ const onOrganizations = [
   ),
 ];
 
-/** Writes a state without managed resources and unlocks the workspace. */
+/** Unlocks the workspace by force, and writes a state without managed resources. */
 async function empty({ owner, workspaceId }: FullOrganization): Promise<void> {
   const path = `/workspaces/${workspaceId}`;
   await expectStatus(200, owner.api.post(`${path}/actions/force-unlock`));

@@ -57,7 +57,9 @@ const retentionPolicy = document("data-retention-policy-delete-olders", {
   "delete-older-than-n-days": 30,
 });
 
-/** Tests for each feature whether it is visible through HTTP. A new feature needs an entry. */
+/**
+ * For each feature, a function that returns whether the feature is visible through HTTP. A new feature needs an entry.
+ */
 const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
   async "header.snapshot-interval"(fixture) {
     const { id } = await newLockedWorkspace(fixture);
@@ -191,7 +193,7 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
   },
 };
 
-/** Reads the texts that differ between the editions. */
+/** For each text that differs between the editions, a function that reads it. */
 const values: Record<keyof typeof editionValues, (fixture: Fixture) => Promise<string | null>> = {
   "app-name": async ({ nobody }) => (await nobody.get("/ping")).headers.get("tfp-appname"),
 };

@@ -6,7 +6,7 @@ import { processedVersion, stateFile, writeState } from "../stack/state.ts";
 import { type ApiUser, newUser, newWorkspace, useFixture } from "./fixture.ts";
 import { createObjects, type ObjectIds, pathWith, queryFor } from "./object-ids.ts";
 
-// Every change that a GET response shows changes its entity tag.
+// Every change that is visible in a GET response must change the entity tag of the response.
 
 const fixture = useFixture();
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await administrator.api.post(`/admin/general-settings/${policy}`, days(30));
 });
 
-/** Uploads the JSON form of a state, so that the document of its version has no upload URL any more. */
+/** Uploads the JSON form of a state, so that the document of its version no longer has an upload URL. */
 async function uploadJson(stateVersionId: string): Promise<void> {
   const { api } = fixture().owner;
   const before = await api.get(`/state-versions/${stateVersionId}`);

@@ -55,7 +55,7 @@ test("an update of a workspace names the attributes that it changed, and no othe
     await patch();
     const after = await show();
     await patch();
-    // A change of one attribute may also change others.
+    // A change of one attribute may also change other attributes.
     const different = Object.keys(workspaceNoun.attributes).filter(
       (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
     );

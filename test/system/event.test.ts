@@ -134,7 +134,7 @@ test("events of a workspace's retention policy have the organization of the work
   for (const event of events) expect(event.organizationId).toBe(inside);
 });
 
-/** Creates an organization with one object of every kind, and deletes it. */
+/** Creates an organization with one object of every kind, and deletes the organization. */
 async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> {
   const path = `/organizations/${await newOrganization(api)}`;
   await api.patch(path, document("organizations", { email: "new@example.com" }));
@@ -175,7 +175,10 @@ async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> 
   expect((await api.delete(path)).status).toBe(204);
 }
 
-/** Creates and revokes a run's token, and reports the run as applied; then makes a destroy run due. */
+/**
+ * Creates and revokes a run's token, and reports the run as applied. Then sets an auto-destroy time in the past, so
+ * that a destroy run is due.
+ */
 async function runThrough(): Promise<void> {
   const { stack, owner } = fixture();
   const { id: workspaceId } = await newWorkspace(fixture());

@@ -52,7 +52,7 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
     newUser(stack),
     newUser(stack),
   ]);
-  // The requests are repeated, because services that were started one after the other may still be connecting.
+  // The requests are repeated, because services that have just started may still be connecting.
   const [organization, foreign] = await Promise.all([
     waitFor(() => newOrganization(owner.api)),
     waitFor(() => newOrganization(stranger.api)),
@@ -89,8 +89,8 @@ const extended = () =>
   });
 /**
  * The test function with the stacks of a worker, keyed by their options. Files with equal options share one stack, which
- * starts at its first use. Created when this file is imported, because Vitest accepts it at the top level only, and
- * `useFixture` can be called in a `describe`. Commands import this file without Vitest.
+ * starts at its first use. The function is created when this file is imported, because Vitest accepts its creation only
+ * at the top level, and `useFixture` can be called in a `describe`. Commands import this file without Vitest.
  */
 const worker = process.env.VITEST ? extended() : undefined;
 
@@ -129,11 +129,11 @@ export function useStack<Running extends Stack>(
 }
 
 function started<Running extends Stack>(fixture: Fixture<Running> | undefined): Fixture<Running> {
-  if (!fixture) throw new Error("the fixture is started with the tests of the file");
+  if (!fixture) throw new Error("the fixture is available only while the tests of the file run");
   return fixture;
 }
 
-/** Creates a separate project. */
+/** Creates a project; returns its id and name. */
 export async function newProject({
   organization,
   owner,
@@ -159,7 +159,7 @@ export async function newTeam(
   return { id, member };
 }
 
-/** Creates a separate workspace, by default in the default project; returns the `data` of its document. */
+/** Creates a workspace, by default in the default project; returns the `data` of its document. */
 export const newWorkspace = (
   { organization, owner }: Pick<Fixture, "organization" | "owner">,
   attributes: Record<string, unknown> = {},
@@ -192,7 +192,8 @@ export function errorDetails({ status, body, headers }: Answer): string[] {
     throw new Error(`not JSON:API: ${headers.get("content-type")}`);
   }
   return body.errors.map((error: Record<string, unknown>) => {
-    if (error.status !== String(status)) throw new Error(`status ${error.status} in a ${status}`);
+    if (error.status !== String(status))
+      throw new Error(`status ${error.status} in a response ${status}`);
     if (typeof error.title !== "string" || typeof error.detail !== "string") {
       throw new Error(`an error without a text: ${JSON.stringify(error)}`);
     }

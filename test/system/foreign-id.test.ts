@@ -25,8 +25,8 @@ beforeAll(async () => {
     const { body } = await owner.api.get(`/workspaces/${ours.workspaceId}`);
     return body.data.relationships["current-run"].data?.id === ours.runId;
   });
-  // The owner of the foreign workspace locks it, because the run that a state names is checked only if the caller holds
-  // the lock.
+  // The caller locks its own workspace, because the run that a state names is checked only if the caller holds the
+  // lock.
   await stranger.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
 });
 
@@ -45,7 +45,7 @@ const secrets = () =>
 
 const compare = (probe: Probe): Promise<void> => expectAlike(probe, secrets());
 
-/** Makes the calls one after the other. No call may depend on the order. */
+/** Makes the calls one after the other. Their order must not matter. */
 async function compareAll(probes: readonly Probe[]): Promise<void> {
   expect(probes.length).toBeGreaterThan(0);
   for (const probe of probes) await compare(probe);

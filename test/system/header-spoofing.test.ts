@@ -7,7 +7,7 @@ import { announcement, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace } from "./fixture.ts";
 import { bearer, useStranger } from "./stranger.ts";
 
-// A caller can send any header. No header may allow more than the caller's token does.
+// A caller can send any header. A header must not allow more than the caller's token does.
 
 const { fixture, mine, foreign, ask, asStranger } = useStranger();
 

@@ -9,20 +9,23 @@ import { type ApiUser, newTeam, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
 import { expectAlike, kinds, parameters } from "./probe.ts";
 
-// Within one organization, the response for an object that a user's teams may not read must equal that for an unknown
+// Within one organization, the response for an object that a user's teams cannot read must equal that for an unknown
 // object.
 
 const fixture = useFixture();
 
-/** Objects in a project that both users below cannot access. */
+/** Objects in a project that no user below can read. */
 let hidden: ObjectIds;
-/** Objects in a project that both users may read. */
+/** Objects in a project that both users below may read. */
 let open: ObjectIds;
 /** A user who administers the open project, agent pools and teams. */
 let insider: ApiUser;
 /** A user who may read the open project and its workspaces, but not their state. */
 let watcher: ApiUser;
-/** Tokens of the organization and of a team that both users may read. */
+/**
+ * The ids of a token of the organization and of a token of a team. Both users may read the team, but `watcher` cannot
+ * read the tokens.
+ */
 let tokenIds: string[];
 
 async function newMember(access: string, organizationAccess?: readonly string[]): Promise<ApiUser> {

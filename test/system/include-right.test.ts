@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { id: teamId, member } = await newTeam(fixture());
   guest = member;
   await owner.api.post("/team-workspaces", workspaceAccess(teamId, objects.workspaceId));
-  // A user who was invited but has not accepted; included resources must not reveal this user.
+  // Invites a user who does not accept. Included resources must not reveal this user.
   await owner.api.post(
     `/organizations/${organization}/organization-memberships`,
     document(

@@ -12,13 +12,13 @@ import {
 } from "../stack/state.ts";
 import { newLockedWorkspace, useStack } from "./fixture.ts";
 
-/** Separate processes, because gRPC limits messages to 16 MiB. */
+/** The services are separate processes, because gRPC between them limits messages to 16 MiB. */
 const fixture = useStack(() => startProcesses({ blobs: "directory" }));
 
 const RESOURCES = 20_000;
 const large = "ö".repeat(9 * 1024 ** 2);
 
-/** Returns the same state with names of a thousand characters. */
+/** Returns the state with resource names of a thousand characters. */
 function withLongNames(state: StateFile): StateFile {
   const content = JSON.parse(state.bytes.toString());
   for (const resource of content.resources) resource.name = resource.name.padEnd(1000, "x");

@@ -90,7 +90,10 @@ export async function createObjects(
   };
 }
 
-/** Returns for each route a body that is valid for a permitted caller, so that a 422 does not hide a 404. */
+/**
+ * For each route, a function that returns a body that is valid for a permitted caller, so that a 422 does not hide a
+ * 404.
+ */
 const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "/api/v2/organization-memberships/:membershipId/actions/accept": () => ({}),
   "/api/v2/team-projects": ({ teamId, projectId }) => projectAccess(teamId, projectId),

@@ -25,7 +25,7 @@ async function pending() {
   return { workspaceId, versionId, state, raw, json, status };
 }
 
-/** Returns a token in the form of the state service's tokens, signed with these keys. */
+/** Returns an upload URL whose token has the form of the state service's tokens and is signed with these keys. */
 function signedBy(keys: string, claims: Partial<UploadClaims>) {
   const signing = createUploadTokens(keys);
   const expiresAt = new Date(Date.now() + 60_000);

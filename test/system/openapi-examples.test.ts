@@ -66,7 +66,7 @@ test("the examples of the OpenAPI document are requests and resources of this te
     if (!route.body && route.method === "DELETE") continue;
     const name = `${route.method} ${route.path}`;
     const body = route.body ? (bodies[name]?.(objects) ?? bodyFor(route, objects)) : undefined;
-    // Other lists contain only objects of this test.
+    // All other lists contain only objects of this test.
     const query = route.path === "/api/v2/admin/workspaces" ? `?q=${objects.name}` : "";
     const path = pathWith(route, objects).replace(/^\/api\/v2/, "") + query;
     const answer = await owner.api.send(route.method, path, body);
@@ -92,9 +92,9 @@ test("the examples of the OpenAPI document are requests and resources of this te
 });
 
 /**
- * Returns the position of a call: reads come before changes, and actions come after them, except the action that locks.
- * Calls that suspend or change the administrator who makes the calls come last, because no call is permitted after
- * them.
+ * Returns the position of a call: first the reads, then the action that locks, then the changes that are not actions,
+ * and then the other actions. Calls that suspend or change the administrator who makes the calls come last, because no
+ * call is permitted after them.
  */
 function place({ method, path }: Route): number {
   if (method !== "GET" && path.includes("/admin/users/")) return methods.length + 1;

@@ -56,7 +56,7 @@ test("the included user of an invitation has its address and no username until a
   expect(read.body.included).toMatchObject([{ id: guest.id, attributes: { email, username: "" } }]);
   const found = await owner.api.get(`${path()}?filter[email]=${email}&include=user`);
   expect(found.body.included).toEqual(read.body.included);
-  // To members who may not read addresses, the document shows neither the address nor the username.
+  // To members who are not allowed to read addresses, the document shows neither the address nor the username.
   const seen = await reader.api.get(`${one}?include=user`);
   expect(seen.body.included).toMatchObject([{ attributes: { email: null, username: "" } }]);
 

@@ -5,11 +5,11 @@ import { unusedName } from "../stack/organization.ts";
 import type { RawAnswer } from "../stack/raw-http.ts";
 import { useStranger } from "./stranger.ts";
 
-// A caller can send any path. No spelling of a path may allow more than the caller's token does.
+// A caller can send any path. A spelling of a path must not allow more than the caller's token does.
 
 const { fixture, mine, foreign, asStranger } = useStranger();
 
-/** Returns the response without transfer headers and without the texts that were sent. */
+/** Returns the status and the body of a response, without the texts that were sent. */
 const plain = ({ status, body }: RawAnswer, ...sent: readonly string[]) => {
   let text = body;
   for (const value of sent) text = text.replaceAll(value, "<sent>");
@@ -80,7 +80,7 @@ describe("a path with", () => {
           ];
           expect(plain(one, known, foreign().id), known).toBe(plain(other, unknown, absentId));
           expect([200, 400, 404, 405, 422], known).toContain(one.status);
-          // A path that still names the outsider's own objects may return these objects, but nothing from other
+          // A path that still names the caller's own objects may return these objects, but nothing of other
           // organizations.
           expect(one.body, known).not.toContain(foreign().attributes.name);
           expect(one.headers.toLowerCase()).not.toContain("x-injected");

@@ -8,7 +8,7 @@ import { projectAccess } from "../stack/team-access.ts";
 import type { Actor } from "./actors.ts";
 import { newUser } from "./fixture.ts";
 
-/** Tries the action of a flag on a new object on which the actor has its role. */
+/** Tries the action of a flag on an object on which the actor has its role. */
 export type Attempt = (actor: Actor, target: string) => Promise<Answer>;
 
 /**

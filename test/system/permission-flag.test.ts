@@ -4,8 +4,8 @@ import { teamRole, teamRoles } from "../stack/roles.ts";
 import { newActor } from "./actors.ts";
 import { useFixture } from "./fixture.ts";
 
-// Tests the effect of each permission of a custom grant on a workspace's document. Permissions for runs, variables and
-// run tasks have no other effect in Statehouse; runners and consoles use these flags.
+// These tests check the effect of each permission of a custom grant on a workspace's document. Permissions for runs,
+// variables and run tasks have no other effect in Statehouse; runners and consoles use these flags.
 
 const fixture = useFixture();
 

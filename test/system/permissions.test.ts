@@ -19,7 +19,7 @@ import {
 
 const fixture = useFixture();
 
-/** Returns the flags of a document as the actor reads it; undefined if the actor may not read it. */
+/** Returns the flags of a document as the actor reads it; undefined if the actor is not allowed to read it. */
 async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boolean> | undefined> {
   const { status, body } = await api.get(path);
   if (status === 404) return undefined;
@@ -115,8 +115,8 @@ describe.each(everybody)("%s", (_, newActor) => {
     const { "can-destroy": destroy, ...others } = onOrganization;
     const { said, done } = await compare(actor, others, { target: () => actor.workspace(), path });
     expect(done).toEqual(said);
-    // Deletion is tried here only for callers that may not delete the organization, because later tests need it.
-    // Callers that may are tested with another organization.
+    // Deletion is tried here only for callers that are not allowed to delete the organization, because later tests need
+    // the organization. The other callers are tested with another organization.
     const flags = await flagsOf(actor, path());
     if (!flags?.["can-destroy"]) expect((await destroy?.(actor, ""))?.status).toBe(404);
   });

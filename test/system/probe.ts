@@ -130,7 +130,7 @@ export async function expectAlike(
   expect(leaked, `${what}: in the answer`).toEqual([]);
 }
 
-/** Returns a body that violates every validation rule, to detect a rule that is checked before the permission. */
+/** Returns a body that violates many validation rules, to detect a rule that is checked before the permission. */
 export function unacceptable(body: unknown): unknown {
   if (typeof body !== "object" || body === null || !("data" in body)) return body;
   const { data } = body;

@@ -67,7 +67,7 @@ describe("the approved consumers of a workspace", () => {
     expect(await consumers(producer.id)).toEqual(namesIn(other));
     expect((await owner.api.delete(`/workspaces/${other.id}`)).status).toBe(204);
     expect(await consumers(producer.id)).toEqual([]);
-    // The deleted workspace is no longer in the set. Removing it again must not fail.
+    // The deleted workspace is no longer in the set, but a request to remove it must not fail.
     expect((await owner.api.delete(pathOf(producer.id), items(other))).status).toBe(204);
   });
 

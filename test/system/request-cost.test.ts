@@ -88,7 +88,7 @@ describe("the cost of a request", () => {
   });
 
   let versionsPath: string;
-  /** Counts the writes of successive states of a new workspace, which is locked once. */
+  /** Measures the cost of writing a state to a new workspace, which is locked once. Each sample writes a new state. */
   const stateWrite = async (write: (state: StateFile) => Promise<unknown>) => {
     const id = await newWorkspaces(1);
     versionsPath = `/workspaces/${id}/state-versions`;
@@ -132,9 +132,9 @@ describe("the cost of a request", () => {
     });
   });
 
-  // Workspaces reads the lock. State uses two round trips: the first begins the transaction and reads the rows that the
-  // write depends on; the second writes all changes, reads the document, and commits. The request waits for the disk
-  // twice: for the bytes, and then for the commit.
+  // The workspaces service reads the lock. The state service uses two round trips: the first begins the transaction and
+  // reads the rows that the write depends on; the second writes all changes, reads the document, and commits. The
+  // request waits for the disk twice: for the bytes, and then for the commit.
   test("writing inline state has a fixed cost", async () => {
     const cost = await stateWrite((state) =>
       expectStatus(201, caller.post(versionsPath, inlineState(state))),
@@ -149,8 +149,8 @@ describe("the cost of a request", () => {
     });
   });
 
-  // The creation and the upload each run as many statements in state as an inline write. Access also checks the
-  // creator's token after the bytes are received.
+  // The creation and the upload each run as many statements in the state service as an inline write. The access service
+  // also checks the creator's token after the bytes are received.
   test("writing state by its upload URL has a fixed cost", async () => {
     const cost = await stateWrite(async (state) => {
       const { body } = await expectStatus(201, caller.post(versionsPath, announcement(state)));

@@ -208,7 +208,7 @@ describe("a workspace with runs of a runner", () => {
     expect(kinds(body)).toHaveLength(12);
     const plain = await costOf(() => owner.api.get(list));
     const included = await costOf(() => owner.api.get(`${list}&include=${names}`));
-    // One call and one statement for each of these: runs, their configuration versions, and the workspaces' current
+    // Each of these needs one call and one statement: runs, their configuration versions, and the workspaces' current
     // configuration versions.
     expect(included.calls - plain.calls).toBe(3);
     expect(included.statements - plain.statements).toBe(3);

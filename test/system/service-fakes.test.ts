@@ -186,7 +186,7 @@ test.each<[string, (side: Side) => Promise<unknown>]>([
 
 /**
  * Returns the response or the error of a call. Ids are replaced with names, and values that each installation chooses
- * are removed.
+ * with the names of their fields.
  */
 async function outcome(side: Side | undefined, call: (side: Side) => Promise<unknown>) {
   if (!side) throw new Error("the sides are not started");

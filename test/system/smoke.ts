@@ -7,8 +7,8 @@ import { type Fixture, newWorkspace } from "./fixture.ts";
 export const smokeMarkers = { state: "smoke-marker-in-state", output: "smoke-sensitive-output" };
 
 /**
- * Runs the life of one workspace and returns the created objects. `headers` are sent with the create request of its
- * state.
+ * Takes one workspace from its creation to its deletion; returns the created objects. `headers` are sent with the
+ * request that creates the state version and with the first upload.
  */
 export async function smoke(
   fixture: Fixture,

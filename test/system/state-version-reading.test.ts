@@ -89,7 +89,7 @@ describe("a caller with read access to outputs only", () => {
 });
 
 describe("the extraction", () => {
-  /** Uploads these bytes; returns the document of the version after its extraction. */
+  /** Creates a version with these bytes; returns its attributes and its outputs after its extraction. */
   async function read(text: string) {
     const { owner } = fixture();
     const bytes = Buffer.from(text);

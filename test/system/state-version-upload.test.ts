@@ -232,7 +232,7 @@ function uploads(blobs: BlobKind): void {
     ]);
     const muchTooLarge = stateFile({ marker: "x".repeat(1_000_000) });
     expect((await owner.api.post(path, inlineState(muchTooLarge))).status).toBe(413);
-    // The state is small enough but the complete request is too large, so no version is created.
+    // The state is small enough but its JSON form is too large, so no version is created.
     const tooLargeJson = Buffer.alloc(MAX_STATE_BYTES + 1, "x").toString("base64");
     const half = await owner.api.post(
       path,

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { errorDetails, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
-// For any value that a client sends, the response names the problem and is not a 5xx.
+// For any value that a client sends, the response is not a 5xx, and a refusal names the problem.
 
 const fixture = useFixture();
 /**
@@ -64,7 +64,8 @@ test("no value of an attribute, a relationship or another member of a document r
       if (isDocument(example) && section !== "all") {
         const data = { ...example.data };
         const names = [...(shown.get(route.path) ?? []), "id", "value", "key"].filter(
-          // Names are not changed, because the next run could not find the object by its old name.
+          // A name that the path contains is not changed, because later iterations would not find the object by its old
+          // name.
           (name) => name !== "name" || !/:(organizationName|name)$/.test(route.path),
         );
         const name = names[at % names.length] ?? "";

@@ -25,9 +25,9 @@ export function useStranger() {
     fixture,
     /** A workspace of this user. */
     mine: () => own,
-    /** A workspace that this user may not see. */
+    /** A workspace that this user is not allowed to read. */
     foreign: () => foreign,
-    /** Sends a request with exactly these headers. */
+    /** Sends a request with these headers, without adding a token. */
     ask,
     asStranger: (firstLine: string, headers: readonly string[] = []) =>
       ask(firstLine, [bearer(fixture().stranger.token), ...headers]),

@@ -153,7 +153,8 @@ test("effective bindings omit flat tags that came through tag-names or the tags 
   expect(await effective()).toEqual(["bound=", "team=core"]);
   expect(await own(id)).toEqual(["added=", "bound=", "made-with=", "team=core"]);
 
-  // A flat tag becomes a binding when it is set as a binding. A binding stays a binding when it is added as a flat tag.
+  // A tag that was added as a flat tag becomes an effective binding when it is set as a binding. A tag that was set as
+  // a binding stays effective when it is added as a flat tag.
   await patch(id, binding("added"));
   await owner.api.post(`/workspaces/${id}/relationships/tags`, { data: [tag("bound")] });
   expect(await effective()).toEqual(["added=", "bound=", "team=core"]);

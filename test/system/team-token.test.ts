@@ -273,7 +273,7 @@ test("a token of the owners team acts as an owner", async () => {
 });
 
 describe("the tokens of an organization's teams", () => {
-  /** Creates teams with one token each in an organization of their own. */
+  /** Creates teams with one token each in a new organization. */
   async function newTokens(expiries: readonly string[]) {
     const { owner } = fixture();
     const organization = await newOrganization(owner.api);

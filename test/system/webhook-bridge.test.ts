@@ -96,7 +96,7 @@ needs("nats-server")("the example of a webhook bridge", () => {
       },
     });
 
-    // The webhook fails more often than MAX_FAILURES. While it is unavailable, events do not become dead letters.
+    // The webhook fails more than MAX_FAILURES times. While it is unavailable, events do not become dead letters.
     statusOf = () => 503;
     await publish("second");
     await waitFor(() => attempts.filter((id) => id === "second").length > 3);

@@ -6,7 +6,7 @@ import { type ApiUser, namesOf, newProject, newUser, newWorkspace, useFixture } 
 
 const fixture = useFixture();
 
-/** Owns a separate organization, because lists count all objects of an organization. */
+/** The owner of a separate organization, because lists count all objects of an organization. */
 let owner: ApiUser;
 let organization: string;
 let path: string;

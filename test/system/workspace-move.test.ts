@@ -108,7 +108,7 @@ test("POST projects/:id/relationships/workspaces moves all of the workspaces, or
   ];
   const path = `/projects/${destination.id}/relationships/workspaces`;
   const linkages = (...ids: string[]) => ({ data: ids.map((id) => ({ type: "workspaces", id })) });
-  // The member may not move the workspace outside the source project.
+  // The member is not allowed to move a workspace that is outside the source project.
   const refused = await member.api.post(path, linkages(one.id, other.id, outside.id));
   expect(refused.status).toBe(404);
   expect(await projectOf(one.id)).toBe(source.id);
