@@ -61,7 +61,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
   };
   const inBucket = () => storeView(fixture.stack.environments.state).keys();
 
-  /** Runs the command as a separate process. */
+  /** Runs the command `move-blobs` as a separate process. */
   const startCommand = (settings: Record<string, string> = {}) => {
     const child = spawn(process.execPath, [program, "move-blobs"], {
       env: childEnvironment({ ...fixture.stack.environments.state, ...settings }),
@@ -150,7 +150,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
         .sort(),
     );
 
-    // The lost bytes are restored from a backup.
+    // Restores the damaged bytes, as from a backup.
     await writeFile(file, bytes);
     await readOne(index);
     expect(await startCommand().ended).toMatchObject({ code: 0 });

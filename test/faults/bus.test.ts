@@ -29,7 +29,7 @@ afterAll(() => bus?.[Symbol.asyncDispose]());
 
 const services = ["workspaces", "state"] as const;
 
-/** Waits until no call or event is in progress between the services. */
+/** Waits until all states are extracted, and all events are published and processed. */
 async function quiet(): Promise<void> {
   await waitFor(async () => {
     const unread = "select from state_versions where extraction_due_at is not null";

@@ -7,7 +7,7 @@ import type { Stack } from "../stack/stack.ts";
 /** A message of the stream, as a consumer receives it. */
 export interface Published {
   seq: number;
-  /** The subject of the message. */
+  /** The NATS subject of the message; `subject` is that of the event. */
   address: string;
   type: string;
   id: string;
@@ -27,8 +27,8 @@ export interface Bus extends AsyncDisposable {
   /** Waits until every consumer has acknowledged all messages. */
   quiet(): Promise<void>;
   /**
-   * Makes the bus immediately deliver the messages that a killed service did not acknowledge, as if the wait time had
-   * passed. The service's next process receives them, and sets the normal wait time again.
+   * Makes the bus redeliver the messages that a killed service did not acknowledge, as if the acknowledgement wait had
+   * passed. The service's next process receives them, and restores the normal wait.
    */
   endAckWaits(service: "workspaces" | "state"): Promise<void>;
 }
@@ -42,7 +42,7 @@ export const durables = [
   "state-deleted",
 ] as const;
 
-/** An acknowledgement wait that is shorter than the start of a service. */
+/** An acknowledgement wait that is shorter than the time a service takes to start. */
 const SHORT_ACK_WAIT_NS = 50_000_000;
 
 /** Connects to the stack's NATS directly, without a proxy. */

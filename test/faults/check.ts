@@ -9,20 +9,20 @@ import { brokenPromises, differences, unsettled } from "./truth.ts";
 const SETTLING_MS = 60_000;
 
 /**
- * Checks what must hold after every fault: every lock can be taken and released, all work is finished, confirmed data
- * is stored byte for byte, and the store contains no surplus key.
+ * Checks what must hold after every fault: every lock can be taken and released, all work is finished, the services
+ * agree, confirmed data is stored byte for byte, and the store contains no surplus key.
  */
 export async function expectWhole(fixture: FaultFixture): Promise<void> {
   await expectEveryLockOpens(fixture);
   await endLeases(fixture);
-  await becomesEmpty("unsettled work", () => unsettled(fixture));
+  await becomesEmpty("unfinished work", () => unsettled(fixture));
   await becomesEmpty("differences between the services", () => differences(fixture));
   expect(await brokenPromises(fixture)).toEqual([]);
   await expectAcknowledgedStates(fixture);
   await expectNoOwnerlessBlobs(fixture);
 }
 
-/** Waits until the list is empty; otherwise throws an error with its last content. */
+/** Waits until the list is empty. After the time limit, throws an error with the last content of the list. */
 async function becomesEmpty(what: string, list: () => Promise<string[]>): Promise<void> {
   let last: string[] = [];
   const isEmpty = async () => {
@@ -54,7 +54,7 @@ async function expectEveryLockOpens({ rows, owner, checked }: FaultFixture): Pro
     await act("unlock");
     checked.add(id);
   };
-  // Only six requests at a time, because this is not a load test.
+  // Checks only six workspaces at a time, because this is not a load test.
   while (workspaces.length > 0) await Promise.all(workspaces.splice(0, 6).map(open));
 }
 

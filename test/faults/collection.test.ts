@@ -12,7 +12,7 @@ import { useFaultFixture } from "./use-fixture.ts";
 const GONE = "backing_data_permanently_deleted";
 const older = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
 const never = document("data-retention-policy-dont-deletes", {});
-/** Long enough for several scans, which run every second. */
+/** A time limit that is long enough for several scans, which run every second. */
 const PATIENCE = { timeout: 30_000, interval: 100 };
 
 needs("minio")("while the collector works", () => {
@@ -47,7 +47,7 @@ needs("minio")("while the collector works", () => {
     await waitFor(async () => (await passes()) > before, PATIENCE);
   };
 
-  /** Creates a workspace with `count` versions, all a month and a day old. */
+  /** Creates a workspace with `count` versions, all 31 days old. */
   async function oldWorkspace(count = 3): Promise<{ id: string; due: number }> {
     const id = await newLockedWorkspace(fixture());
     const versions: string[] = [];
@@ -126,7 +126,7 @@ needs("minio")("while the collector works", () => {
     await healAll(fixture());
     await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
   });
-  /** Returns whether a page was claimed and released again although the scan has not ended. */
+  /** Returns whether a page was claimed and then released before the end of the scan. */
   async function held(): Promise<boolean> {
     const [row] = await fixture().rows<{ tried: boolean }>(
       "state",

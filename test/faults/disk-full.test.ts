@@ -9,7 +9,7 @@ import { useFaultFixture } from "./use-fixture.ts";
 
 const ROOM = 1024 * 1024;
 
-/** Returns a state that is larger than the free space. */
+/** Returns a state that does not fit: it is larger than the largest file that a full disk allows here. */
 const large = (): StateFile =>
   stateFile({ marker: "x".repeat(3 * ROOM), outputs: { one: { value: 1, type: "number" } } });
 

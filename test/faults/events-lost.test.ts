@@ -27,7 +27,7 @@ test.each([
     await waitFor(nothing("select from outbox"));
     await bus.quiet();
     await stack.processes.workspaces.kill();
-    // The state service publishes this event, and then the bus loses it.
+    // Simulates a change whose event was published, and was lost with the stream.
     const changed = await rows(
       "state",
       `update workspace_states set resource_count = 7, revision = revision + 1
@@ -42,7 +42,7 @@ test.each([
         const { body } = await expectStatus(200, owner.api.get(`/workspaces/${id}`));
         return body.data.attributes["resource-count"] === 7;
       },
-      { what: "the projection to heal" },
+      { what: "the projection to be repaired" },
     );
     // The bus works again, so later events are received.
     await eventually(201, () => write(fixture(), id, second));

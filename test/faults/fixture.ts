@@ -60,7 +60,7 @@ export async function startFaultFixture({
     typeof store === "object" ? starting.use(await freshBucket(addressOf(store))) : undefined;
   const options: StackOptions = {
     blobs: store === "minio" ? "minio" : "directory",
-    // Without a deletion delay, so that tests can observe that bytes are deleted from the store.
+    // Sets no deletion delay, so that tests can observe that bytes are deleted from the store.
     settings: { BLOB_DELETION_DELAY: "0", ...(bucket ? s3Settings(bucket) : {}), ...settings },
     ...(own ? { databaseUrl: (service) => own[service] } : {}),
     rewire: async (environments) => {
@@ -73,7 +73,7 @@ export async function startFaultFixture({
   const { proxies } = started;
   const person = await stack.people.newUser();
   const owner = { ...person, api: api(stack.url, person.token) };
-  // The request is repeated, because services that were started one after the other may still be connecting.
+  // The request is repeated, because services that have just started may still be connecting.
   const organization = await waitFor(() => newOrganization(owner.api));
   const rows = own ? starting.use(rowsOf(own)).rows : stack.rows;
   const owned = starting.move();
@@ -156,7 +156,7 @@ export async function ownDatabases(
   };
 }
 
-/** Removes all faults, starts killed services, and waits until every connection works. */
+/** Removes all faults, starts killed services, and waits until requests that need all services succeed. */
 export async function healAll({
   stack,
   proxies,
@@ -193,7 +193,7 @@ export async function eventually(
   throw new Error(`Expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
 }
 
-/** Ends the leases of a killed process, as if their time had passed. */
+/** Ends all leases of the state service, as if their time had passed, and makes all deletions of blobs due. */
 export async function endLeases({ rows }: FaultFixture): Promise<void> {
   await rows(
     "state",
@@ -206,7 +206,7 @@ export async function endLeases({ rows }: FaultFixture): Promise<void> {
   );
 }
 
-/** Creates another replica of the state service, optionally with other settings; it is not started yet. */
+/** Returns the process of another replica of the state service without starting it, optionally with other settings. */
 export const stateReplica = async (
   { stack }: Pick<FaultFixture, "stack">,
   settings: Record<string, string> = {},

@@ -20,7 +20,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
 
   /**
    * Creates an organization and kills the workspaces service, either before the access service has received the call or
-   * before its response has arrived.
+   * before the response of the access service has arrived.
    */
   async function dieCreating(
     lost: "call to access" | "response of access",
@@ -101,7 +101,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
     const name = await dieCreating("call to access");
     const other = await stack.people.newUser();
     const stranger = api(stack.url, other.token);
-    // The event stays in the outbox until the process starts again.
+    // The creation event stays in the outbox, because the connection to NATS is still frozen.
     proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
     const taken = await eventually(422, () =>

@@ -27,7 +27,7 @@ const servers: Readonly<Record<string, ServiceName>> = {
   STATE_ADDRESS: "state",
 };
 
-/** A proxy for every connection on which a call or its response can be lost. */
+/** The proxies, by the connections that they can break. */
 export type Proxies = Record<keyof typeof ends, FaultProxy>;
 
 export interface StartedProxies extends AsyncDisposable {
@@ -35,8 +35,8 @@ export interface StartedProxies extends AsyncDisposable {
 }
 
 /**
- * Starts the proxies. Call it before the services start. A state service that stores bytes in a folder has no proxy to
- * its store.
+ * Starts the proxies. Must be called before the services start. A state service that stores bytes in a folder does not
+ * use the proxy `stateToStore`.
  */
 export async function startProxies(
   environments: Record<ServiceName, Environment>,
@@ -66,7 +66,7 @@ export async function startProxies(
   return { proxies: proxies as Proxies, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
-/** The files with which a service with mutual TLS identifies itself to the others. */
+/** The files with which a service with mutual TLS identifies itself to other services. */
 const filesOf = ({ GRPC_CA_FILE, GRPC_CERT_FILE, GRPC_KEY_FILE }: Environment): TlsFiles => ({
   caFile: GRPC_CA_FILE ?? "",
   certFile: GRPC_CERT_FILE ?? "",

@@ -16,7 +16,10 @@ import {
 } from "./steps.ts";
 import { useFaultFixture } from "./use-fixture.ts";
 
-/** A time limit that a busy machine does not exceed, and that is short enough for the test to wait until it ends. */
+/**
+ * A time limit in seconds that requests meet even on a busy machine, and that is short enough for the tests to wait
+ * until it has passed.
+ */
 const REQUEST_TIMEOUT_S = 5;
 /** A number greater than a service's number of database connections. */
 const MANY = 24;
@@ -37,8 +40,8 @@ const idleTransactions = (service: "workspaces" | "state") =>
   );
 
 /**
- * Expects that the requests end within the time limit, with an error that clients retry, while another service does not
- * respond.
+ * Expects that the requests end within five seconds after their time limit, with an error that clients retry, while
+ * another service does not respond.
  */
 async function expectGivenUp(asked: readonly Promise<{ status: number }>[], since: number) {
   const statuses = new Set((await Promise.all(asked)).map(({ status }) => status));

@@ -250,7 +250,7 @@ test("a subscriber that was stopped while its events expired takes a new snapsho
     await waitFor(() => (copy.checkpoint?.position ?? 0) >= last);
     expect(copy.snapshots).toBe(1);
   }
-  // A deletion that the stopped subscriber never receives.
+  // The stopped subscriber never receives the event of this deletion.
   await expectStatus(204, fixture().owner.api.delete(`/workspaces/${kept}`));
   const published = async () => {
     const rows = await fixture().stack.rows("workspaces", "select from outbox");

@@ -63,7 +63,7 @@ async function rollBackAgain(
   return body.data.id as string;
 }
 
-/** Records that a policy or an owner may permanently delete a version, so that its bytes are no longer checked. */
+/** Deletes a version permanently as the owner, and removes the record of its bytes, which are no longer checked. */
 async function deleteForGood(fixture: FaultFixture, id: string) {
   fixture.acknowledged.delete(id);
   for (const action of ["soft_delete_backing_data", "permanently_delete_backing_data"] as const) {

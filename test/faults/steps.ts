@@ -13,7 +13,7 @@ import type { FaultFixture } from "./fixture.ts";
 
 type Place = Pick<FaultFixture, "owner" | "organization">;
 
-/** Creates a separate workspace; returns its id. */
+/** Creates a workspace; returns its id. */
 export const newWorkspace = async ({ owner, organization }: Place): Promise<string> =>
   (await newWorkspaceIn(owner.api, organization)).id;
 
@@ -39,10 +39,13 @@ const written = (lineage: string, serial: number, marker: string = randomUUID())
     marker,
   });
 
-/** Returns a state with its own lineage. */
+/** Returns a state with a new lineage. */
 export const one = (): StateFile => written(randomUUID(), 1);
 
-/** Returns a state that is too large for the create call: the gateway uploads it if it is inline. */
+/**
+ * Returns a state that the gateway, when a client sends it inline, uploads to the state service, because it is too
+ * large for the gRPC create call.
+ */
 export const oneUploaded = (): StateFile => written(randomUUID(), 1, "x".repeat(1_100_000));
 
 /** Returns two successive states, as the engine writes them. */
@@ -102,6 +105,6 @@ export function forget({ acknowledged }: Pick<FaultFixture, "acknowledged">, id:
   }
 }
 
-/** Returns the response of a request, or undefined if there is none. */
+/** Returns the response to a request, or undefined if no response arrives. */
 export const attempted = (asked: Promise<Answer>): Promise<Answer | undefined> =>
   asked.catch(() => undefined);

@@ -4,7 +4,7 @@ import type { FaultFixture } from "./fixture.ts";
 type Rows = Pick<FaultFixture, "rows">;
 type Question = readonly [DatabaseName, string, string];
 
-/** Queries for background work that must end by itself. Each returns work that is not done yet. */
+/** Queries for background work that must end by itself. Each returns work that has not ended. */
 const underWay: readonly Question[] = [
   ["access", "not published", "select type || ' ' || subject as found from outbox"],
   ["workspaces", "not published", "select type || ' ' || subject as found from outbox"],
@@ -33,7 +33,7 @@ const underWay: readonly Question[] = [
   ],
   [
     "state",
-    "dropped and not collected",
+    "dropped and not purged",
     `select workspace_id as found from workspace_states
      where dropped_at is not null and purged_at is null`,
   ],
@@ -57,7 +57,7 @@ const forbidden: readonly Question[] = [
   ],
   [
     "state",
-    "discarded, or contents deleted for good, and something left of them",
+    "discarded or permanently deleted, but a JSON form, outputs or an extraction remain",
     `select v.id as found from state_versions v
      where v.status in ('discarded', 'backing_data_permanently_deleted')
        and (v.json_blob_key is not null or v.extraction_due_at is not null
@@ -65,20 +65,20 @@ const forbidden: readonly Question[] = [
   ],
   [
     "state",
-    "soft-deleted, and not since when",
+    "soft-deleted without a time, or a time without a soft deletion",
     `select id as found from state_versions
      where (status = 'backing_data_soft_deleted') <> (soft_deleted_at is not null)`,
   ],
   [
     "state",
-    "JSON form half there",
+    "JSON form incomplete",
     `select v.id as found from state_versions v left join blobs b on b.key = v.json_blob_key
      where num_nonnulls(v.json_blob_key, v.json_size, v.json_sha256) not in (0, 3)
        or (v.json_blob_key is not null and b.key is null)`,
   ],
   [
     "state",
-    "versions miscounted",
+    "wrong count of versions",
     `select coalesce(known.workspace_id, found.workspace_id) as found from state_version_counts known
      full join (select workspace_id, status, count(*) as count from state_versions group by 1, 2) found
        using (workspace_id, status)
@@ -86,7 +86,7 @@ const forbidden: readonly Question[] = [
   ],
   [
     "state",
-    "references of a blob miscounted",
+    "wrong count of a blob's references",
     `select key as found from blobs b where "references" <> (
        select count(*) from state_versions v where b.key in (v.blob_key, v.json_blob_key))`,
   ],
@@ -101,14 +101,14 @@ const forbidden: readonly Question[] = [
   ],
   [
     "state",
-    "outputs that do not belong to what was read",
+    "extracted without exactly one output, which each state of these tests has",
     `select v.id as found from state_versions v where v.status = 'finalized'
        and v.extraction_due_at is null and v.extraction_error is null
        and (select count(*) from state_version_outputs o where o.state_version_id = v.id) <> 1`,
   ],
   [
     "workspaces",
-    "events heard of a workspace that never was",
+    "current version without a revision of the state service",
     `select id as found from workspaces where current_state_version_id is not null
        and state_revision = 0`,
   ],
@@ -123,7 +123,7 @@ const ask = async ({ rows }: Rows, questions: readonly Question[]): Promise<stri
   return (await Promise.all(answers)).flat();
 };
 
-/** Returns work that has begun but has not ended. */
+/** Returns background work that has not ended. */
 export const unsettled = (fixture: FaultFixture): Promise<string[]> => ask(fixture, underWay);
 
 /** Returns rows that must not exist within one service. */
@@ -170,7 +170,7 @@ export async function differences(fixture: FaultFixture): Promise<string[]> {
   for (const { id, ...says } of shown) {
     const { id: _, dropped, ...is } = truth.get(id) ?? { id, dropped: false, ...says };
     if (dropped) found.push(`${id} is dropped at state and alive at workspaces`);
-    // The workspace's lock was sealed before its first write, so the state service has not received the placement yet.
+    // The workspace's lock was sealed before its first write, so the state service has not received the placement.
     if (is.organization === null)
       Object.assign(is, { organization: says.organization, project: says.project });
     if (JSON.stringify(says) !== JSON.stringify(is)) {

@@ -16,7 +16,7 @@ export function useFaultFixture(
   vi.setConfig({ testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS });
   let fixture: FaultFixture | undefined;
   const running = () => {
-    if (!fixture) throw new Error("the fixture is started with the tests of the file");
+    if (!fixture) throw new Error("the fixture is available only while the tests of the file run");
     return fixture;
   };
   beforeAll(async () => {
@@ -41,7 +41,8 @@ export function useFaultFixtureOn<Part>(
     return options(part);
   });
   const started = (): Part => {
-    if (part === undefined) throw new Error("the dependency is started with the tests of the file");
+    if (part === undefined)
+      throw new Error("the dependency is available only while the tests of the file run");
     return part;
   };
   return { fixture, part: started };

@@ -28,7 +28,7 @@ async function certify(...names: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: postgres.url("postgres") });
   await client.connect();
   try {
-    // Makes the server write the files itself, because it runs as another user, who must own the key.
+    // Makes the server write the files itself, because the server runs as another user, who must own the key.
     for (const [file, pem] of Object.entries({
       "server.crt": certificate,
       "server.key": privateKey,
@@ -44,7 +44,10 @@ async function certify(...names: readonly string[]): Promise<void> {
   }
 }
 
-/** Returns the URL of the database with the host name `localhost`, `sslmode=verify-full` and this authority. */
+/**
+ * Returns the URL of the database with the host name `localhost` and `sslmode=verify-full`. Writes the certificate of
+ * this authority to the CA file first, replacing any other.
+ */
 async function urlOf({ certificate }: Authority): Promise<string> {
   const file = path.join(folder, "authorities.pem");
   await writeFile(file, certificate);

@@ -96,7 +96,7 @@ test("the listing contains only what the filter of the subscriber admits", async
       "statehouse.workspaces.workspace.created.v1",
     ]),
   );
-  // A filter in the request narrows the granted one, and never widens it.
+  // A filter in the request can narrow the granted filter, and never widens it.
   for (const filter of ["statehouse.>", `statehouse.*.*.*.*.${granted}`, "statehouse.*.*.*.*.*"]) {
     expect((await listAll(url(), tenant, { filter })).events).toHaveLength(own.length);
   }

@@ -155,7 +155,7 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
     await expect(`${table.join("\n")}\n`).toMatchFileSnapshot("nats-accounts.golden.txt");
   });
 
-  /** Returns what a subscriber could damage: the streams, their consumers and messages. */
+  /** Returns what a subscriber could damage: the settings of the streams and consumers, and the numbers of messages. */
   async function state(): Promise<unknown> {
     const { streams, consumers } = await manager();
     const all = await Array.fromAsync(streams.list());
@@ -240,7 +240,8 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
         ]),
       ];
       for (const reply of targets) {
-        // The first response is an event, the second one is empty: there are no more events.
+        // Covers both kinds of responses. The first request gets an event if there is one. The second one gets all
+        // remaining events, so the response to the third one is empty.
         for (const body of [
           { batch: 1 },
           { batch: 1000, no_wait: true },

@@ -33,7 +33,7 @@ describe.each([
     workspaceId: string;
   }
 
-  /** Creates a workspace that eve has locked. Eve may write it because she belongs to a team. */
+  /** Creates a workspace that eve has locked. Eve may write states because she belongs to a team. */
   async function writer(): Promise<Writer> {
     const { stack, organization, readable } = fixture();
     const eve = await newUser(stack);

@@ -7,8 +7,7 @@ import { type ApiUser, newUser, newWorkspace, useFixture } from "../system/fixtu
 const fixture = useFixture();
 
 /**
- * Creates a workspace that eve has locked. She may lock it because her team has the access level `access` to its
- * project.
+ * Creates a workspace that eve has locked. She may lock it because her team has the given access level on its project.
  */
 async function lockedByEve(access: string) {
   const { stack, organization, readable } = fixture();

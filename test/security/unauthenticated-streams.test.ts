@@ -25,7 +25,7 @@ test("a stream without an assertion is refused before its message is read", asyn
     stream.write(prefix);
     stream.write(Buffer.alloc(256 * 1024));
     return new Promise<string | undefined>((resolve) => {
-      // Earlier than the default deadline, at which the stream would end anyway.
+      // This time limit is shorter than the default deadline, at which the stream would end anyway.
       const late = setTimeout(() => resolve(undefined), 3000);
       stream.on("response", (headers) => {
         clearTimeout(late);

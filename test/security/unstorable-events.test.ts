@@ -7,8 +7,8 @@ import { createLogger } from "@statehouse/runtime";
 import { needs, ownNats, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 
-// Attack: a client that may publish to the bus publishes an event that fails and whose headers cannot be stored. If it
-// does not become a dead letter, it is delivered again without end.
+// Attack: a client that may publish to the bus publishes an event whose processing fails and whose headers cannot be
+// stored. If the event did not become a dead letter, it would be redelivered without end.
 
 const logger = createLogger({ service: "test", level: "silent" });
 const type = "statehouse.workspaces.workspace.created.v1";
