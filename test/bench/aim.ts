@@ -8,7 +8,7 @@ export interface Aim {
   met: boolean;
 }
 
-/** A target that a ratio must reach at least. */
+/** A target for a ratio, which must be at least `aim`. */
 export const atLeast = (what: string, aim: number, got: number): Aim => ({
   what,
   aim: `≥ ${aim}`,
@@ -16,7 +16,7 @@ export const atLeast = (what: string, aim: number, got: number): Aim => ({
   met: got >= aim,
 });
 
-/** A target that a count must not exceed. */
+/** A target for a count, which must be at most `aim`. */
 export const atMost = (what: string, aim: number, got: number, unit = ""): Aim => ({
   what,
   aim: `≤ ${aim}${unit}`,

@@ -94,8 +94,8 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
 }
 
 /**
- * Returns a `Contender` that measures a stack: each connection repeats the requests for its own workspace as its own
- * user.
+ * Returns a `Contender` that measures a stack: each connection has its own user and its own workspace, for which it
+ * repeats the requests.
  */
 export const contender = (
   fixture: BenchFixture,

@@ -8,8 +8,8 @@ export interface BenchProcess<Question, Answer> extends AsyncDisposable {
 }
 
 /**
- * Starts `script` with the Node of this process. It exits when this process exits, because the channel between them
- * closes.
+ * Starts `script` with the Node of this process. The script exits when this process exits, because the channel between
+ * them closes.
  */
 export function startChild<Question extends object, Answer>(
   script: URL,

@@ -26,7 +26,7 @@ export interface Measured {
   bytes: number;
   /** Operations per second, divided by the operations per second of the first contender: the median over the rounds. */
   ratio: number;
-  /** CPU time of one operation in µs, keyed by process; includes the load generator. */
+  /** CPU time of one operation in µs, keyed by process; the load generator is one of them. */
   cpu: ReadonlyMap<string, number>;
 }
 
@@ -36,7 +36,7 @@ interface Round {
   cpu: ReadonlyMap<string, number>;
 }
 
-/** How long each contender is measured, in seconds. */
+/** How long each contender is measured: seconds of its warm-up and of a round, and the number of rounds. */
 export interface Pace {
   warmUp: number;
   round: number;
@@ -54,7 +54,7 @@ export async function contest(
 ): Promise<Measured[]> {
   for (const contender of contenders) {
     const { result } = await round(generator, contender, pace.warmUp);
-    // The warm-up opens connections and compiles code; its results are not used.
+    // The warm-up opens connections and compiles code. Its results are not used, and its failures are only printed.
     if (result.failures > 0) print(`    warm-up of ${contender.name}: ${failuresOf(result)}`);
   }
   const measured = contenders.map(() => [] as Round[]);

@@ -8,8 +8,8 @@ const PROFILE_SECONDS = 3;
 const SMALL = 0.015;
 
 /**
- * Profiles this process, in which the four services run, while the requests of `plan` run, and prints the layers.
- * `micros` is the CPU time of one request.
+ * Profiles this process, in which the four services run, while the generator sends the requests of `plan`, and prints
+ * the share of each layer. `micros` is the CPU time of one request.
  */
 export async function printLayers(
   generator: Generator,
@@ -20,7 +20,7 @@ export async function printLayers(
   const large = layers.filter(({ share }) => share >= SMALL);
   const rest = 1 - large.reduce((sum, { share }) => sum + share, 0);
   printTable(
-    `    where the one process spends it: ${what} (CPU profile, own time by package)`,
+    `    CPU time of one process by layer: ${what} (CPU profile, own time of each package)`,
     ["layer", "%", "µs"],
     [...large, { layer: "all others", share: rest }].map(({ layer, share }) => [
       layer,

@@ -54,31 +54,32 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces
   a show workspace   b current state version   c list of 20 among 10,000 workspaces
   d state bytes      e lock and unlock         f SQL statements and calls of a request
   g reads, lists and writes among 100, 10,000 and 100,000 workspaces, and sizes of their tables
-  h many grants, and grants that change while others read
-  i create, upload and current by 1, 8 and 32 clients, 1 KiB to 1 GiB
-  j show beside the extraction of 50,000 resources
-  k current version and list among 10, 1,000 and 100,000 versions of a workspace
-  l what retention deletes in a second, of many versions of which a tenth is due
+  h many grants, and grants that change while other users read
+  i state writes (create, upload, current state version) by 1, 8 and 32 clients, 1 KiB to 1 GiB
+  j show workspace during the extraction of 50,000 resources
+  k current state version and list among 10, 1,000 and 100,000 versions of a workspace
+  l how much retention deletes in a second, of many versions; a tenth of them is due
   m what mutual TLS and NATS credentials cost show, list and state writes of four processes
   n what the organization in the subject of events costs nats-server
   o what requests of ordinary members cost each service: CPU time, memory, connections
-  p what the limit of a token, an ETag that the client has, and gzip cost
+  p what the rate limit of a token, an ETag that the client has, and gzip cost
   q longest pause of the event loop and memory of npm start under hostile requests
   r what the audit trail costs show, lock and state downloads of npm start; needs --checkout
-  s how late events are at 1,000 a second, and what limits the relay; ten minutes with --seconds 600
+  s how late events arrive at 1,000 a second, and what limits the relay; for ten minutes: --seconds 600
   t show, current state version, outputs and download of 8 KiB, above the floor of node:http and pg
-  u requests of npm start beside those of an earlier release; needs --checkout
+  u requests of npm start, compared with those of an earlier release; needs --checkout
   v show with and without authentication leases, and how long a revocation waits for ten holders
-  --seconds  measured seconds for each contender of a to e, m and o, and of s and t   --largest  MiB of the largest state in d and i
-  --sizes    numbers of workspaces in g; the last one is also that of h
+  --seconds  measured rounds, of a second, for each contender   --largest  MiB of the largest state in d and i
+  --sizes    numbers of workspaces in g; h uses the largest
              a million workspaces with ten versions each need 15 GB in g: --sizes 100,10000,1000000
   --each     number of state versions of each workspace in g
   --versions number of state versions in l
-  --checkout another checkout of Statehouse, which q, r and u measure beside this one
-  --against  compares the requests of clients with another server of this interface; no section runs
-             --token and --organization: where it creates workspaces; by default in a new organization`;
+  --checkout another checkout of Statehouse, which q, r and u measure, too
+  --against  compares npm start with another server that has the same HTTP API; no section runs
+             --token: a token of that server; --organization: where workspaces are created on it, by default a new
+             one; --workspaces: how many are created on each of the two servers`;
 
-/** Parses the command line. Throws an error if an option is invalid. */
+/** Parses the command line. Returns undefined for `--help`. Throws an error if an option is invalid. */
 export function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...args],

@@ -10,14 +10,14 @@ export interface Counted {
   withChildren?: boolean;
 }
 
-/** Returns the CPU time used so far in µs, keyed by name. Empty on systems without /proc. */
+/** Returns the CPU time used so far in µs, keyed by name. The map is empty on systems without /proc. */
 export function cpuMicros(counted: readonly Counted[]): Map<string, number> {
   const used = new Map<string, number>();
   for (const { name, pid, withChildren } of counted) {
     for (const one of withChildren ? [pid, ...childrenOf(pid)] : [pid]) {
       const stat = statOf(one);
       if (!stat) continue;
-      // User and system time. With children, the root process also counts its exited children.
+      // User and system time. With `withChildren`, the time of the root process includes that of its exited children.
       const jiffies = stat.slice(11, withChildren && one === pid ? 15 : 13).map(Number);
       const micros = jiffies.reduce((sum, part) => sum + part, 0) * JIFFY_MICROS;
       used.set(name, (used.get(name) ?? 0) + micros);
@@ -37,7 +37,8 @@ export function residentBytes(pid: number): number | undefined {
 }
 
 /**
- * Returns the highest resident memory of a process while `work` runs, by sampling; undefined on systems without /proc.
+ * Returns the resident memory of a process in bytes: before `work`, and the highest value while `work` runs, found by
+ * sampling. Undefined on systems without /proc.
  */
 export async function peakResidentBytes(
   pid: number,

@@ -11,7 +11,7 @@ export interface LayerTime {
 
 const root = path.resolve(import.meta.dirname, "../..");
 const SAMPLE_MICROS = 500;
-/** Name for the profiler's own time, which is not counted. */
+/** The layer of the bench's own code, whose time is not counted. */
 const MEASURING = "measuring";
 
 /** Profiles this process while `work` runs; returns the layers by share, largest first. */
@@ -45,8 +45,8 @@ function timeByLayer(profile: Profiler.Profile): LayerTime[] {
 }
 
 /**
- * Assigns each node of the profile to a layer. Node's own code belongs to the layer of the code that called it, or to
- * Node's HTTP and sockets if no other code called it.
+ * Assigns each node of the profile to a layer. Code of Node.js itself belongs to the layer of the code that called it,
+ * or to "node: http, sockets, loop" if no other code called it.
  */
 function layersOf(nodes: readonly Profiler.ProfileNode[]): Map<number, string> {
   const byId = new Map(nodes.map((node) => [node.id, node]));

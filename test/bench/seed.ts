@@ -8,8 +8,8 @@ import { analyze } from "./bare/bare.ts";
 export interface Seed {
   sql(text: string, values?: unknown[]): Promise<void>;
   /**
-   * Copies the row of a table whose column `key` (default: id) is `id` once for each `n` from 1 to `count`. `changes`
-   * contains SQL expressions for columns that differ; they may use `n`.
+   * Copies one row of a table, once for each `n` from 1 to `count`: the row that has the value `id` in the column `key`
+   * (default: the column `id`). `changes` contains SQL expressions for columns that differ; they may use `n`.
    */
   copies(
     table: string,
@@ -19,13 +19,13 @@ export interface Seed {
     key?: string,
   ): Promise<void>;
   /**
-   * Runs `work` without triggers, without foreign-key checks, and without the indexes of `table` that are not
-   * constraints. Creating the indexes again takes less time than maintaining them.
+   * Runs `work` without triggers, without foreign-key checks, and without the indexes of `table` that do not belong to
+   * a constraint. Creating the indexes again takes less time than maintaining them.
    */
   inBulk(table: string, work: () => Promise<void>): Promise<void>;
 }
 
-/** Runs `work` on the database, and then runs ANALYZE. */
+/** Runs `work` on the database, and then runs VACUUM ANALYZE. */
 export async function seed(url: string, work: (seed: Seed) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -146,7 +146,7 @@ async function fill(
       select organization_id, project_id, count(*) from workspaces group by 1, 2`);
 }
 
-/** Gives each other workspace copies of the `versions` state versions of the first workspace. */
+/** Gives each of the other workspaces `versions` copies of the first workspace's state version. */
 async function fillState(
   { sql, copies, inBulk }: Seed,
   {

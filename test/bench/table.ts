@@ -17,7 +17,7 @@ export function printTable(title: string, head: readonly string[], rows: readonl
   print(`\n${title}`, rule, line(first), rule, ...others.map(line), rule);
 }
 
-/** Prints lines below a table. */
+/** Prints lines to the standard output. */
 export function print(...lines: string[]): void {
   process.stdout.write(`${lines.join("\n")}\n`);
 }

@@ -31,8 +31,9 @@ export interface Compared {
 }
 
 /**
- * Compares `npm start` of this checkout with another server: the same requests, alternately, with data that is created
- * through the API. Prints operations per second and their ratio. Throws if a response is unexpected.
+ * Compares `npm start` of this checkout with another server: sends the same requests to both in alternating rounds,
+ * with data that it creates through the API. Prints operations per second and their ratio. Throws if a response is
+ * unexpected.
  */
 export async function compareWith(other: Other, options: Options): Promise<void> {
   await using start = await startNpm(path.resolve(import.meta.dirname, "../../.."));
@@ -47,7 +48,7 @@ export async function compareWith(other: Other, options: Options): Promise<void>
   );
 }
 
-/** Measures the comparisons on both servers, alternately. Throws if a response is unexpected. */
+/** Runs each comparison on both servers in alternating rounds. Throws if a response is unexpected. */
 export async function compare(
   addresses: readonly [Address, Address],
   wanted: readonly Comparison[],
@@ -76,7 +77,7 @@ export async function compare(
   return compared;
 }
 
-/** Prints operations per second of both servers, their ratio, and the latency of single requests. */
+/** Prints operations per second of both servers, their ratio, and the 99th percentile of the latency of requests. */
 export function printCompared(
   title: string,
   compared: readonly Compared[],
@@ -96,7 +97,10 @@ export function printCompared(
   );
 }
 
-/** Measures rounds of about a second on each server in turn. Returns undefined if a server cannot be compared. */
+/**
+ * Measures rounds of about a second on each server in turn. Returns undefined if a server does not support the
+ * comparison.
+ */
 async function alternate(
   servers: readonly Server[],
   comparison: Comparison,

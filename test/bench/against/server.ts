@@ -34,7 +34,7 @@ export const STATE_BYTES = 8192;
 /** Number of state versions in the workspace of each connection. */
 const VERSIONS = 20;
 
-/** A state of about `STATE_BYTES`, with resources and an output. */
+/** Returns a state of about `STATE_BYTES`, with resources and an output. */
 export const stateOf = (serial: number, lineage: string) =>
   stateFile({
     serial,
@@ -45,8 +45,8 @@ export const stateOf = (serial: number, lineage: string) =>
   });
 
 /**
- * Creates the data of the comparison through the API: `workspaces` is the number of workspaces. One workspace for each
- * connection has states.
+ * Creates the data of the comparison through the API: an organization unless one is given, and `workspaces` workspaces.
+ * One workspace for each connection has state versions.
  */
 export async function fill(
   address: Address,
@@ -84,8 +84,8 @@ export async function fill(
 }
 
 /**
- * Follows the redirections of a download. Returns the path of the last one, or undefined if another host serves the
- * bytes.
+ * Follows the redirects of a download. Returns the path that serves the bytes, or undefined if another host serves
+ * them.
  */
 async function pathOf({ url, token }: Address, location: string): Promise<string | undefined> {
   const { origin } = new URL(url);

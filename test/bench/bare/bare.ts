@@ -16,7 +16,10 @@ export interface BareQuestion {
   prepared: boolean;
 }
 
-/** The baseline: a Koa handler in a separate process that runs two indexed SELECTs on the same PostgreSQL. */
+/**
+ * The baseline: a Koa handler in a separate process that runs two indexed SELECTs for each request, on the PostgreSQL
+ * server of the product.
+ */
 export interface BareHandler extends AsyncDisposable {
   readonly origin: string;
   readonly pid: number;
@@ -80,7 +83,7 @@ export async function startBareHandler({
   };
 }
 
-/** Runs ANALYZE, because new tables have no statistics before the first autovacuum. */
+/** Runs VACUUM ANALYZE, because new tables have no statistics before the first autovacuum. */
 export async function analyze(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

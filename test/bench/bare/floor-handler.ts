@@ -13,8 +13,8 @@ const insertRecord = `
   values ($1, 'org-0000000000000001', 'user', 'user-0000000000000001', 'at-0000000000000001', '127.0.0.1',
     'state-version.download', 'state-version', $2, '{}', 'succeeded', $1)`;
 
-// Does the minimal work of each request: runs one prepared statement, inserts an audit record if the product writes
-// one, and sends one serialized body or one file. Authenticates nothing.
+// This server does the minimal work for each request: it inserts an audit record if the product writes one, and sends a
+// file, or a body with a row that it reads with a prepared statement. It does not authenticate the request.
 process.once("message", ({ databaseUrl, bodies, recorded, file, bytes }: FloorQuestion) => {
   const pool = new Pool({ connectionString: databaseUrl, max: 20 });
   let records = 0;

@@ -21,8 +21,8 @@ export interface FloorQuestion {
 }
 
 /**
- * A minimal server that uses node:http and pg in a separate process. Its cost is the floor, with which reads are
- * compared.
+ * A minimal server that uses node:http and pg in a separate process. Its cost is the floor with which the product's
+ * reads are compared.
  */
 export interface Floor extends AsyncDisposable {
   /** Returns a `Contender` that sends requests for `name` to the floor server: `download`, or a name in `bodies`. */

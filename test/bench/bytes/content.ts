@@ -9,7 +9,7 @@ export interface Content {
 }
 
 const CHUNK = 256 * 1024;
-// Random letters, which a store cannot compress well.
+// Random hexadecimal digits, which a store cannot compress well.
 const padding = Buffer.from(randomBytes(CHUNK / 2).toString("hex"));
 
 /** Returns a valid state of exactly `size` bytes. */

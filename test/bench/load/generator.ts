@@ -1,8 +1,9 @@
 import { Client, type Dispatcher } from "undici";
 import type { LoadPlan, LoadResult, PlannedRequest } from "./plan.ts";
 
-// Runs in a separate process, so that its CPU time is not counted as the server's. Uses undici's `dispatch`, because
-// generator and server share two cores: CPU time that the generator uses is not available to the server.
+// The load generator runs in a separate process, so that its CPU time is not counted as the server's. It uses undici's
+// `dispatch`, which needs little CPU time: generator and server share two cores, so CPU time that the generator uses is
+// not available to the server.
 process.on("message", (plan: LoadPlan) => {
   void generate(plan).then((result) => process.send?.(result));
 });

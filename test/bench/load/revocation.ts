@@ -9,8 +9,7 @@ interface Answer {
   text: string;
 }
 
-// Runs in a separate process, so that it observes the order in which clients send and receive, independently of the
-// server.
+// This runs in a separate process, because the event loop of the services would delay the observation of responses.
 process.on("message", (plan: RevocationPlan) => {
   void watch(plan).then((result) => process.send?.(result));
 });

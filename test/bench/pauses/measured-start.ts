@@ -9,7 +9,7 @@ import { residentBytes } from "../processes.ts";
 export interface Pauses {
   /** CPU time of the main thread between two ticks. Other processes of the machine do not affect it. */
   cpuMs: number;
-  /** Elapsed time between two ticks, including the time in which the machine ran other processes. */
+  /** Elapsed time by which a tick was late, including the time in which the machine ran other processes. */
   wallMs: number;
 }
 
@@ -63,8 +63,8 @@ function end(pid: number): void {
 }
 
 /**
- * Returns the process that uses the most memory: the process of the services. The other measured processes are npm and
- * the script that starts Node.
+ * Returns the id of the process that uses the most memory: the process of the services. The other measured processes
+ * are npm and the script that starts Node.
  */
 const largestOf = (pids: readonly number[]): number =>
   pids.toSorted((one, other) => (residentBytes(other) ?? 0) - (residentBytes(one) ?? 0))[0] ?? 0;

@@ -1,16 +1,16 @@
-// Loaded into a measured process by NODE_OPTIONS=--import. Measures the longest pauses of the process's event loop. A
-// connection to the socket PAUSE_METER/<pid> returns them as JSON and starts the measurement again.
+// Loaded into a measured process by NODE_OPTIONS=--import. Measures the longest pauses of the process's event loop.
+// Each connection to the socket PAUSE_METER/<pid> receives them as JSON and resets the measurement.
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
 import process from "node:process";
 import { isMainThread } from "node:worker_threads";
 
-/** Interval of the timer in ms. A measured pause can include at most this much of the work before it. */
+/** Interval of the timer in ms. A measured pause can include up to this much time of the work before the pause. */
 const TICK_MS = 5;
 
 const folder = process.env.PAUSE_METER;
-// npm itself may run on an older version of Node that cannot measure CPU time; this process is not measured.
+// npm itself may run on an older version of Node that cannot measure CPU time; such a process is not measured.
 if (isMainThread && folder && "threadCpuUsage" in process) {
   const now = () => ({ wall: performance.now(), cpu: process.threadCpuUsage() });
   let longest = { wallMs: 0, cpuMs: 0 };

@@ -82,7 +82,7 @@ const tinyChunks = (bytes: number): Probe => ({
   },
 });
 
-/** A probe that opens many connections, each of which sends a byte of a body and then waits. */
+/** A probe that opens many connections, each of which sends ten bytes of a body, one every 100 ms. */
 const slowBodies = (count: number): Probe => ({
   name: `${count} connections that send bodies byte by byte`,
   prepare:

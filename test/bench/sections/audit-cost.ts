@@ -28,7 +28,7 @@ interface Side {
 export async function auditCost(ground: Ground): Promise<Aim[]> {
   const { checkout } = ground.options;
   if (checkout === undefined) {
-    print("(r) is left out: --checkout names no checkout without audit trail");
+    print("(r) is left out: it needs --checkout with a checkout that has no audit trail");
     return [];
   }
   const here = path.resolve(import.meta.dirname, "../../..");
@@ -57,7 +57,7 @@ export async function auditCost(ground: Ground): Promise<Aim[]> {
   await compare(ground, sides, "state download", 0, requestsOf);
   await printInsert(within);
   // A download waits for the fsync of its audit record. How long an fsync takes depends only on the disk, so the last
-  // comparison measures downloads without it.
+  // comparison measures downloads without the fsync.
   for (const { start } of sides) await commitWithoutFsync(start);
   aims.push(await compare(ground, sides, "state download, commits without fsync", 0.9, requestsOf));
   return aims;

@@ -20,15 +20,15 @@ import { printRates } from "./rates.ts";
 
 const WORKSPACES = 20;
 const LEASE_SECONDS = 5;
-/** The number of processes that hold a lease: the gateway, state, and the ones whose part this process takes. */
+/** The number of processes that hold a lease: the gateway, state, and those that this process simulates. */
 const HOLDERS = 10;
-/** The seconds for which users are suspended under load. */
+/** The number of one-second rounds of load during which a user is repeatedly suspended and unsuspended. */
 const ROUNDS = 20;
 const PAUSE_MS = 50;
-/** The number of tokens that each holder of this process uses, and its pause between two authentications, in ms. */
+/** The number of tokens that each simulated holder uses, and its pause between two authentications in ms. */
 const TOKENS = 20;
 const HOLDER_PAUSE_MS = 5;
-/** The longest wait for a silent holder, in ms: its lease and the margin (ADR 74). */
+/** The longest wait for a silent holder, in ms: the lease and a margin of 5 % and 500 ms (ADR 74). */
 const LONGEST_WAIT_MS = LEASE_SECONDS * 1050 + 500;
 
 interface Side {
@@ -37,8 +37,9 @@ interface Side {
 }
 
 /**
- * (v) Measures what leases save in showing a workspace, alternating between four processes with and without them, and how
- * long the response to a change waits for ten holders under load, and for one that was killed.
+ * (v) Measures what leases save when a workspace is shown, alternating between four processes with leases and four
+ * without. Then measures how long the response to a change waits for ten holders under load, and for a holder that was
+ * killed.
  */
 export async function authenticationLeases(ground: Ground): Promise<Aim[]> {
   await using without = await startProcesses(optionsOf(0));
@@ -89,7 +90,7 @@ async function sideOf(ground: Ground, name: string, stack: ProcessStack): Promis
 async function revocations(ground: Ground, { stack, contender }: Side): Promise<Aim[]> {
   const change = await suspensions(stack);
   const holders = await startHolders(stack);
-  // Every holder has a lease before the first change.
+  // Waits until every holder has a lease.
   await sleep(LEASE_SECONDS * 1000);
   const load = ground.contest([contender], { warmUp: 1, rounds: ROUNDS });
   let isOver = false;
@@ -126,8 +127,8 @@ async function revocations(ground: Ground, { stack, contender }: Side): Promise<
     [[perChange("hits"), perChange("calls")]],
   );
   return [
-    atMost("(v) suspending a user beside ten holders, p99", 50, quantile(healthy, 0.99), " ms"),
-    atMost("(v) suspending a user beside a killed holder", LONGEST_WAIT_MS + 100, dead, " ms"),
+    atMost("(v) suspending a user with ten holders, p99", 50, quantile(healthy, 0.99), " ms"),
+    atMost("(v) suspending a user with a killed holder", LONGEST_WAIT_MS + 100, dead, " ms"),
   ];
 }
 
@@ -146,7 +147,7 @@ async function suspensions(stack: ProcessStack): Promise<() => Promise<number>> 
   };
 }
 
-/** Takes the part of all holders but the gateway and state: they authenticate all the time, and serve no requests. */
+/** Simulates the holders other than the gateway and state: they authenticate continuously, and serve no requests. */
 async function startHolders(stack: ProcessStack) {
   await using starting = new AsyncDisposableStack();
   const key = JSON.parse(stack.environments.gateway.ASSERTION_PRIVATE_KEY ?? "null");

@@ -79,7 +79,7 @@ export async function capacity(ground: Ground): Promise<Aim[]> {
   rows.push(await applies(ground, fixture));
   const peak = watch.stop();
   printTable(
-    "(o) CPU time of one operation of a member in ms, and how many one core of the busiest service carries",
+    "(o) CPU time of one operation of a member in ms, and how many a second one core of the busiest service can do",
     ["", ...serviceNames, ground.postgres.name, "a second", "p50 ms"],
     rows,
   );

@@ -19,7 +19,10 @@ const DUE_EACH = EACH / 10;
 /** Number of versions that one transaction deletes, in the collector and in the baseline. */
 const BATCH = 200;
 const OBJECTS = 3000;
-/** How long to wait for a scan of the collector, and the interval between two checks, in ms. */
+/**
+ * How long to wait for a scan of the collector or for the deletion of bytes, and the interval between two checks, in
+ * ms.
+ */
 const PATIENCE = { timeout: 30 * 60_000, interval: 100 };
 
 /**
@@ -152,7 +155,7 @@ const scanSeconds = (client: Client, due: number): Promise<number> =>
       );
       return rows[0]?.seconds;
     },
-    { ...PATIENCE, what: "the collector's pass" },
+    { ...PATIENCE, what: "the collector's scan" },
   );
 
 /**
@@ -185,8 +188,8 @@ async function removals(stack: Stack, client: Client): Promise<{ raw: number; ou
     "insert into blob_deletions (key, due_at) select key, now() from unnest($1::text[]) key",
     [keys],
   );
-  // These rows are inserted directly, which does not notify the worker that deletes bytes. It finds them at its next
-  // poll.
+  // Inserting rows directly does not notify the worker that deletes bytes. The worker finds the rows at its next poll,
+  // and claims a batch of them by moving their `due_at` into the future; the measurement starts then.
   await waitFor(
     async () => {
       const { rows } = await client.query(

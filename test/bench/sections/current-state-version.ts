@@ -2,7 +2,7 @@ import type { Aim } from "../aim.ts";
 import { type Bench, contender } from "../bench.ts";
 import { printRates } from "./rates.ts";
 
-/** (b) Shows the current state version of a workspace. */
+/** (b) Measures requests for the current state version of a workspace. */
 export async function currentStateVersion({ one, four, contest }: Bench): Promise<Aim[]> {
   const current = (id: string) => [
     { method: "GET", path: `/api/v2/workspaces/${id}/current-state-version`, expect: 200 } as const,

@@ -8,8 +8,8 @@ import { median } from "../statistics.ts";
 import { print } from "../table.ts";
 
 /**
- * For each comparison, the lowest permitted ratio of the rate of this checkout to the rate of commit f307d11, the last
- * release before the read and write paths were shortened.
+ * For each comparison, the lowest permitted ratio of the rate of this checkout to the rate of commit 2dfcb7e9, the last
+ * version before the read and write paths were shortened.
  */
 const least: Readonly<Record<string, number>> = {
   "list of 20 workspaces": 2,
@@ -20,11 +20,11 @@ const least: Readonly<Record<string, number>> = {
   "create a workspace": 3,
 };
 
-/** (u) Compares requests of `npm start` with those of another checkout, alternately. */
+/** (u) Compares requests of `npm start` with those of another checkout, in alternating rounds. */
 export async function earlierRelease({ options }: Ground): Promise<Aim[]> {
   const { checkout } = options;
   if (checkout === undefined) {
-    print("(u) is left out: --checkout names no checkout of an earlier release");
+    print("(u) is left out: it needs --checkout with a checkout of an earlier release");
     return [];
   }
   await using now = await startNpm(path.resolve(import.meta.dirname, "../../.."));

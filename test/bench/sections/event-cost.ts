@@ -98,7 +98,7 @@ async function costOfWrites(
 
 type Consumers = Awaited<ReturnType<typeof jetstreamManager>>["consumers"];
 
-/** Waits until every event of the state service has been published and received. */
+/** Waits until every event of the state service has been published, and `CONSUMER` has received all of its events. */
 async function quiet({ rows }: Stack, consumers: Consumers): Promise<void> {
   await waitFor(
     async () => {

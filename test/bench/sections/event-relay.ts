@@ -51,7 +51,7 @@ interface Parts {
 /**
  * (s) Measures the relay. First, transactions record 1,000 events a second for `--seconds`, and a subscriber receives
  * them. Then the relay publishes events that already wait in the outbox: once to a NATS server that syncs each event to
- * its disk before it acknowledges it, as the local server does, and once to a NATS server that syncs later. The
+ * its disk before it acknowledges the event, as the local services do, and once to a NATS server that syncs later. The
  * difference between the two rates is the cost of the syncs.
  */
 export async function eventRelay(ground: Ground): Promise<Aim[]> {
@@ -138,7 +138,7 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 /** Returns a text that says what limits a rate. */
 function limitOf(shares: ReadonlyMap<string, number>): string {
   const [[busiest, share] = ["", 0]] = [...shares].toSorted(([, one], [, other]) => other - one);
-  return share >= BUSY ? busiest : "round trips, as no process uses a core";
+  return share >= BUSY ? busiest : "round trips, because no process uses a whole core";
 }
 
 /**

@@ -24,7 +24,7 @@ const MIB = 1024 * 1024;
 /**
  * (n) Measures what it costs nats-server to have the organization in the subject. Compares its memory and publishing
  * rate with one subject for each event type, and with one for each type and organization, each on a fresh server. Then
- * measures the rate and the CPU time of one consumer for each form of filter.
+ * measures, for each form of filter, the rate of one consumer and the CPU time that it costs the server.
  */
 export async function eventSubjects(): Promise<Aim[]> {
   const all = eventMessages.map(eventType).filter((type) => type.startsWith("statehouse."));
@@ -131,7 +131,7 @@ async function measure(
   return { perSecond, before, after, restarted, consumed };
 }
 
-/** Waits until the resident memory has not changed for two seconds, and returns it. */
+/** Waits until the resident memory has changed by less than 1 MiB for two seconds, and returns it. */
 async function settled(pid: number): Promise<number> {
   let last = Number.NaN;
   let since = performance.now();

@@ -24,7 +24,7 @@ const RESOURCE_BYTES = 2000;
 /** Pause between two requests in ms. There is only one client, and it pauses because this is not a load test. */
 const PAUSE_MS = 5;
 
-/** (j) Measures how long a client waits for a workspace while a large state of another user is extracted. */
+/** (j) Measures how long a client waits for a workspace while a large state of another workspace is extracted. */
 export async function extraction(ground: Ground): Promise<Aim[]> {
   const settings = { blobs: "minio", settings: { LOG_LEVEL: "warn" } } as const;
   const rows: Cell[][] = [];
@@ -42,17 +42,17 @@ export async function extraction(ground: Ground): Promise<Aim[]> {
     aims.push({ ...atMost(what, 2, during / before), got: (during / before).toFixed(2) });
   }
   printTable(
-    `(j) show workspace beside the extraction of ${RESOURCES.toLocaleString("en")} resources`,
+    `(j) show workspace during the extraction of ${RESOURCES.toLocaleString("en")} resources`,
     ["", "", "p50 ms", "p99 ms", "requests", "extraction s"],
     rows.map((row) => [...row, ...Array.from({ length: 6 - row.length }, () => Number.NaN)]),
   );
   print(
-    "    From the upload's answer to the version being processed; one client that pauses 5 ms.",
+    "    Extraction: from the response to the upload until the version is processed. Requests: one client with pauses.",
   );
   return [...aims, extractionCpu()];
 }
 
-/** Measures the CPU time of extracting a large state, without the thread and the store. */
+/** Measures the CPU time of extracting a large state, in this thread and without the store. */
 function extractionCpu(): Aim {
   const count = (LARGE_MB * 1_000_000) / RESOURCE_BYTES;
   const chunks = Array.from({ length: count }, (_, index) =>
@@ -119,7 +119,7 @@ async function measure(ground: Ground, stack: Stack) {
     return latencies;
   };
 
-  // One extraction before the measurement, so that all code is compiled.
+  // The first extraction compiles all code; the second one shows how long an extraction takes.
   await show(1);
   let seconds = 0;
   for (const serial of [1, 2]) {

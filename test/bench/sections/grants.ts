@@ -58,7 +58,7 @@ async function manyGrants(ground: Ground): Promise<Aim[]> {
   return aims;
 }
 
-/** Creates a user in 200 teams, which together have 5,000 grants on all projects. */
+/** Creates a user in 200 teams, which together have up to 5,000 grants on all projects. */
 async function inManyTeams({ stack, organizationId, projectIds }: SizedFixture): Promise<Caller> {
   const person = await stack.people.newUser();
   const team = await stack.people.newTeam({ organizationId, name: "many-1", members: [person] });

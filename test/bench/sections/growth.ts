@@ -10,7 +10,7 @@ import type { SizedFixture } from "../sized-fixture.ts";
 import { median } from "../statistics.ts";
 import { print, printTable } from "../table.ts";
 
-/** How often each write is measured. */
+/** How many times each write is measured. */
 const TURNS = 15;
 /** How many rounds of workspace creations are measured. */
 const ROUNDS = 7;

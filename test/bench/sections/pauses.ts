@@ -8,7 +8,7 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const AIM_MS = 50;
 const ROUNDS = 3;
-/** How often each probe runs on the other checkout. A checkout without limits needs minutes for some probes. */
+/** How many times each probe runs on the other checkout. A checkout without limits needs minutes for some probes. */
 const OTHER_ROUNDS = 1;
 const MIB = 1024 * 1024;
 

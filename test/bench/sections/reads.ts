@@ -14,7 +14,7 @@ import { printRates } from "./rates.ts";
 
 /** A stack with a state of 8 KiB in the workspace of each connection. */
 interface Side extends BenchFixture {
-  /** The addresses of the states, by the ids of their workspaces. */
+  /** The download URLs of the states, by the ids of their workspaces. */
   downloads: ReadonlyMap<string, URL>;
   /** Names of the workspaces by their ids. */
   names: ReadonlyMap<string, string>;
@@ -63,13 +63,13 @@ const rows: readonly Row[] = [
 const LEASE_SECONDS = 5;
 
 /**
- * (t) Compares reads with their floor, the cost of a minimal server: node:http and pg with one statement, without
- * authentication, and responses of the same size. For outputs and downloads, the floor also inserts the audit record;
- * for downloads it sends a file. The aims apply to authentication under leases.
+ * (t) Compares reads with their floor, the cost of a minimal server that uses node:http and pg, authenticates nothing,
+ * and sends responses of the same size. For each request it reads one row; for outputs it also inserts an audit record;
+ * for downloads it inserts an audit record and sends a file instead of reading a row. The aims apply to authentication
+ * under leases.
  */
 export async function reads(ground: Ground): Promise<Aim[]> {
-  // Records metrics as `npm start` does; otherwise the results of the one process would not contain the cost of
-  // metrics.
+  // Records metrics as `npm start` does; otherwise the results of one process would not contain the cost of metrics.
   await using _telemetry = await startTelemetry({ service: "bench", env: {} });
   await readsWith(ground, 0);
   return await readsWith(ground, LEASE_SECONDS);

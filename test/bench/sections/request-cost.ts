@@ -6,7 +6,10 @@ import { type Aim, atMost } from "../aim.ts";
 import type { Bench } from "../bench.ts";
 import { printTable } from "../table.ts";
 
-/** (f) Counts what requests do: SQL statements and calls between services, and for writes also transactions and waits. */
+/**
+ * (f) Counts what requests do: SQL statements and calls between services, and for writes also transactions, round
+ * trips, waits for the disk, and socket writes.
+ */
 export async function requestCost({ one }: Bench): Promise<Aim[]> {
   const [id = ""] = one.workspaceIds;
   const workspace = `/workspaces/${id}`;

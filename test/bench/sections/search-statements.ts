@@ -8,18 +8,19 @@ import type { SizedFixture } from "../sized-fixture.ts";
 import { median } from "../statistics.ts";
 import { printTable } from "../table.ts";
 
-/** How often each search runs before the measurement. */
+/** How many times each search runs before the measurement. */
 const WARM_UP = 8;
-/** How often each search is measured. */
+/** How many times each search is measured. */
 const SAMPLES = 15;
 /**
- * Highest permitted duration of a page's statement in ms, for any number of workspaces. Users do not notice this delay.
+ * Highest permitted duration of a page's statement in ms, for any number of workspaces. Users do not notice a delay of
+ * this length.
  */
 const FLAT_MS = 15;
 
 /**
- * A search whose matches are all in the last quarter of the sort order. An index cannot find a part of a name in sort
- * order.
+ * A search whose matches are all in the last quarter of the sort order. No index finds names by a part of the name and
+ * returns them in sort order.
  */
 const SORTS_LAST = "search[name], many that sort last";
 

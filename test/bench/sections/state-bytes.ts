@@ -28,11 +28,11 @@ interface Transfers {
   raw: Record<Direction, number[]>;
   /** Duration of each round through the state service, in ms. */
   ours: Record<Direction, number[]>;
-  /** Largest growth of the state process's memory over all rounds, in bytes; NaN if it cannot be measured. */
+  /** Largest growth of the state process's memory in any round, in bytes; NaN if it cannot be measured. */
   growth: Record<Direction, number>;
 }
 
-/** (d) Uploads and downloads through the state service, compared with direct requests to the same MinIO. */
+/** (d) Measures uploads and downloads through the state service, compared with direct requests to the same MinIO. */
 export async function stateBytes(bench: Bench): Promise<Aim[]> {
   const { four, statePid, stateBucket, options } = bench;
   await using bucket = await freshBucket();
@@ -108,7 +108,7 @@ function figures({ raw, ours, growth }: Transfers, direction: Direction) {
   };
 }
 
-/** Returns a function that creates state versions one after the other in a locked workspace. */
+/** Returns a lineage, and a function that creates the next state version of this lineage in a locked workspace. */
 async function stateWriter({ api }: BenchFixture, workspaceId: string) {
   const path = `/workspaces/${workspaceId}`;
   const current = await expectStatus(200, api.get(`${path}/current-state-version`));

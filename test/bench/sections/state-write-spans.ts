@@ -61,7 +61,7 @@ export async function printWhereTimeGoes(bytes: number): Promise<void> {
   const part = (what: keyof WriteTimes) => median(times.map((time) => time[what]));
   const all = part("create") + part("upload") + part("current");
   print(
-    `    in all ${all.toFixed(1)} ms (create ${part("create").toFixed(1)}, upload ${part("upload").toFixed(1)}, current ${part("current").toFixed(1)}), ${(all - seen).toFixed(1)} of them outside every span: client, HTTP, waiting. Recording costs part of it.`,
+    `    in all ${all.toFixed(1)} ms (create ${part("create").toFixed(1)}, upload ${part("upload").toFixed(1)}, current ${part("current").toFixed(1)}), ${(all - seen).toFixed(1)} of them outside every span: client, HTTP, waiting. Recording the spans takes a part of the time.`,
   );
 }
 

@@ -17,8 +17,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const CLIENTS = [1, 8, 32] as const;
 /**
- * Largest number of bytes that the clients write concurrently. With more bytes, the measurement would show the speed of
- * the disk instead of the speed of Statehouse.
+ * Largest number of bytes that the clients may write concurrently. With more bytes, the measurement would show the
+ * speed of the disk instead of the speed of Statehouse.
  */
 const MOST_BYTES = 4 * 1024 * MIB;
 
@@ -68,7 +68,8 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
       const measured = { raw: [] as number[], ours: [] as number[], times: [] as WriteTimes[] };
       const uploads: number[] = [];
       let growth = 0;
-      // The first round opens connections and compiles code, so its results are not used.
+      // The first round opens connections and compiles code, so its results are not used. With 100 MiB and more, that
+      // time is insignificant, and the first round is the first measured one.
       for (let round = 0; round <= rounds; round++) {
         await empty();
         const times: WriteTimes[] = [];

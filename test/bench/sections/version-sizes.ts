@@ -9,7 +9,7 @@ import { seed } from "../seed.ts";
 import { printTable } from "../table.ts";
 
 const SIZES = [10, 1000, 100_000];
-/** Highest permitted ratio of a request's time with a hundred thousand versions to its time with few. */
+/** Highest permitted ratio of a request's time with 100,000 versions to its time with 10. */
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 7 };
 
@@ -21,7 +21,9 @@ const requests: Readonly<Record<string, (of: { id: string; query: string }) => s
     `/state-versions?${query}&page[size]=10&filter[status]=finalized`,
 };
 
-/** (k) Reads the current version and lists of versions, with few and many versions in one workspace. */
+/**
+ * (k) Measures requests for the current version and for lists of versions, with few and many versions in one workspace.
+ */
 export async function versionSizes({ contest, postgres }: Ground): Promise<Aim[]> {
   await using stack = await startStack({ blobs: "directory", settings: { LOG_LEVEL: "warn" } });
   const owner = callerOf(stack, await stack.people.newUser());

@@ -3,7 +3,9 @@ import { type Bench, contender } from "../bench.ts";
 import type { BenchFixture } from "../fixture.ts";
 import { printRates } from "./rates.ts";
 
-/** (c) Lists 20 of 10,000 workspaces: the first page, a page in the middle, and the first page of a search. */
+/**
+ * (c) Measures lists of 20 of 10,000 workspaces: the first page, a page in the middle, and the first page of a search.
+ */
 export async function workspaceList({ one, four, contest }: Bench): Promise<Aim[]> {
   const pages = {
     "first page": "page[size]=20",

@@ -2,7 +2,7 @@ import type { Aim } from "../aim.ts";
 import { type Bench, contender } from "../bench.ts";
 import { printRates } from "./rates.ts";
 
-/** (e) Locks and unlocks a workspace; each connection uses its own. Commits wait for the disk. */
+/** (e) Measures locking and unlocking; each connection has its own workspace. Commits wait for the disk. */
 export async function workspaceLock({ one, four, contest }: Bench): Promise<Aim[]> {
   const lockAndUnlock = (id: string) =>
     ["lock", "unlock"].map((action) => ({

@@ -11,7 +11,7 @@ import { searchStatements } from "./search-statements.ts";
 /** Highest permitted ratio of a request's time with the most workspaces to its time with the fewest. */
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 3 };
-/** Requests with a target use more rounds; the result is the median of the rounds. */
+/** The pace of `flat` requests: more rounds, because the median of the rounds is compared with a target. */
 const LONGER = { ...PACE, rounds: 7 };
 
 interface Request {
@@ -67,9 +67,9 @@ const requests: readonly Request[] = [
 ];
 
 /**
- * (g) Shows and lists few and many workspaces, for an owner and for a user who may read three projects, and writes
- * states of these workspaces. Searches are repeated, so their totals are cached; the table of search statements shows
- * how long counting takes.
+ * (g) Measures reads and lists among few and many workspaces, for an owner and for a user who may read three projects;
+ * then the statements of searches, writes, and the cost of the counters. Searches are repeated, so their totals are
+ * cached; the table of search statements shows how long counting takes.
  */
 export async function workspaceSizes(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();
