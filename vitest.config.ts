@@ -13,7 +13,8 @@ const withLocalServices = "{packages,services}/*/test/**/*.test.ts";
 const plans = "services/*/test/plans/**/*.test.ts";
 const modules = "**/node_modules/**";
 
-// Their setup starts a NATS server, so they cannot skip their tests themselves. On CI they fail.
+// The setup of these test files starts a NATS server, so they cannot skip their tests themselves. On a machine without
+// the server they are excluded; on CI they fail.
 const withoutNats =
   onCi || findProgram("nats-server")
     ? []
@@ -32,7 +33,7 @@ const unit: ProjectOptions = {
 /** Layers whose tests use PostgreSQL, NATS and MinIO, which are started once for all layers of a run. */
 const onLocalServices: ProjectOptions = {
   globalSetup: ["packages/testing/global-setup.ts"],
-  // These end what hangs; no test asserts how fast something is.
+  // These time limits only end tests that hang; they are not a measure of speed.
   testTimeout: 120_000,
   hookTimeout: 120_000,
   expect: { poll: { timeout: 30_000 } },
@@ -71,8 +72,8 @@ const release: ProjectOptions = {
 };
 
 /**
- * The matrix and the model with the services as four processes, connected by gRPC with mutual TLS. `npm test` runs them
- * in one process, and the faults as processes.
+ * The matrix and the model with the services as four processes, connected by gRPC with mutual TLS. `npm test` runs both
+ * with the services in one process; only faults are tested with processes there.
  */
 const releaseProcesses: ProjectOptions = {
   ...slow,
@@ -81,7 +82,10 @@ const releaseProcesses: ProjectOptions = {
   env: { STATEHOUSE_TEST_PROCESSES: "true" },
 };
 
-/** Runs when all other tests have ended, because it counts every request that other tests would slow down too much. */
+/**
+ * Runs when all other tests have ended, because other tests would slow down its requests, and it counts the requests
+ * that time out.
+ */
 const releaseUpgrade: ProjectOptions = {
   ...onLocalServices,
   name: "release-upgrade",
@@ -121,12 +125,12 @@ export default defineConfig({
       extends: true as const,
       test,
     })),
-    // Real processes and signals: threads would share them.
+    // The tests use real processes and signals, which threads would share.
     pool: "forks",
     // Node runs the files as they are, as it does in production, worker threads and instrumentation included.
     experimental: { viteModuleRunner: false },
-    // Suits two cores: the tests wait for other processes for about a third of their time. More workers would slow each
-    // other down.
+    // Three workers suit two cores: the tests wait for other processes for about a third of their time. More workers
+    // would slow each other down.
     maxWorkers: 3,
     // A retry hides the bug that makes a test fail now and then.
     retry: 0,

@@ -189,7 +189,7 @@ needs(
 
   test("keep the order, apply by revision, and repeat what failed until it is a dead letter", async () => {
     await publish("a1", { subject: "ws-a", revision: 1 });
-    await publish("a1", { subject: "ws-a", revision: 1 }); // a relay that crashed publishes again
+    await publish("a1", { subject: "ws-a", revision: 1 }); // A relay publishes again after a crash.
     await publish("a2", { subject: "ws-a", revision: 2 });
     await publish("a1", { subject: "ws-a", revision: 1, msgID: "again" });
     await publish("flaky");
@@ -365,7 +365,7 @@ needs(
     await server.start();
     const more = startAll({ handled: [created] });
     await each(more, (driver) => driver.errors().includes("stream not found"));
-    // A request that is sent while the connection is being opened again gets no response.
+    // A request that is sent while the connection is being reopened receives no response.
     await waitFor(() => ensureStreams(nats, {}).then(() => true));
     await publish("one");
     // Two replicas of each subscriber share the events.

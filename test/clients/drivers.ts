@@ -17,7 +17,7 @@ interface Command {
   env: Record<string, string>;
 }
 
-/** One line of a driver's output: an event, a log entry, or the end. */
+/** One line of a driver's output: an event, a log entry, a step of a snapshot, the counts of a replay, or the end. */
 export interface Line {
   handled?: string;
   type?: string;
@@ -33,7 +33,7 @@ export interface Line {
   ended?: true;
   replayed?: number;
   left?: number;
-  /** Whether the event is part of a snapshot. */
+  /** Whether the event comes from the listing. */
   isListed?: boolean;
   snapshot?: "begins" | "complete";
 }
@@ -67,7 +67,7 @@ async function build(command: string, args: readonly string[], options: object):
   if (code !== 0) throw new Error(`${command} ${args.join(" ")}: ${output}`);
 }
 
-/** Builds the packages of all languages from the tree into a folder. */
+/** Builds the packages of all languages from the files of this repository into a folder. */
 export async function buildDrivers(folder: string): Promise<Record<Language, Command>> {
   const go = path.join(folder, "conformance-go");
   const python = path.join(folder, "python");
@@ -131,7 +131,7 @@ export function startDriver(
   };
 }
 
-/** Waits for the condition of one driver, and adds what it printed to the error. */
+/** Waits for the condition of one driver. If the time is over, throws an error with the driver's output. */
 export async function waitForDriver(
   driver: RunningDriver,
   condition: () => boolean | Promise<boolean>,

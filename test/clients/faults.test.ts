@@ -118,7 +118,7 @@ needs(
     }
   }
 
-  /** Publishes an event again as a replica of the previous version did: its subject has no organization. */
+  /** Publishes an event again as a replica of the previous version did: on a subject without an organization. */
   async function publishOnPreviousSubject(event: Published): Promise<void> {
     const { url, login } = fixture().stack.nats;
     await using nats = connectNats({ url, login, name: "previous" });

@@ -114,8 +114,7 @@ needs(
     const held = (await newLockedWorkspace(fixture())).id;
     const removed = (await newWorkspace(fixture())).id;
     await published();
-    // Purges the events so far from the stream. The objects of these events can reach the subscribers only through the
-    // listing.
+    // Purges all events from the stream, so that their objects can reach the subscribers only through the listing.
     await bus.manager.streams.purge(STREAM);
 
     const first = startAll();
@@ -143,7 +142,7 @@ needs(
       ]);
     }
 
-    // Every subscriber has stored its position, so a restart needs no snapshot.
+    // Waits until every subscriber has stored its position. A restart then needs no snapshot.
     const last = await bus.lastSequence();
     for (const driver of first) {
       await waitForDriver(driver, async () => {

@@ -96,7 +96,7 @@ output "secret" {
 }
 `;
 
-/** What `output -json` prints for the example. */
+/** The values of the outputs that `output -json` prints for the example. */
 export const exampleOutputs = {
   text: "hello",
   number: 3.5,

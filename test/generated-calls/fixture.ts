@@ -17,8 +17,9 @@ export interface CallsFixture {
 }
 
 /**
- * Creates `count` objects of each kind, so that calls still find some after others were deleted. The owner is also an
- * administrator of the installation; the member's team may write to the workspaces of one project.
+ * Creates `count` objects of each kind in each of three organizations, so that calls still find objects after other
+ * calls have deleted some. The owner is also an administrator of the installation; the member's teams may write to the
+ * workspaces of these projects.
  */
 export async function createCallsFixture(stack: Stack, count: number): Promise<CallsFixture> {
   const { reader: member } = await populate(stack);

@@ -9,7 +9,7 @@ import { callerNames, createCallsFixture } from "./fixture.ts";
 import { generatedCalls } from "./schemathesis.ts";
 
 const usage = `npm run test:calls -- [--calls 10000] [--as ${callerNames.join(",")}] [--seed 1]
-  makes at least that many generated calls as each caller, each against a stack of its own, and fails if a response has
+  makes at least --calls generated calls as each caller, on a separate stack for each, and fails if a response has
   status 5xx or a status, header, media type or body that the OpenAPI document does not describe
 `;
 

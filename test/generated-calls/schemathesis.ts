@@ -44,13 +44,16 @@ export interface Calls {
   readonly pools: Pools;
   /** Number of generated requests for each operation. */
   readonly examples: number;
-  /** The kinds of requests: `coverage` derives requests from the schemas, `fuzzing` generates random requests. */
+  /**
+   * The kinds of requests: `examples` uses the document's examples, `coverage` derives requests from the schemas, and
+   * `fuzzing` generates random requests.
+   */
   readonly phases: readonly ("examples" | "coverage" | "fuzzing")[];
   readonly seed: number;
 }
 
 export interface Report {
-  /** The output of the rounds with failed checks, which names the calls that reproduce them. */
+  /** The output of the rounds with failed checks, which names the calls that reproduce the failures. */
   readonly failures: string;
   readonly calls: number;
   /** The number of responses by status. */
@@ -62,8 +65,8 @@ export interface Report {
 }
 
 /**
- * Calls every operation of the document that `url` serves with generated requests. A failure is a 5xx response, or a
- * status, header, media type or body that the document does not describe.
+ * Calls, with generated requests, every operation of the OpenAPI document that `url` serves. A failure is a 5xx
+ * response, or a status, header, media type or body that the document does not describe.
  */
 export async function generatedCalls(url: string, calls: Calls): Promise<Report> {
   const program = findPythonProgram("schemathesis", "schemathesis");

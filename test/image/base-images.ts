@@ -7,8 +7,8 @@ import { temporaryFolder } from "@statehouse/testing";
 import { buildah, run } from "./buildah.ts";
 
 // Builds replacements for the two images that the Dockerfile starts from, because a test must not depend on an image
-// registry. They consist of the same Debian packages as the upstream images. Each is built once, and again when its
-// recipe in this file changes.
+// registry. The replacement for the base image consists of the same Debian packages as that image. Each replacement is
+// built once, and rebuilt when this file or its recipe changes.
 
 const root = path.resolve(import.meta.dirname, "../..");
 const suite = "bookworm";
@@ -41,7 +41,7 @@ done
 cd "$1" && rm -rf bin sbin usr/bin usr/sbin usr/lib/*/perl* usr/share/perl* usr/share/debconf usr/share/ca-certificates usr/share/doc usr/share/man
 `;
 
-/** The image that stands in for the upstream base of the Dockerfile. */
+/** Returns the replacement for the upstream base image of the Dockerfile. */
 export const baseImage = (): Promise<string> =>
   imported("base", [withoutPrograms, ...distroless], async (archive, folder) => {
     const hook = path.join(folder, "hook.sh");
@@ -58,7 +58,7 @@ export const baseImage = (): Promise<string> =>
     );
   });
 
-/** The image that stands in for the Node image in which the Dockerfile installs packages. */
+/** Returns the replacement for the Node image in which the Dockerfile installs packages. */
 export async function builderImage(): Promise<string> {
   const { packageManager = "" } = JSON.parse(
     await readFile(path.join(root, "package.json"), "utf8"),

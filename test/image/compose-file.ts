@@ -49,7 +49,7 @@ const file = z.object({
 
 export type ComposeService = z.output<typeof service>;
 
-/** Reads a Compose file with these variables. Throws for each variable that the file requires and that is missing. */
+/** Reads a Compose file with these variables. Throws if a variable is missing that the file requires. */
 export function readCompose(
   place: string,
   variables: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
-// Starts deploy/compose.yaml and applies a configuration with the real Terraform CLI: `node compose-run.ts IMAGE`. Runs
-// in a separate network namespace (compose.test.ts), in which every service can have the ports that the file gives it.
-// Instead of the images that Compose would pull, runs the same programs from this machine: PostgreSQL as a process,
-// NATS and MinIO in containers.
+// Starts deploy/compose.yaml and applies a configuration with the real Terraform CLI: `node compose-run.ts IMAGE`. The
+// script runs in a separate network namespace (compose.test.ts), in which every service can have the ports that the
+// file gives it. Instead of the images that Compose would pull, it runs the same programs from this machine: PostgreSQL
+// as a process, NATS and MinIO in containers.
 import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -64,7 +64,7 @@ function started(name: string): Promise<void> {
       Object.entries(service.depends_on).map(async ([other, { condition }]) => {
         const ends = condition === "service_completed_successfully";
         if (ends !== !services[other]?.healthcheck)
-          throw new Error(`${name}: ${other} ${condition}`);
+          throw new Error(`${name}: ${condition} of ${other} contradicts its health check`);
         await started(other);
       }),
     );
@@ -129,7 +129,8 @@ async function startOwn(name: string, service: ComposeService): Promise<Containe
       throw new Error(`${name}: ${key} must be ${JSON.stringify(value)}`);
     }
   }
-  if (service.user !== image.configuration.User) throw new Error(`${name}: another user`);
+  if (service.user !== image.configuration.User)
+    throw new Error(`${name}: user must be that of the image`);
   return image.start({
     args: service.command,
     env: service.environment,
@@ -176,7 +177,7 @@ async function apply(): Promise<void> {
   step(`applied: ${(await directory.succeed("output", "-raw", "text")).stdout}`);
 }
 
-/** Stops everything in the reverse order, as Compose does. */
+/** Stops everything in the reverse order of the starts, as Compose does. */
 async function stop(): Promise<void> {
   for (const [name, container] of [...containers].reverse()) {
     await container.signal("TERM");

@@ -10,7 +10,7 @@ export const filesOf = (environment: Environment): string[] => [
   ),
 ];
 
-/** Returns a service as a container that is not started yet. It shares the network of the machine. */
+/** Returns a service as a container, without starting it. The container shares the network of the machine. */
 export const containerProcess =
   (image: () => MountedImage) =>
   (name: ServiceName, environment: Environment): ServiceProcess => {

@@ -19,7 +19,7 @@ export interface MountedImage extends AsyncDisposable {
   readonly configuration: ImageConfiguration;
   /** The digests of the image's layers; those of the base image come first. */
   readonly layers: readonly string[];
-  /** The folder of its file system. */
+  /** The folder in which the image's file system is mounted. */
   readonly files: string;
   /** Starts a container. */
   start(options: ContainerOptions): Promise<Container>;

@@ -79,7 +79,10 @@ interface Values extends Record<string, unknown> {
   settings: Record<string, string>;
 }
 
-/** The values that an installation adds to examples/minimal.yaml. `callers` are the namespaces of the public clients. */
+/**
+ * The values that an installation adds to examples/minimal.yaml. `callers` are the namespaces whose pods may call the
+ * public ports.
+ */
 export function valuesOf(
   { nats, s3 }: Pick<Stores, "nats" | "s3">,
   {

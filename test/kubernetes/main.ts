@@ -34,10 +34,10 @@ helm on PATH, uses it with the real command line, disturbs it, and removes it. T
 to pull them.
 
   --previous NAME:TAG           installs this image first, and upgrades and rolls back under load
-  --minutes N                   how long it does so (10)
-  --rate N                      operations of the load in a second (20)
+  --minutes N                   how long upgrades and rollbacks are repeated (10)
+  --rate N                      operations of the load in a second (20); eight operations send twelve requests
   --stores-on ADDRESS           starts PostgreSQL, NATS and MinIO on this machine; pods reach it at ADDRESS
-  --postgres URL                otherwise: the address of a user who may create databases
+  --postgres URL                without --stores-on: the address of PostgreSQL for a user who may create databases
   --nats URL, --nats-user NAME, --nats-password PASSWORD
   --s3 URL, --s3-access-key KEY, --s3-secret-key KEY
 `;

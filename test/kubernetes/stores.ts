@@ -74,7 +74,7 @@ accounts ${JSON.stringify(accounts)}`;
   };
 }
 
-/** Forwards connections to `address:port` to a port of the loopback interface. */
+/** Forwards the connections that arrive at `address:port` to a port of the loopback interface. */
 async function forwarded(address: string, port: number, local: number): Promise<AsyncDisposable> {
   const server = createServer((incoming) => {
     const outgoing = connect(local, "127.0.0.1");

@@ -27,7 +27,7 @@ import type { Kind } from "./upload.ts";
 /** The clients' knowledge of a workspace when they send a command. */
 export interface Known {
   workspaceId: string;
-  /** The client that holds the lock, as far as the clients know. */
+  /** The client that holds the lock, in the first of the model's possible states. */
   holder: Client | undefined;
   shown: Shown;
   /** The upload URLs in the first document that showed them, keyed by version id. */
@@ -55,7 +55,7 @@ const received = async (asked: Promise<Answer>, withId = true): Promise<Received
   return { status, ...(withId && status < 300 ? { id: body.data.id } : {}) };
 };
 
-/** Turns a command into a step of the model and a request; undefined if the command is not possible now. */
+/** Returns a command's first step in the model and its request; undefined for an upload without a known URL. */
 export function ready(place: Place, known: Known, chosen: Command): Ready | undefined {
   const { clients, intruder, hosted } = place;
   const command = authored(chosen, known.holder);

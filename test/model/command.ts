@@ -5,13 +5,14 @@ import type { Kind } from "./upload.ts";
 
 /**
  * The client that sends a command; `holder` is the client that holds the lock. If no client holds the lock, client 0
- * sends the command; instead of a write, it then takes the lock.
+ * sends the command, or takes the lock if the command is a write.
  */
 export type Author = Client | "holder";
 
 /**
- * Chooses a version: the `nth` newest of those with the property `like`, counted cyclically. If no version has the
- * property, any version is chosen.
+ * Chooses one of the versions whose status contains `like`; with `any`, or if no status contains it, one of all
+ * versions. `nth` is its position among these, counted from the newest, which is 0; after the oldest, counting starts
+ * again at the newest.
  */
 export interface Pick {
   like: "any" | "pending" | "finalized" | "deleted";
@@ -27,12 +28,12 @@ export type Command =
   | { do: Action; by: Client; of: Pick }
   | { do: "retain"; by: Client; deletesOld: boolean }
   | { do: "download"; of: Pick; kind: Kind }
-  /** A user of another organization tries every request on a version. */
+  /** A user of another organization sends several requests for a version and its workspace. */
   | { do: "intrude"; of: Pick };
 
 /**
- * The bytes of an upload. `right`: the announced bytes. `slow`: the announced bytes, with other commands during the
- * upload. `wrong`: other bytes. `partial`: interrupted.
+ * The bytes of an upload. `right`: the announced bytes. `slow`: the announced bytes, with a delay in the middle.
+ * `wrong`: other bytes. `partial`: half of the announced bytes, before the connection is closed.
  */
 export type Bytes = "right" | "slow" | "wrong" | "partial";
 
@@ -51,7 +52,7 @@ const client = fc.constantFrom<Client>(0, 1);
 const author = fc.constantFrom<Author>("holder", "holder", "holder", "holder", 0, 1);
 const picking = (...likes: Pick["like"][]) =>
   fc.record({ like: fc.constantFrom(...likes), nth: fc.constantFrom(0, 0, 1, 2) });
-/** Picks a finalized version that is not current. */
+/** Picks a finalized version, usually not the newest one. */
 const earlier = fc.record({
   like: fc.constant("finalized" as const),
   nth: fc.constantFrom(1, 1, 2),

@@ -4,7 +4,7 @@ import { type FaultFixture, healAll } from "../faults/fixture.ts";
 import type { Disturb } from "./history.ts";
 import type { Fault } from "./step.ts";
 
-/** How long a connection is broken or silent, in ms. Calls that wait for it continue afterwards. */
+/** How long a connection is broken or silent, in ms. Calls that wait for a silent connection continue afterwards. */
 const PAUSE_MS = 60;
 
 const cut = async (proxy: FaultFixture["proxies"][keyof FaultFixture["proxies"]]) => {
@@ -60,6 +60,6 @@ async function becomesQuiet({ rows }: FaultFixture): Promise<void> {
       await wait(20);
       return !(await busy());
     },
-    { interval: 20, what: "an end of all transactions" },
+    { interval: 20, what: "the end of all transactions" },
   );
 }

@@ -19,7 +19,7 @@ import { empty, type State } from "./state.ts";
 import type { Fault, History, Step } from "./step.ts";
 import type { Kind } from "./upload.ts";
 
-/** Causes a fault while `during` runs, and then removes it. Resolves when no work is in progress any more. */
+/** Causes a fault while `during` runs, and then removes the fault. Resolves when no transaction is in progress. */
 export type Disturb = (fault: Fault, afterMs: number, during: () => Promise<void>) => Promise<void>;
 
 type Urls = Map<string, Partial<Record<Kind, string>>>;
@@ -38,7 +38,9 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   let shown: Shown = look(empty);
   const fail = (what: string): never => {
     const last = states.map((state) => JSON.stringify(look(state))).join("\n  or ");
-    throw new Error(`${where.id}: ${what}\n${log.join("\n")}\nbefore that it was ${last}`);
+    throw new Error(
+      `${where.id}: ${what}\n${log.join("\n")}\nbefore that, the workspace was ${last}`,
+    );
   };
   const next = (possible: State[], what: string) => {
     if (possible.length === 0) fail(what);
@@ -48,7 +50,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
     const holder = states[0]?.lock?.holder;
     const known: Known = { workspaceId: where.id, holder, shown, urls };
     const sent = await take(place, known, step, log, disturb);
-    next(outcomes(states, sent), "no order of what was sent explains the answers");
+    next(outcomes(states, sent), "no order of the commands explains the responses");
     // Not every document is read after each step, because reading takes as long as a command.
     const isLast = index === history.length - 1;
     shown = await seen(place, where, urls, {
@@ -56,14 +58,14 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
       current: isLast || index % 2 === 0,
     });
     log.push(`  shows ${JSON.stringify(shown)}`);
-    next(thatShow(states, shown), "after these answers it cannot look like this");
+    next(thatShow(states, shown), "after these responses, the workspace cannot look like this");
   }
   for (const { id } of shown.versions) {
     for (const kind of ["raw", "json"] as const) {
       const received = await fetched(place, id, kind);
       log.push(`download of ${kind} ${id}: ${JSON.stringify(received)}`);
       const sent = { start: download(id, kind), received, disturbed: false };
-      next(outcomes(states, [sent]), "these are not the bytes");
+      next(outcomes(states, [sent]), "the model expects another response");
     }
   }
   // About half of the workspaces are deleted; the data of the others is compared row by row at the end.
@@ -115,8 +117,8 @@ async function take(
 }
 
 /**
- * Returns the response if it determines the result; undefined after a 5xx or no response, because the result is then
- * unknown.
+ * Returns the response if it determines the result; undefined after a 5xx or without a response, because the result is
+ * then unknown.
  */
 async function perhaps(send: () => Promise<Received>): Promise<Received | undefined> {
   try {

@@ -4,11 +4,12 @@ import { type SettingName, settings } from "./setting.ts";
 
 const usage = `npm run test:model -- [--hours 1] [--seed 1] [--in faults] [--path 0:1:2]
   tries random histories of clients and faults against the model until the time is over or one fails
-  --in    only this fixture: ${Object.keys(settings).join("; ")}
-  --seed  of the first history; the next ones count on; printed with every failure
-  --path  of what a failing history was made shorter to: only that is tried again`;
+  --in    only this setting: ${Object.keys(settings).join("; ")}
+  --seed  seed of the first history; each further history has the next seed; printed with every failure
+  --path  path of a shrunk history, printed with its failure; repeats only that history, with the printed seed and
+          the setting in which it failed`;
 
-/** How long one fixture is used, in ms; then its users, databases and stores are replaced by new ones. */
+/** How long histories run in one setting, in ms; the next setting then starts with new users, databases and stores. */
 const ROUND_MS = 4 * 60_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -50,7 +51,7 @@ async function run(args: readonly string[]): Promise<void> {
 function worldsOf(only: string | undefined): SettingName[] {
   const all = Object.keys(settings) as SettingName[];
   const worlds = all.filter((name) => only === undefined || name === only);
-  if (worlds.length === 0) throw new Error(`--in: there is no fixture ${only}\n${usage}`);
+  if (worlds.length === 0) throw new Error(`--in: there is no setting ${only}\n${usage}`);
   return worlds;
 }
 

@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { type SettingName, settings } from "./setting.ts";
 
 const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
-console.info(`test/model: seed ${seed}, the same again with MODEL_SEED=${seed}`);
+console.info(`test/model: seed ${seed}; to repeat, set MODEL_SEED=${seed}`);
 
-/** The longest time for which each setting is searched, in ms. */
+/** The maximum duration of the search for a failing history in each setting, in ms. */
 const longestMs = Number(process.env.MODEL_MS ?? Number.POSITIVE_INFINITY);
 
 async function holds(name: SettingName, forMs: number): Promise<void> {

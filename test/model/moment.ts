@@ -12,8 +12,8 @@ export interface Answer {
 }
 
 /**
- * One atomic step of a command. Steps of other clients can run between two steps. `key` distinguishes the steps of one
- * command.
+ * One atomic step of a command. Steps of other commands can run between two steps. Steps of one command with the same
+ * `key` do the same.
  */
 export interface Moment {
   key: string;

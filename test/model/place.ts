@@ -17,7 +17,10 @@ export interface Place {
   readonly clients: readonly [Member, Member];
   /** A user of another organization. */
   readonly intruder: Member;
-  /** Whether the edition is hosted: histories then use snapshots instead of actions on backing data. */
+  /**
+   * Whether the edition is hosted: histories then create snapshots, and actions on backing data and retention policies
+   * are refused.
+   */
   readonly hosted: boolean;
   /** Runs statements directly on the state service's database. */
   query<Row extends object>(sql: string, params?: readonly unknown[]): Promise<Row[]>;

@@ -8,18 +8,18 @@ export interface Received {
   bytes?: string | undefined;
 }
 
-/** A command that was sent, with its response, which is undefined if no response arrived. */
+/** A command that was sent, with its response, which is undefined if it was a 5xx or if no response arrived. */
 export interface Sent {
   start: Moment;
   received: Received | undefined;
   /**
-   * Whether a fault occurred during the command. Then any part of it may have been executed, and the service may have
-   * retried it.
+   * Whether a fault occurred during the command. A service may then have repeated the command. Without a response, any
+   * part of the command may have been executed.
    */
   disturbed: boolean;
 }
 
-/** How often a service retries a call at most. */
+/** The largest number of times that a service repeats a call. */
 const RETRIES = 2;
 
 interface Stage {
@@ -74,8 +74,8 @@ export function outcomes(states: readonly State[], sent: readonly Sent[]): State
 }
 
 /**
- * Compares the received response with the model's response. If they agree, returns the state with the id of the version
- * added; otherwise undefined.
+ * Compares the received response with the model's response. If they agree, returns the state, with the received id
+ * recorded for the version of the response; otherwise undefined. Without a response, returns the state unchanged.
  */
 function fitted(state: State, answer: Answer, received: Received | undefined): State | undefined {
   if (!received) return state;
@@ -112,7 +112,10 @@ export interface ShownVersion {
   urls: { raw: boolean; json: boolean; rawUpload: boolean; jsonUpload: boolean };
 }
 
-/** Returns the states that agree with these documents, and adds the documents' ids to them. */
+/**
+ * Of the given states, and of the states that can follow from them without a command, returns those that agree with
+ * these documents, with the documents' ids added.
+ */
 export function thatShow(states: readonly State[], shown: Shown): State[] {
   const found = new Map<string, State>();
   const open = [...states];

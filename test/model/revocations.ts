@@ -32,7 +32,7 @@ const PREPARATION_MS = 60_000;
 interface User {
   id: string;
   username: string;
-  /** Whether the user is suspended after each change, in the order of the changes. */
+  /** Whether the user was suspended before the first change and after each change. */
   suspended: boolean[];
   /** The number of confirmed changes. */
   answered: number;
@@ -85,7 +85,8 @@ export async function searchRevocations({ seed, path, forMs }: Range): Promise<F
   console.info(
     `revocations: seed ${seed}, ${requests} requests, ${hits} from memory, ${changes} changes, ${faults} faults`,
   );
-  if (hits === 0 || changes === 0) throw new Error(`seed ${seed}: nothing was tried`);
+  if (hits === 0 || changes === 0)
+    throw new Error(`seed ${seed}: no request used a lease, or no change was made`);
   return { histories, commands: requests + changes };
 }
 
@@ -118,7 +119,8 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     const state = { suspended: [false], answered: 0, changing: false };
     return { id, username, token, ...state };
   };
-  // Longer than by default, because the machine can be busy and leases of the previous history may still hold.
+  // The time limit is longer than the default, because the machine can be busy and leases of the previous history may
+  // not have ended.
   const prepare = <T>(work: () => Promise<T>) => runWithDeadline(Date.now() + PREPARATION_MS, work);
   const administrator = await prepare(() => newUser("administrator"));
   await database.query("update users set administrator = true where id = $1", [administrator.id]);
@@ -148,7 +150,10 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
   const violations: string[] = [];
   const inTime = <T>(work: () => Promise<T>) => runWithDeadline(Date.now() + 8000, work);
 
-  /** Repeats work until it ends in time. An error that the service returns is an end as well. */
+  /**
+   * Repeats work until it succeeds, or fails with an error other than `unavailable` and `deadlineExceeded`. Throws
+   * internal errors.
+   */
   const repeated = async (work: () => Promise<unknown>): Promise<void> => {
     for (;;) {
       try {
@@ -172,7 +177,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     const request = () => users.setUserSuspended({ id: user.id, suspended }, asAdministrator);
     const way = random();
     if (way < 0.1) {
-      // Without a time limit: the command ends when the change counts everywhere.
+      // This call has no time limit, because the command ends only when no process uses what it read before the change.
       const action = suspended ? "suspend" : "unsuspend";
       await repeated(() => changeUser([action, user.username], () => {}));
     } else {

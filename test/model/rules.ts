@@ -20,7 +20,10 @@ export const lock = (by: Client): Moment =>
     return answered({ ...state, lastEpoch: epoch, lock: { holder: by, epoch } }, 200);
   });
 
-/** Seals the epoch in the state service, and then releases the lock if its epoch is still the same. */
+/**
+ * Seals the epoch in the state service, and then releases the lock if its epoch is still the same. Unless `forced`,
+ * refuses with 503 while a version of this epoch or an earlier one waits for its upload.
+ */
 const release = (epoch: number, forced: boolean): Moment =>
   moment(`seal ${epoch}`, (state) => {
     const waits = state.versions.some(
@@ -37,7 +40,7 @@ const release = (epoch: number, forced: boolean): Moment =>
     };
   });
 
-/** Makes the newest finalized snapshot current, unless a newer version is current. */
+/** Makes the newest finalized snapshot up to this epoch current, unless a newer version is current. */
 function promote(state: State, epoch: number): State {
   const newest = state.versions.findLastIndex(
     (version) => version.status === "finalized" && version.intermediate && version.epoch <= epoch,
@@ -75,7 +78,7 @@ export interface Announced {
 
 const newest = (versions: readonly Version[]): Version | undefined => versions.at(-1);
 
-/** Returns whether the serial and lineage may follow the stored ones; wire-compatibility, section 4. */
+/** Returns whether the serial and lineage may follow the stored ones. */
 function mayFollow({ versions }: State, announced: Announced, epoch: number): boolean {
   const kept = versions.filter(({ status }) => status !== "discarded");
   const last = newest(kept);
@@ -200,7 +203,7 @@ export const download = (id: string, kind: Kind): Moment =>
     return answered(state, 200, { bytes });
   });
 
-/** A request of a user without permissions; it changes nothing. */
+/** A request that is refused or interrupted; it changes nothing. */
 export const refused = (status: number): Moment =>
   moment(`refused ${status}`, (state) => answered(state, status));
 

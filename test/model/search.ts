@@ -15,13 +15,14 @@ export interface Search {
   path?: string | undefined;
   /** Number of histories that run concurrently, each in its own workspace. */
   lanes: number;
-  /** After this time no history is started, in epoch ms. */
+  /** The time after which no history is started, in epoch ms. */
   until: number;
   disturb?: Disturb | undefined;
 }
 
 /**
- * Runs histories until the time is over. If a history fails, throws the shortest failing one with its seed and path.
+ * Runs histories until the time is over; with `path`, runs only the history of that path. If a history fails, throws an
+ * error with the shortest failing history, its seed and its path.
  */
 export async function search(options: Search): Promise<void> {
   const { place, histories, lanes, until, path, disturb } = options;
@@ -29,7 +30,7 @@ export async function search(options: Search): Promise<void> {
     let first = true;
     const property = fc.asyncProperty(histories, (history) =>
       live(place, history, disturb).catch((error: unknown) => {
-        if (first) process.stderr.write(`seed ${seed} fails, and is made shorter: ${error}\n`);
+        if (first) process.stderr.write(`seed ${seed} fails; shrinking its history: ${error}\n`);
         first = false;
         throw error;
       }),

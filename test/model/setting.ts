@@ -13,7 +13,10 @@ const LANES = 4;
 /** Settings with which retention runs during the histories. */
 const collecting = { COLLECTION_INTERVAL: "1" };
 
-/** Runs concurrent clients with all services in one process. At the end, rows and blobs must agree. */
+/**
+ * Runs concurrent clients with all services in one process. At the end, the rows of the state service must be
+ * consistent.
+ */
 const inOneProcess =
   (edition: "self-hosted" | "hosted", blobs: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {

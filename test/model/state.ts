@@ -30,7 +30,10 @@ export interface Version {
   root: string | null;
   /** Whether its upload URLs are still valid. */
   open: boolean;
-  /** Whether the restoration period of its soft deletion has ended. It can then be deleted permanently at any time. */
+  /**
+   * Whether the restoration period of its soft deletion has ended. The version can then be deleted permanently at any
+   * time.
+   */
   due: boolean;
   /** Whether it is older than the retention policy allows. */
   old: boolean;
@@ -81,7 +84,7 @@ export const currentOf = ({ versions }: State): number =>
 export const isDeleted = ({ status }: Version): boolean =>
   status === "backing_data_soft_deleted" || status === "backing_data_permanently_deleted";
 
-/** The changes that discard a version. Its JSON form, which arrived before its raw state, is removed. */
+/** The changes that discard a version. If its JSON form arrived before its raw state, the JSON form is removed. */
 const discarded = { status: "discarded", json: null } as const satisfies Partial<Version>;
 
 /** Discards pending versions up to this epoch. */
@@ -115,8 +118,8 @@ export const byItself = (state: State): State[] =>
   });
 
 /**
- * Returns whether retention may delete the version: it is old and older than the current version, and no later rollback
- * shares its bytes.
+ * Returns whether retention may delete the version's data: a policy deletes old data, the version has data, is old, and
+ * precedes the current version, and no later rollback shares its bytes.
  */
 function isDeletedByRetention(state: State, version: Version, index: number): boolean {
   if (!state.deletesOld || !version.old || index >= currentOf(state)) return false;

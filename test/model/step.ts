@@ -75,7 +75,7 @@ const beginnings = fc.constantFrom<History>(
   [first, written(false), finished, written(true), written(false)],
 );
 
-/** Creates a pending version. Uploads of its bytes and another action then run concurrently. */
+/** Creates a pending version. One or two uploads to it and another command then run concurrently. */
 const racing = fc
   .tuple(
     creation.map((choice) => ({ ...choice, inline: false })),
@@ -100,7 +100,7 @@ const collected = fc
     { pass: "collection" },
   ]);
 
-/** Several clients lock or unlock concurrently. */
+/** Takes the lock. Two or three commands that lock or unlock then run concurrently. */
 const unlocking = fc
   .array(fc.tuple(locking, fc.constantFrom(0, 1, 3)), { minLength: 2, maxLength: 3 })
   .map((several): Step[] => [
@@ -134,7 +134,7 @@ export const undisturbed = histories(
   14,
 );
 
-/** The same histories, with a fault in about a third of the steps. */
+/** Shorter histories of the same kind, with a fault in about a third of the steps. */
 export const withFaults = histories(
   fc.oneof(
     { weight: 5, arbitrary: alone },

@@ -16,7 +16,10 @@ function refusal(version: Version, kind: Kind, content: string): number | undefi
   return kind === "raw" && content !== version.content ? 409 : undefined;
 }
 
-/** Checks the version before and after the bytes are stored, as the service does. `memory` keeps a value for `then`. */
+/**
+ * Checks the version before and after the bytes are stored, as the service does. `memory` is a part of the steps' keys:
+ * the values on which `then` depends, so that steps that continue differently have different keys.
+ */
 export const upload = (
   memory: string,
   index: number,

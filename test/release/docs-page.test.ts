@@ -12,8 +12,8 @@ test("the reference page shows and finds operations in a browser, without anothe
   });
   try {
     const page = await running.newPage();
-    // Disables the time limits of single actions: on a busy machine, drawing all operations takes long. The time limit
-    // of the test remains.
+    // Disables the time limits of single actions: on a busy machine, drawing all operations takes a long time. The time
+    // limit of the test remains.
     page.setDefaultTimeout(0);
     const problems: string[] = [];
     const foreign: string[] = [];

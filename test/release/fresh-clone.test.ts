@@ -5,7 +5,7 @@ import { inFolder } from "../compat/command-line.ts";
 import { barePath, npm, running } from "../compat/npm-start.ts";
 import { copyOfRepository } from "./copy-of-repository.ts";
 
-/** The first start downloads all packages. */
+/** Time limit of the first start in ms; it downloads all packages. */
 const INSTALLATION_MS = 600_000;
 
 /** The environment variables with which npm reaches its registry on this machine. */

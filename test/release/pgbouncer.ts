@@ -5,7 +5,7 @@ import path from "node:path";
 import { followProcess, sharedDependencies, temporaryFolder, waitFor } from "@statehouse/testing";
 import { reservePort } from "../stack/port.ts";
 
-/** PgBouncer refuses to run as root. */
+/** The user and the group of PgBouncer, which refuses to run as root. */
 const NOBODY = 65_534;
 
 export interface PgBouncer extends AsyncDisposable {
@@ -33,7 +33,8 @@ export async function startPgBouncer(pooling: "session" | "transaction"): Promis
       "unix_socket_dir =",
       "auth_type = any",
       `pool_mode = ${pooling}`,
-      // In transaction mode, fewer server connections than the services open, so that transactions share them.
+      // In transaction mode, the pool has fewer server connections than the services open, so that transactions share
+      // them.
       `default_pool_size = ${pooling === "transaction" ? 3 : 20}`,
       "max_client_conn = 500",
       "",

@@ -26,7 +26,7 @@ export interface ArchivedPostgres extends AsyncDisposable {
   recover(moment: Date): Promise<Postgres & AsyncDisposable>;
 }
 
-// Relative to the data directory, which is the working directory of the server and its commands.
+// This path is relative to the data directory, which is the working directory of the server and its commands.
 const ARCHIVE = "../../source/archive";
 
 export async function startArchivedPostgres(): Promise<ArchivedPostgres> {

@@ -86,7 +86,7 @@ export async function expectedDifferences(
   return { reported, repaired };
 }
 
-/** Returns the differences in the log of the workspaces service. */
+/** Returns the differences between the services that the log of the workspaces service reports. */
 export function reportedIn(log: string): Reported {
   const found: Record<string, Set<string>> = {};
   for (const line of log.split("\n")) {

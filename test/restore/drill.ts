@@ -56,7 +56,8 @@ const DELAY_S = 3600;
 
 /**
  * Writes a random history and restores the databases to random moments: first all databases to the same moment, then
- * each database to a different moment. Checks what docs/backup.md promises and throws the first broken promise.
+ * each database to a different moment. Checks what docs/backup.md promises and throws an error for the first broken
+ * promise.
  */
 export async function restoreDrill({ seed, historyMs, print }: Drill): Promise<void> {
   const random = seededRandom(seed);
@@ -114,7 +115,7 @@ async function writeHistory({
   return { postgres, journal: history.journal, owner, blobs, keys, moments: { first, last } };
 }
 
-/** A fixed duration of the drill, not a wait for a condition. */
+/** Waits for a fixed time, not for a condition. */
 const during = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const keysOf = (environments: Record<ServiceName, Environment>, service: ServiceName) =>
@@ -250,7 +251,7 @@ const awaitingExtraction = async ({ state }: Databases): Promise<string[]> =>
     )
   ).map(({ id }) => id);
 
-/** Makes the next comparison of the services due when `time` has passed from now. */
+/** Schedules the next comparison of the services; `time` is the interval from now until it is due. */
 const postponeComparison = ({ workspaces }: Databases, time: string) =>
   rowsOf(workspaces, "update state_comparison set due_at = now() + $1::interval", [time]);
 
@@ -271,7 +272,7 @@ async function comparedTwice({ workspaces }: Databases): Promise<void> {
   );
 }
 
-/** Runs the sweeper and the deletion of bytes in the state service once, as its workers do when work is due. */
+/** Runs the sweeper once, and the deletion of bytes until no bytes are due, as the workers of the state service do. */
 async function sweepAndDelete(environment: Environment): Promise<void> {
   const config = readConfig(stateService.config, environment);
   const logger = createLogger({ service: "state", level: "silent" });
@@ -293,8 +294,8 @@ async function expectUntouched(
 }
 
 /**
- * Checks that every state that was confirmed before the earliest of `moments`, and not deleted, can be read. Returns
- * the number of these states.
+ * Checks that every state that was confirmed before the earliest of `moments`, and was not deleted, can be read.
+ * Returns the number of these states.
  */
 async function expectConfirmedStates(
   { journal, owner }: Backups,

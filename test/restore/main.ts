@@ -4,7 +4,7 @@ import { restoreDrill } from "./drill.ts";
 
 const usage = `npm run restore-drill -- [--seed 1] [--seconds 10]
   writes a random history, restores the databases from a base backup and the archived log, and checks the result
-  --seed     of the history and of the moments; printed at the start
+  --seed     seed of the history and of the moments; printed at the start
   --seconds  how long clients write before and after the base backup
 `;
 

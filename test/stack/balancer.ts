@@ -9,7 +9,7 @@ interface Replica {
 /** A reverse proxy that distributes requests to the ready replicas and never repeats a request. */
 export interface Balancer extends AsyncDisposable {
   readonly url: string;
-  /** Distributes requests to these replicas, as soon as they are ready. */
+  /** Adds replicas, which receive requests as soon as they are ready. */
   follow(...replicas: readonly Replica[]): void;
   /** Returns whether all replicas receive requests. */
   complete(): boolean;

@@ -11,11 +11,11 @@ import { childEnvironment, waitFor } from "@statehouse/testing";
 import { serviceProgram } from "./program.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
-/** The keys of four processes, as files that an operator replaces while they run. */
+/** The keys of four processes, as files that an operator replaces while the processes run. */
 export interface DeployedKeys {
   /** Runs `statehouse keys` on the file of all keys. */
   keys(...args: string[]): Promise<string>;
-  /** Sets secrets of a service that `keys` does not create; they take effect at the next deployment. */
+  /** Sets those secrets of a service that `keys` does not create. The next `useFiles` or `deploy` writes them. */
   set(service: ServiceName, secrets: Readonly<Record<string, string>>): void;
   /** Changes the settings of the services so that they read all secrets from files. */
   useFiles(environments: Record<ServiceName, Environment>): Promise<void>;

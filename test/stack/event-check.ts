@@ -12,8 +12,7 @@ const schemas = new Map<string, ValidateFunction>(
 
 /**
  * Compares the subject, headers and payload of every event that the services publish with the event catalog. An event
- * that differs fails the test run. Tests themselves publish the messages without `ce-specversion`, which are not
- * compared.
+ * that differs fails the test run. Messages without `ce-specversion` are not compared, because only tests publish them.
  */
 export async function checkEvents(
   natsUrl: string,

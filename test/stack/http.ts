@@ -2,7 +2,7 @@
 export interface Answer {
   status: number;
   headers: Headers;
-  // Not typed, so that tests can read any path of a document; a wrong path fails their assertion.
+  // The body is not typed, so that tests can read any path of a document; a wrong path makes an assertion fail.
   // biome-ignore lint/suspicious/noExplicitAny: the shape is what is under test
   body: any;
 }

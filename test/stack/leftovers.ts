@@ -45,8 +45,8 @@ async function tablesOf(client: Client): Promise<string[]> {
 }
 
 /**
- * Returns the ids of an object and its dependents: the rows that contain its id, the rows that contain the ids of
- * those, and so on.
+ * Returns the id of an object and the ids of its dependents: of the rows that contain its id, of the rows that contain
+ * the ids of those rows, and so on.
  */
 export async function idsBelow(databases: Databases, id: string): Promise<string[]> {
   const known = new Set([id]);
@@ -60,7 +60,7 @@ export async function idsBelow(databases: Databases, id: string): Promise<string
 }
 
 /**
- * Returns the columns of a row that are neither empty nor numbers. Numbers are omitted because they are only versions.
+ * Returns the values of a row that are neither empty nor numbers. Numbers are omitted because they are only versions.
  */
 export const saying = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value && typeof value !== "number"));

@@ -41,7 +41,7 @@ const sha256 = (bytes: Buffer | string): string => createHash("sha256").update(b
 const hmac = (key: Buffer | string, text: string): Buffer =>
   createHmac("sha256", key).update(text).digest();
 
-/** Sends a request to the administration API, signed like a request of S3. */
+/** Sends a request to the administration API, signed like a request to S3. */
 async function request(
   { endpoint, region, accessKey, secretKey }: Address,
   method: string,

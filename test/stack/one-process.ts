@@ -20,7 +20,7 @@ export async function inOneProcess(options: RunOptions): Promise<RunningServices
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
   });
   await options.rewire(environments);
-  // Benchmarks run outside Vitest.
+  // Messages are not checked in benchmarks, which run outside Vitest.
   if (process.env.VITEST) checkPassedMessages();
   const composition = starting.use(await compose(environments, options.logger));
   starting.use(listener);

@@ -11,11 +11,14 @@ export async function newOrganization(api: Api, name = unusedName("org")): Promi
     "/organizations",
     document("organizations", { name, email: "owner@example.com" }),
   );
-  if (created.status !== 201) throw new Error(`No organization: ${JSON.stringify(created.body)}`);
+  if (created.status !== 201)
+    throw new Error(`Cannot create an organization: ${JSON.stringify(created.body)}`);
   return name;
 }
 
-/** Returns an organization's internal id, which calls to the access service need for teams. The API never shows it. */
+/**
+ * Returns an organization's internal id, which calls to the access service need for teams. The API never shows this id.
+ */
 export async function organizationId({ rows }: Pick<Stack, "rows">, name: string): Promise<string> {
   const sql = "select id from organizations where name = $1";
   const [found] = await rows<{ id: string }>("workspaces", sql, [name]);

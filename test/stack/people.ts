@@ -13,7 +13,8 @@ export interface Person {
 }
 
 /**
- * Calls of tests to the access service, made as the service `testing`, because the HTTP API has no endpoints for them.
+ * Calls of tests to the access service, made as the service `testing`. Unlike requests to the HTTP API, they need no
+ * user who has the required rights.
  */
 export interface People {
   newUser(username?: string, options?: { administrator?: boolean }): Promise<Person>;

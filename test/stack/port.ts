@@ -50,8 +50,8 @@ function readOr(file: string, otherwise: string): string {
 }
 
 /**
- * Returns whether the process of a claim still runs. A claim without an id counts as running, because another process
- * is writing it.
+ * Returns whether the process of a claim still runs. If the claim does not contain an id, returns true, because another
+ * process is writing the claim.
  */
 function isAlive(pid: string): boolean {
   try {

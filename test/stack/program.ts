@@ -47,7 +47,7 @@ async function build(root: string): Promise<string> {
   await mkdir(draft, { recursive: true });
   await bundle.write({ file, format: "esm", codeSplitting: false });
   await bundle.close();
-  // The file name is a hash of the content, so that Node's compile cache finds the file in the next run.
+  // The path contains a hash of the content, so that Node's compile cache finds the same file in the next run.
   const content = createHash("sha256")
     .update(await readFile(file))
     .digest("hex");

@@ -8,8 +8,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends a request with exactly this first line and these headers, which an HTTP client would refuse to send. Reads
- * until the server closes the connection.
+ * Sends a request with this first line and these headers, which an HTTP client would refuse to send. Adds `Connection:
+ * close`, and `Host` and `Content-Length` if needed. Reads until the server closes the connection.
  */
 export function rawRequest(
   url: string,

@@ -18,17 +18,18 @@ export interface RequestCost extends DatabaseCost {
   /** Number of calls between services. */
   calls: number;
   /**
-   * The length of the longest chain of consecutive disk waits. A disk wait is a commit of changes, or a sync of a file
-   * or folder.
+   * The length of the longest chain of consecutive disk waits. A disk wait is a commit of changes or row locks, or a
+   * sync of a file or folder.
    */
   waits: number;
-  /** Number of system calls that write to a socket, of a connection to PostgreSQL or to the client. */
+  /** Number of system calls that write to the socket of a connection to PostgreSQL or to the client. */
   writes: number;
   services: Readonly<Record<string, DatabaseCost>>;
 }
 
 /**
- * A statement that a request waits for. Statements of relays and loops are not recorded, because they have no deadline.
+ * A statement that a request waits for. Statements of relays and periodic workers are not recorded, because they have
+ * no deadline.
  */
 interface Sent {
   service: string;
@@ -49,7 +50,7 @@ let sent: Sent[] = [];
 let syncs: Pick<Sent, "from" | "until">[] = [];
 let writes = 0;
 
-/** For each connection, whether its open transaction has changed anything; undefined without a transaction. */
+/** For each connection, whether its open transaction has changed or locked rows; undefined without a transaction. */
 const transactions = new WeakMap<object, { changed: boolean } | undefined>();
 const toPostgres = new WeakSet<object>();
 
@@ -110,8 +111,8 @@ async function install(): Promise<void> {
 }
 
 /**
- * Measures the cost of a request in a stack of this process with warm caches. Returns the minimum of several
- * measurements, because background work only adds to it.
+ * Measures the cost of a request with warm caches, in a stack that runs in this process. Returns the minimum of several
+ * measurements, because background work can only increase the cost.
  */
 export async function writeCostOf(send: () => Promise<unknown>): Promise<RequestCost> {
   await install();
@@ -161,8 +162,8 @@ const inDatabase = (all: readonly Sent[]): DatabaseCost => ({
 });
 
 /**
- * Returns the length of the longest chain of consecutive statements or syncs. Those that overlap count as one, because
- * the request waits for them together.
+ * Returns the length of the longest chain of consecutive statements or syncs. Statements or syncs that overlap count as
+ * one, because the request waits for them together.
  */
 function longestSequence(all: readonly Pick<Sent, "from" | "until">[]): number {
   let length = 0;

@@ -34,8 +34,8 @@ export interface TeamRole {
 }
 
 /**
- * Returns one role for each value above the default of each permission of a custom grant. `nameOf` returns the
- * permission's name in documents.
+ * Returns the name and permissions of one role for each value, other than the default, of each permission of a custom
+ * grant. `nameOf` returns the permission's name in documents.
  */
 const singles = (
   values: Readonly<Record<string, readonly unknown[]>>,

@@ -33,7 +33,7 @@ export interface RunOptions {
   environments: (
     where: Pick<Installation, "publicUrl" | "objectUrl" | "addresses">,
   ) => Record<ServiceName, Environment>;
-  /** Returns a service's process that is not started yet. Unused if all services run in one process. */
+  /** Returns a service's process without starting it. Unused if all services run in one process. */
   process: (name: ServiceName, environment: Environment) => ServiceProcess;
   logger: Logger;
 }

@@ -12,8 +12,8 @@ export interface ServiceProcess extends AsyncDisposable {
   /** Sends SIGTERM; resolves with the exit code. */
   terminate(): Promise<number | null>;
   /**
-   * Starts the process, or starts it again on the same ports, and waits until it is ready. `largestFile` limits the
-   * size of its files, in bytes.
+   * Starts the process, or starts it again on the same ports, and waits until it is ready. `largestFile` is the maximum
+   * size of each file that the process writes, in bytes.
    */
   start(limits?: { largestFile?: number }): Promise<void>;
   pid(): number;

@@ -28,7 +28,7 @@ import type { Channels, RunningServices, RunOptions } from "./running-services.t
 import type { ServiceProcess } from "./service-process.ts";
 
 export interface StackOptions {
-  /** The store of state bytes; default: MinIO if the suite has started it, otherwise a folder. */
+  /** The store of state bytes; default: a folder. */
   blobs?: BlobKind;
   /** Settings of the services, as an operator would set them. */
   settings?: Record<string, string>;
@@ -38,9 +38,9 @@ export interface StackOptions {
   grpcTls?: "off";
   /** With `off`, every client may connect to NATS. */
   natsCredentials?: "off";
-  /** A separate database for each service, instead of the shared PostgreSQL. */
+  /** Returns the URL of a service's database; default: a new database on the shared PostgreSQL. */
   databaseUrl?: Installation["databaseUrl"];
-  /** How a service's process is started; default: from the sources. */
+  /** Returns a service's process without starting it; default: a process of this repository's sources. */
   process?: RunOptions["process"];
 }
 
@@ -54,7 +54,7 @@ export interface Stack extends AsyncDisposable {
   readonly access: Channel;
   /** Channel to the workspaces service, for calls that normally another service makes. */
   readonly workspaces: Channel;
-  /** Returns channels with the certificate of the service or runner `name`. */
+  /** Returns channels for calls as the service or runner `name`. */
   channelsOf(name: string): Channels;
   readonly people: People;
   /** Returns the gRPC clients of the runner with that name. */
@@ -94,8 +94,8 @@ export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack
   start(options, asProcesses);
 
 /**
- * Returns the setting of leases with which STATEHOUSE_TEST_LEASE_SECONDS runs all tests. A lease must not be longer than
- * half of a request.
+ * Returns the setting of authentication leases: STATEHOUSE_TEST_LEASE_SECONDS, with which any tests run under leases. A
+ * lease must not be longer than half of the time limit of a request, so the value is limited to that.
  */
 function leaseSettings({ REQUEST_TIMEOUT = "30" }: Record<string, string> = {}) {
   const seconds = Number(process.env.STATEHOUSE_TEST_LEASE_SECONDS ?? 0);

@@ -55,7 +55,7 @@ export function stateFile({
   return { serial, lineage, bytes, md5: md5Of(bytes) };
 }
 
-/** Returns the body of a create request. `attributes` are added to it or replace its own. */
+/** Returns the body of a create request. `attributes` are added to those of the state or replace them. */
 export const announcement = (
   { serial, md5, lineage }: StateFile,
   attributes: Record<string, unknown> = {},
@@ -100,7 +100,7 @@ export const processedVersion = (
       const { data } = (await expectStatus(200, api.get(`/state-versions/${id}`))).body;
       return data.attributes["resources-processed"] && data;
     },
-    { what: "the state to be read", ...patience },
+    { what: "the extraction of the state", ...patience },
   );
 
 /** Returns the response if it has this status; otherwise throws an error with its content. */

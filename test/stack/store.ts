@@ -11,7 +11,7 @@ export interface StoreView {
   list(): Promise<string[]>;
 }
 
-/** Finds the store from the settings of the state service. Call it before proxies change these settings. */
+/** Finds the store from the settings of the state service. Must be called before proxies change these settings. */
 export function storeView(settings: Environment): StoreView {
   const setting = (name: string) => {
     const value = settings[name];

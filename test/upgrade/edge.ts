@@ -22,7 +22,7 @@ const IDLE_MS = 4000;
 
 /**
  * Starts a proxy that keeps its connections open between requests, as an ingress does. It opens another connection for
- * a request only if the first one is refused and nothing was sent; it never repeats a request.
+ * a request only if the previous one was refused, so that nothing was sent; it never repeats a request.
  */
 export async function startEdge(
   targets: Targets,

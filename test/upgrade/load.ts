@@ -33,7 +33,10 @@ export interface Load extends AsyncDisposable {
    * Ends the load. Throws if the current state of a workspace is neither the last confirmed nor the last sent state.
    */
   stop(): Promise<void>;
-  /** Returns one line with counts and the 99th percentile of the requests since the last call. */
+  /**
+   * Returns one line with counts, and with the 99th percentile of the durations since the last call, without those of
+   * large uploads.
+   */
   report(): string;
 }
 
@@ -46,7 +49,7 @@ interface LoadOptions {
   folder: WorkingFolder;
   /** Operations per second; one operation consists of up to five requests. */
   rate: number;
-  /** Maximum number of concurrent operations. Without it, their number would keep growing on a slow machine. */
+  /** Maximum number of concurrent operations; without a maximum, their number would keep growing on a slow machine. */
   atOnce?: number;
   /** Size of an upload in bytes. Two uploads run at any time. */
   uploadBytes: number;
@@ -287,7 +290,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   };
 }
 
-/** Sends a body, in parts with pauses if it must take `slowly` ms. */
+/** Sends a body. If `slowly` is not 0, sends it in parts with pauses that together take `slowly` ms. */
 async function sendBody(
   outgoing: ReturnType<typeof request>,
   body: Buffer,

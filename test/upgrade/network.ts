@@ -33,13 +33,13 @@ export interface Network extends AsyncDisposable {
   /** Whether the Services use the latest addresses of all components. */
   settled(): boolean;
   urlOf(service: string): string;
-  /** The number of connections that a pod has refused because it did not listen yet, or no longer. */
+  /** The number of connections that pods have refused because they were not listening. */
   readonly refused: number;
 }
 
 /**
- * Fixed size of the file; its content is never longer. A single write replaces the whole file, so that no reader sees a
- * part of it.
+ * Fixed size of the hosts file in bytes; its content is never longer. A single write replaces the whole file, so that
+ * no reader sees a part of it.
  */
 const HOSTS_BYTES = 8192;
 

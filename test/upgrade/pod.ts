@@ -4,18 +4,18 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { PodSpec, Probe } from "../chart/helm.ts";
 import { type ProcessOptions, startProcess } from "./container.ts";
 
-/** A pod of a Deployment: a process that is probed, restarted and stopped in the same way as the kubelet does it. */
+/** A pod of a Deployment: a process that is probed, restarted and stopped in the same way as by the kubelet. */
 export interface Pod {
   readonly spec: PodSpec;
   readonly ip: string;
   readonly ready: boolean;
   readonly terminating: boolean;
   readonly ended: boolean;
-  /** Number of times that its process has ended and was started again. */
+  /** Number of times that its process has ended and been restarted. */
   readonly restarts: number;
   /** Everything that its processes have printed. */
   output(): string;
-  /** Waits for `preStop`, sends SIGTERM, and SIGKILL after the grace period. */
+  /** Waits for `preStop` and sends SIGTERM; sends SIGKILL if the process has not ended within the grace period. */
   terminate(): void;
   /** Sends SIGKILL to the process; resolves when it has ended. The pod starts it again. */
   kill(): Promise<void>;

@@ -112,7 +112,10 @@ needs(
     };
   };
   const nothing = { failures: [], problems: [], refused: 0 };
-  /** Waits until requests, uploads and applies of the load have succeeded with the current pods, or one has failed. */
+  /**
+   * Waits until requests, uploads and applies of the load have succeeded with the current pods, or one of them has
+   * failed.
+   */
   const used = async () => {
     const { requests, uploads, applies } = load.done;
     const failures = load.failures.length;
@@ -122,7 +125,7 @@ needs(
         (load.done.requests > requests + 100 &&
           load.done.uploads > uploads &&
           load.done.applies > applies),
-      { timeout: 120_000, what: "the load to go on" },
+      { timeout: 120_000, what: "the load to continue" },
     );
   };
 
@@ -181,7 +184,7 @@ needs(
       await complete(cluster);
       const { failures, problems } = news();
       expect(failures.filter((failure) => failure.start > end || failure.end < start)).toEqual([]);
-      // The Terraform CLI repeats requests that received no response.
+      // The Terraform CLI repeats requests that received no response, except its first request.
       const repeated = failures.filter((one) => one.what === "apply" && !lostFirstRequest(one));
       expect(repeated).toEqual([]);
       expect(problems).toEqual([]);

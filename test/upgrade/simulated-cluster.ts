@@ -6,8 +6,8 @@ import { createNetwork, type Network } from "./network.ts";
 import { type Pod, startPod } from "./pod.ts";
 
 /**
- * Does what Kubernetes does with the objects of the chart, with processes in place of containers: it repeats Jobs,
- * replaces the pods of Deployments one after the other, runs probes, and serves Services that learn of changes with a
+ * Does what Kubernetes does with the objects of the chart, with processes in place of containers: it repeats failed
+ * Jobs, replaces the pods of Deployments one at a time, runs probes, and serves Services that learn of changes with a
  * delay.
  */
 export interface SimulatedCluster extends AsyncDisposable {
@@ -22,7 +22,10 @@ export interface SimulatedCluster extends AsyncDisposable {
   readonly attempts: ReadonlyMap<string, number>;
   /** Runs a command with the environment of a component's pods; returns what it prints. */
   exec(component: string, ...args: string[]): Promise<string>;
-  /** Events that must not happen: processes that end without a request, restarts, and stops that take too long. */
+  /**
+   * Events that must not happen: processes that do not start, end by themselves or end with an error; restarts by the
+   * liveness probe; and stops that take too long.
+   */
   readonly problems: readonly string[];
 }
 
@@ -80,8 +83,8 @@ export function startSimulatedCluster({
   };
 
   /**
-   * Runs one step of the controller: at most one pod more than `replicas` exists, and never fewer than `replicas` are
-   * ready.
+   * Runs one step of the controller: not counting pods that are being terminated, at most `replicas` + 1 pods run, and
+   * a ready pod is terminated only if at least `replicas` other pods are ready.
    */
   const reconcile = (deployment: Deployment) => {
     const { component, replicas, template, spec } = deployment;
