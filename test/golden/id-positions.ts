@@ -27,8 +27,8 @@ const elsewhere: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns every position in the route's body that accepts an id. Derived from the body's schema, so that none is
- * missed.
+ * Returns every position in the route's body that accepts an id. The positions are derived from the body's schema, so
+ * that none is missed.
  */
 export function idPositions({ body }: Route): IdPosition[] {
   if (!body) return [];

@@ -38,13 +38,15 @@ const provedRows = [
   "Teams and users/teams: each organization-access flag",
 ];
 
-const preface = `# Who may call what: every caller of the test has really called every route of the product, and this is how it
-# was answered. Each table has a row for each route (for several cases of it, one each) and a column for those
-# who fare alike in all its rows. A dot is 404: not there, or not for them; 401 is no longer anybody; a dash: the case is
-# not theirs. Unless a row says otherwise it is about things of others, in a project and a workspace on which the
-# caller has exactly what its name says. "project" and "workspace" name what a team has on the one or the other.
+const preface = `# The authorization matrix: the statuses of the responses to each caller of the test, which has called every route of
+# the product. Each table has a row for each route, or for each case of a route, and a column for the callers that
+# received the same statuses in all rows of the table. A dot is 404: the object does not exist, or the caller is not
+# allowed to read it. 401: the token is not valid, or the organization does not accept it. A dash: the row does not
+# apply to the caller. Unless a row says otherwise, its object belongs to another user or team, in a project and a
+# workspace on which the caller has exactly the role in its name. "project" and "workspace" in a name: the role of a
+# team on a project or on a workspace.
 #
-# Read it with the specification at hand, then have it rewritten: CONTRIBUTING, "Golden files".
+# After this file was written again, compare its differences with the specification: CONTRIBUTING.md, "The matrix".
 `;
 
 let stack: Stack;
@@ -85,8 +87,8 @@ async function callAll(pass: Row["pass"]): Promise<void> {
 }
 
 /**
- * Makes the calls that would delete the organization. Each uses a separate organization, because all other callers
- * still need the shared one.
+ * Makes the calls that delete the organization or change its token. Calls that should succeed use a separate
+ * organization, because all other callers still need the shared one.
  */
 async function callApart(prepared: PreparedCaller, role: (typeof roles)[number]): Promise<void> {
   for (const row of rows.filter(({ pass }) => pass === "apart")) {
@@ -180,7 +182,7 @@ describe("role × route", () => {
     const unknown = [...cells]
       .filter(([{ route }, by]) => by.values().some((cell) => cell?.list) && !known.has(route))
       .map(([{ route }]) => route);
-    expect(unknown, "say in test/golden/matrix/lists.ts who sees what of it").toEqual([]);
+    expect(unknown, "declare in test/golden/matrix/lists.ts which items a caller sees").toEqual([]);
   });
 
   test("leaves a record of every change, read of state and refusal", async () => {

@@ -63,8 +63,8 @@ function undescribedHeaders(described: unknown, headers: Headers): string[] {
 }
 
 /**
- * Returns the parts of a response that the OpenAPI document does not describe: its status, headers, media type, or
- * members of its body.
+ * Returns how a response differs from the OpenAPI document: in its status, headers or media type, or in members of its
+ * body.
  */
 export function undescribed(
   route: Route,

@@ -37,7 +37,7 @@ export function unavailableServicesAreExpected(): void {
   mayBeAway = true;
 }
 
-/** Records a call's route and status, and the parts of the response that the OpenAPI document does not describe. */
+/** Records a call's route and status, and how the response differs from the OpenAPI document. */
 export function recordCall(
   method: string,
   url: string,
@@ -86,7 +86,7 @@ export function readGolden(): Map<string, string> {
 
 /**
  * Throws if the test file has not received every status that the golden file assigns to it, or has received an
- * undeclared status.
+ * undeclared status or a response that differs from the OpenAPI document.
  */
 export function checkReach(file: string): void {
   const promised = [...readGolden()].filter(([, by]) => by === file).map(([line]) => line);

@@ -13,7 +13,7 @@ test("system tests reach exactly the declared statuses of every route", () => {
 });
 
 test("every system test that the golden file names exists and proves its statuses", () => {
-  // Only checks that the files exist. proves-routes.ts checks the statuses of a file after its tests.
+  // This checks only that the files exist. proves-routes.ts checks the statuses of a file after its tests.
   for (const file of new Set(readGolden().values())) {
     expect(existsSync(path.join(systemTests, file)), file).toBe(true);
   }

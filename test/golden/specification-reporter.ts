@@ -21,7 +21,7 @@ export default class SpecificationReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
-    // Tests declare their rows while they run, so a file can be compared only if all its tests have run.
+    // Tests declare their rows while they run, so a file can be compared only if all its tests have passed.
     const whole = modules.filter(allPassed);
     const files = new Set(whole.map((module) => module.relativeModuleId));
     const update = this.#vitest?.config.snapshotOptions.updateSnapshot === "all";

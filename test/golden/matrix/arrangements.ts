@@ -2,7 +2,7 @@ import type { Answer } from "../../stack/http.ts";
 import { make } from "./fixture.ts";
 import type { PreparedCaller } from "./prepared-caller.ts";
 
-/** Creates the organization's token. */
+/** Creates the organization's token, unless it exists. */
 export async function organizationToken({
   fixture: { owner, organization },
 }: PreparedCaller): Promise<void> {
@@ -33,7 +33,10 @@ export async function lockedByOther(prepared: PreparedCaller): Promise<void> {
   await prepared.fixture.owner.api.post(lockPath(prepared, "lock"));
 }
 
-/** Locks the workspace as the caller; returns whether the caller is allowed to. */
+/**
+ * Locks the workspace as the caller and returns true. If the caller is not allowed to lock, locks the workspace as the
+ * fixture's owner and returns false.
+ */
 export async function lockedByCaller(prepared: PreparedCaller): Promise<boolean> {
   await unlocked(prepared);
   if (prepared.caller.lock) {

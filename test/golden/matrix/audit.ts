@@ -12,8 +12,8 @@ const stateReads = new Set([
 ]);
 
 /**
- * Records the request ids of all refused attempts in a separate table: the table of attempts contains only the last
- * attempt of each minute.
+ * Records the request ids of all refused attempts in a separate table: the table of attempts has one row for equal
+ * attempts of a minute, with the request id of the last of them.
  */
 export async function watchAttempts(stack: Stack): Promise<void> {
   for (const database of databases) {
@@ -42,7 +42,7 @@ export interface AuditedCall {
   authenticated: boolean;
 }
 
-/** The example bodies of these routes name no member. test/system/audit-records.test.ts calls them with members. */
+/** The example bodies of these routes contain no member. test/system/audit-records.test.ts calls them with members. */
 const changesNothing = ({ route }: Row) =>
   /^(POST|DELETE) .*\/teams\/:teamId\/relationships\//.test(route);
 

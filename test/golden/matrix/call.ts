@@ -42,7 +42,10 @@ function calledBy({ route }: Row): Called {
   return found;
 }
 
-/** Makes the row's call as the prepared caller, and then recreates the objects that the call used up. */
+/**
+ * Makes the row's call as the prepared caller, and then recreates the objects that the call used up. Returns undefined
+ * if the row does not apply to the caller.
+ */
 export async function callRow(row: Row, prepared: PreparedCaller): Promise<Cell | undefined> {
   if (row.only && !row.only(prepared)) return undefined;
   const holdsLock = await row.before?.(prepared);

@@ -34,6 +34,6 @@ export interface Caller {
 export interface Role {
   name: string;
   cast(fixture: MatrixFixture, place: Required<RolePlace>): Promise<Caller>;
-  /** Whether another caller with this role is created in a separate organization that then refuses user tokens. */
+  /** Whether the caller is created in a separate organization, which then refuses user tokens. */
   withoutUserTokens?: true;
 }

@@ -37,7 +37,7 @@ export async function setInstallationPolicy({
   await expectStatus(200, administrator.api.post(path, policy));
 }
 
-/** Creates an organization with a new owner. Its objects are shared by its callers, so no call may delete them. */
+/** Creates an organization with a new owner. All callers share its objects, so calls must not delete them. */
 export async function newMatrixFixture(
   stack: Stack,
   administrator: ApiUser,
@@ -69,7 +69,7 @@ export async function newMatrixFixture(
   };
 }
 
-/** Creates an object as the fixture's owner; returns its id. */
+/** Creates an object as the caller of `api`; returns its id. */
 export async function make(
   api: Api,
   path: string,
@@ -79,5 +79,7 @@ export async function make(
 ): Promise<string> {
   const created = await api.post(path, document(type, attributes, relationships));
   if (created.status === 200 || created.status === 201) return created.body.data.id;
-  throw new Error(`No ${type} at ${path}: ${created.status} ${JSON.stringify(created.body)}`);
+  throw new Error(
+    `Cannot create ${type} at ${path}: ${created.status} ${JSON.stringify(created.body)}`,
+  );
 }

@@ -12,10 +12,10 @@ interface Item {
 
 /** A route that returns a list, with the rule that decides which objects it returns to each caller. */
 export interface List {
-  /** The route, as a row names it. */
+  /** The route, as the rows of the matrix name it. */
   route: string;
   path(prepared: PreparedCaller): string;
-  /** Returns objects that only this caller finds in the list. */
+  /** Returns the ids of objects that only this caller finds in the list. */
   own?(prepared: PreparedCaller): string[];
   shows(prepared: PreparedCaller, item: Item, openTeams: ReadonlySet<string>): boolean;
 }
@@ -198,8 +198,8 @@ export const lists: readonly List[] = [
 ];
 
 /**
- * Lists of the children of one object, or of the caller. A caller that may read the object reads all its children; the
- * authorization matrix tests which callers may read the object.
+ * Lists whose items are not compared: they contain all children of an object, of the caller or of the installation. The
+ * authorization matrix tests which callers may read such a list.
  */
 export const wholeLists: ReadonlySet<string> = new Set([
   "GET /api/v2/changelog",

@@ -95,8 +95,8 @@ async function membershipOf(
 }
 
 /**
- * Adds two remote state consumers: one in a project where the caller has its role, and one to which the caller has no
- * access.
+ * Adds two remote state consumers: one in a project where the caller has its role, and one to which only owners and
+ * callers with organization-wide roles have access.
  */
 async function nameConsumers({ fixture, objects }: PreparedCaller): Promise<void> {
   const path = `/workspaces/${objects.workspaceId}/relationships/remote-state-consumers`;

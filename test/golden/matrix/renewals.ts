@@ -27,7 +27,7 @@ const newTeam = ofOrganization("teams", "teams", () => ({
   visibility: "organization",
 }));
 
-/** Recreates an object that a call has used up. `team` also recreates the objects that depend on the team. */
+/** Functions that recreate an object that a call has used up. `team` also recreates the objects that depend on it. */
 export const renewals = {
   agentPool: (prepared) => newPool(prepared, "agentPoolId"),
   sshKey: (prepared) => newSshKey(prepared, "sshKeyId"),
@@ -68,7 +68,7 @@ export const renewals = {
     objects.spareId = id;
     objects.spareName = attributes.name;
   },
-  /** A user who belongs to no organization. Calls create a membership of this user. */
+  /** A user who belongs to no organization. Administrators suspend and delete this user. */
   subject: async ({ fixture: { stack }, objects }) => {
     objects.subjectId = (await stack.people.newUser()).id;
   },

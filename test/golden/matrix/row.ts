@@ -7,17 +7,16 @@ export type Circle =
   /** All callers, even without a token. */
   | "anybody"
   | "every token"
-  /** All callers except runs and tokens that may only read the audit trail. */
+  /** All authenticated callers except runs and audit trails tokens. */
   | "who stands for somebody"
   | "administrators"
   /** The user to which the row's object belongs. */
   | "the user itself"
-  /** That user, on a route of an organization that accepts user tokens. */
+  /** The user to which the row's object belongs, if the organization accepts user tokens. */
   | "the member itself"
-  /** The invited user. */
   | "the invited user"
   | "nobody"
-  /** Users who belong to an organization together with the user of the row's object. */
+  /** Callers that belong to an organization of the row's user, and whose token the organization accepts. */
   | "colleagues"
   /** Callers that manage teams; if the team's settings allow it, also the team's members. */
   | "trusted members"
@@ -33,7 +32,7 @@ export interface Row {
   note: string;
   /** The actions that are all required, or the group of permitted callers. */
   needs: readonly Action[] | Circle;
-  /** Ids to use instead of the prepared caller's own, keyed by the parameters' names. */
+  /** The names of the prepared ids to use, keyed by parameter; by default, the name is that of the parameter. */
   ids: Readonly<Record<string, string>>;
   query?: (prepared: PreparedCaller) => string;
   /** The body of the call; by default the example body of object-ids.ts. */
@@ -41,7 +40,7 @@ export interface Row {
   /** Prepares the call. Returns false if the call needs the lock and the caller does not hold it. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most arrangements have nothing to answer
   before?: (prepared: PreparedCaller) => Promise<boolean | void>;
-  /** The object that a permitted call uses up, or creates in addition. */
+  /** The object that a successful call uses up, and that is then recreated. */
   spends?: Renewable;
   /**
    * The status that permitted callers receive, if it differs from the route's success status because another rule
@@ -55,7 +54,7 @@ export interface Row {
    *
    * - `together`: concurrently with the calls of other callers.
    * - `alone`: not concurrently, because it changes shared data.
-   * - `apart`: in a separate organization, which the call deletes.
+   * - `apart`: in a separate organization, because the call deletes it or changes its token.
    * - `forced`: after the owners have allowed workspace admins to force-delete.
    * - `last`: at the end, because it changes the caller.
    */

@@ -49,7 +49,7 @@ function groupTable(title: string, callers: readonly string[], lines: readonly L
     `${name.padEnd(width)} ${cells.map((text) => text.padStart(3)).join(" ")}`.trimEnd();
   const legend = columns.flatMap((names, index) => {
     const crowd = index === columns.length - 1 && names.length > 8;
-    const [first = "", ...rest] = wrap(crowd ? ["everybody else"] : names, "    ");
+    const [first = "", ...rest] = wrap(crowd ? ["all other callers"] : names, "    ");
     return [`  ${letters[index]} ${first.trimStart()}`, ...rest];
   });
   return [
