@@ -12,7 +12,7 @@ import { Client } from "pg";
 import { exampleFolder } from "../compat/example-folder.ts";
 import { api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { type Load, lostFirstRequest, startLoad } from "../upgrade/load.ts";
+import { type Load, lostResponse, startLoad } from "../upgrade/load.ts";
 import { examineConnections } from "./connections.ts";
 import { crash } from "./crash.ts";
 import { dryRun } from "./dry-run.ts";
@@ -142,7 +142,7 @@ async function test(print: (line: string) => void): Promise<void> {
     steady(
       `a pod of ${component} killed`,
       (one) =>
-        (one.what !== "apply" || lostFirstRequest(one)) &&
+        (one.what !== "apply" || lostResponse(one)) &&
         one.start <= before + 1000 &&
         one.end >= after,
     );

@@ -14,15 +14,24 @@ export interface Failure {
   problem: string;
 }
 
+/** Texts by which the Terraform CLI says that one of its first requests failed: for the API's version, the organization. */
+const NOT_REPEATED = [
+  "Unsupported Terraform Enterprise version",
+  "Failed to read organization",
+] as const;
+const ALREADY_LOCKED = "workspace already locked";
+const ALREADY_UNLOCKED = "workspace already unlocked";
+/** The identifier of a lock as the CLI prints it, `organization/workspace`. */
+const LOCK_ID = /lock\s+ID:\s+"([^"]+)"/;
+
 /**
- * Returns whether a run of the Terraform CLI failed because one of its first requests received no response or a server
- * error. These ask for the version of the API and for the organization. The CLI repeats all requests but these.
+ * Returns whether a run of the Terraform CLI failed because a request received no response or a server error. The CLI
+ * repeats all but its first requests. If a request to lock or unlock was handled and only its response was lost, the
+ * repeated request is refused with 409: nothing in it distinguishes it from the request of another run.
  */
-export const lostFirstRequest = ({ what, problem }: Failure): boolean =>
+export const lostResponse = ({ what, problem }: Failure): boolean =>
   what === "apply" &&
-  ["Unsupported Terraform Enterprise version", "Failed to read organization"].some((text) =>
-    problem.includes(text),
-  );
+  [...NOT_REPEATED, ALREADY_LOCKED, ALREADY_UNLOCKED].some((text) => problem.includes(text));
 
 export interface Load extends AsyncDisposable {
   /** All failures so far. */
@@ -249,6 +258,9 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
       }
       const problem = `${output}\n${shown.output}`;
       failures.push({ what: "apply", start, end: Date.now(), problem });
+      // The lock that this run does not know it holds would make all later runs fail.
+      const [, lock] = problem.includes(ALREADY_LOCKED) ? (LOCK_ID.exec(problem) ?? []) : [];
+      if (lock) await folder.run("force-unlock", "-force", lock);
     }
   };
   track(uploads());
