@@ -7,6 +7,8 @@ export interface SharedDependencies {
   minio: MinioAddress | undefined;
   /** Path of terraform or tofu. */
   commandLine: string | undefined;
+  /** Path of the program `statehouse`, bundled into one file. */
+  program: string;
   /** The reason why a dependency is missing, by its name. */
   missing: Partial<Record<Dependency, string>>;
 }

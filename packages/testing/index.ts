@@ -1,4 +1,5 @@
 export { type FreshBucket, freshBucket, minioClient, objectNames } from "./bucket.ts";
+export { bundleProgram } from "./bundled-program.ts";
 export { type Authority, newAuthority } from "./certificate.ts";
 export { childEnvironment } from "./child-environment.ts";
 export {

@@ -15,6 +15,7 @@ import {
   startNats,
   startPostgres,
 } from "@statehouse/local-services";
+import { bundleProgram } from "./bundled-program.ts";
 import type { Dependency, MinioAddress, SharedDependencies } from "./dependencies.ts";
 
 /** The dependencies of one run. Disposal stops them. */
@@ -44,9 +45,10 @@ export async function startDependencies({
       ? undefined
       : use(startNats({ dataDirectory: path.join(folder, "nats") })),
     missing.minio ? undefined : use(startMinio({ dataDirectory: path.join(folder, "minio") })),
+    bundleProgram(),
   ] as const;
   try {
-    const [postgres, nats, minio] = await Promise.all(starting);
+    const [postgres, nats, minio, program] = await Promise.all(starting);
     return {
       postgres,
       shared: {
@@ -55,6 +57,7 @@ export async function startDependencies({
         nats: { url: nats?.url ?? "nats://127.0.0.1:1" },
         minio: minio && addressOf(minio),
         commandLine: findCommandLine(),
+        program,
         missing,
       },
       [Symbol.asyncDispose]: () => stack.disposeAsync(),

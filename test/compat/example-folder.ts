@@ -20,6 +20,7 @@ export function exampleFolder({
     nats: { url: "" },
     minio: undefined,
     commandLine: findCommandLine(),
+    program: "",
     missing: {},
   });
   const configuration = `${cloud(organization, `name = "${workspace}"`)}\n${example}`;

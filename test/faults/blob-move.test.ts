@@ -6,13 +6,13 @@ import {
   type FreshBucket,
   freshBucket,
   needs,
+  sharedDependencies,
   startFaultProxy,
   waitFor,
 } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { download } from "../stack/http.ts";
-import { serviceProgram } from "../stack/program.ts";
 import { expectStatus } from "../stack/state.ts";
 import { storeView } from "../stack/store.ts";
 import { expectWhole } from "./check.ts";
@@ -26,9 +26,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
   let fixture: FaultFixture;
   let bucket: FreshBucket;
   let stack: AsyncDisposableStack;
-  let program: string;
   beforeEach(async () => {
-    program = await serviceProgram();
     stack = new AsyncDisposableStack();
     fixture = stack.use(await startFaultFixture({}));
     bucket = stack.use(await freshBucket());
@@ -63,7 +61,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
 
   /** Runs the command `move-blobs` as a separate process. */
   const startCommand = (settings: Record<string, string> = {}) => {
-    const child = spawn(process.execPath, [program, "move-blobs"], {
+    const child = spawn(process.execPath, [sharedDependencies().program, "move-blobs"], {
       env: childEnvironment({ ...fixture.stack.environments.state, ...settings }),
     });
     let output = "";

@@ -1,9 +1,14 @@
 import { execFile } from "node:child_process";
-import { childEnvironment, mentions, needs, waitFor } from "@statehouse/testing";
+import {
+  childEnvironment,
+  mentions,
+  needs,
+  sharedDependencies,
+  waitFor,
+} from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { serviceProgram } from "../stack/program.ts";
 import { expectStatus } from "../stack/state.ts";
 import { endLeases, eventually, type FaultFixture, healAll, stateReplica } from "./fixture.ts";
 import { newLockedWorkspace, succession, unlock, write } from "./steps.ts";
@@ -221,7 +226,7 @@ needs("minio")("while the collector works", () => {
 });
 
 const command = async (environment: Record<string, string>, ...options: string[]) => {
-  const program = [await serviceProgram(), "collect", ...options];
+  const program = [sharedDependencies().program, "collect", ...options];
   return new Promise<{ code: unknown; lines: string[] }>((resolve) => {
     execFile(
       process.execPath,

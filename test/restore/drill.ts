@@ -5,14 +5,13 @@ import { openBlobStore } from "@statehouse/state/objects/open-store";
 import { service as stateService } from "@statehouse/state/service";
 import { deleteBlobsOnce } from "@statehouse/state/workers/blob-deletion";
 import { sweepOnce } from "@statehouse/state/workers/sweeper";
-import { childEnvironment, waitFor } from "@statehouse/testing";
+import { childEnvironment, sharedDependencies, waitFor } from "@statehouse/testing";
 import { expect } from "vitest";
 import { ownDatabases } from "../faults/fixture.ts";
 import { blobSettings } from "../stack/blobs.ts";
 import { api, document, download } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
-import { serviceProgram } from "../stack/program.ts";
 import { seededRandom } from "../stack/seeded-random.ts";
 import { startProcesses, startStack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
@@ -230,7 +229,7 @@ function expectExplained(
 
 /** Checks that `fsck` finds no problems except bytes that were deleted permanently. */
 async function expectNoProblems(environment: Record<string, string>, print: Drill["print"]) {
-  const program = [await serviceProgram(), "fsck"];
+  const program = [sharedDependencies().program, "fsck"];
   const { code, lines } = await new Promise<{ code: unknown; lines: string[] }>((resolve) => {
     execFile(process.execPath, program, { env: childEnvironment(environment) }, (error, out, err) =>
       resolve({ code: error?.code ?? 0, lines: `${out}${error ? err : ""}`.trimEnd().split("\n") }),

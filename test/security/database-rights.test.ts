@@ -4,7 +4,6 @@ import { promisify } from "node:util";
 import { childEnvironment, sharedDependencies } from "@statehouse/testing";
 import { Client } from "pg";
 import { expect, test } from "vitest";
-import { serviceProgram } from "../stack/program.ts";
 import { type DatabaseName, type Stack, startStack } from "../stack/stack.ts";
 import { populate } from "../system/fixture.ts";
 import { smoke } from "../system/smoke.ts";
@@ -43,7 +42,7 @@ async function migratedDatabase(name: DatabaseName, owner: string, user: string)
   const database = `${name}_${randomBytes(6).toString("hex")}`;
   await asAdministrator(`create database ${database} owner ${owner}`);
   const url = urlOf(database, user);
-  await promisify(execFile)(process.execPath, [await serviceProgram(), "migrate", name], {
+  await promisify(execFile)(process.execPath, [sharedDependencies().program, "migrate", name], {
     env: childEnvironment({ DATABASE_URL: url, MIGRATE_DATABASE_URL: urlOf(database, owner) }),
   });
   return {

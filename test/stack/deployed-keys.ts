@@ -7,8 +7,7 @@ import {
   type ServiceName,
   serviceNames,
 } from "@statehouse/standalone/environments";
-import { childEnvironment, waitFor } from "@statehouse/testing";
-import { serviceProgram } from "./program.ts";
+import { childEnvironment, sharedDependencies, waitFor } from "@statehouse/testing";
 import type { ServiceProcess } from "./service-process.ts";
 
 /** The keys of four processes, as files that an operator replaces while the processes run. */
@@ -33,7 +32,7 @@ const isCertificate = (setting: string): boolean => setting.startsWith("GRPC_");
 
 /** Runs the `statehouse` program with these arguments and settings; returns its output. */
 export async function runStatehouse(args: readonly string[], env: Environment): Promise<string> {
-  const program = [await serviceProgram(), ...args];
+  const program = [sharedDependencies().program, ...args];
   const environment = { env: childEnvironment(env) };
   return (await promisify(execFile)(process.execPath, program, environment)).stdout;
 }

@@ -10,10 +10,10 @@ import {
   childEnvironment,
   type FollowedProcess,
   followProcess,
+  sharedDependencies,
   waitFor,
 } from "@statehouse/testing";
 import { reservePort } from "./port.ts";
-import { serviceProgram } from "./program.ts";
 import type { Channels, RunningServices, RunOptions } from "./running-services.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
@@ -42,7 +42,7 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
     terminate: () => end("SIGTERM"),
     async start({ largestFile } = {}) {
       const { command, args } = withFileLimit(largestFile, process.execPath, [
-        await serviceProgram(),
+        sharedDependencies().program,
         name,
       ]);
       printedBefore = output();

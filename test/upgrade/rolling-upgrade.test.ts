@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import {
+  bundleProgram,
   freshBucket,
   needs,
   ownNats,
@@ -17,7 +18,6 @@ import { cloud, example } from "../compat/fixture.ts";
 import { createDatabases, newSecrets, valuesOf } from "../kubernetes/installation.ts";
 import { api } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { serviceProgram } from "../stack/program.ts";
 import { baselineCommit, sourceOf } from "./baseline.ts";
 import { startEdge } from "./edge.ts";
 import { type Load, lostResponse, startLoad } from "./load.ts";
@@ -63,8 +63,8 @@ async function install(disposing: AsyncDisposableStack) {
       folder,
       secrets: await newSecrets(stores, databases),
       programs: {
-        [image("previous")]: await serviceProgram(await sourceOf(await baselineCommit())),
-        [image("next")]: await serviceProgram(),
+        [image("previous")]: await bundleProgram(await sourceOf(await baselineCommit())),
+        [image("next")]: sharedDependencies().program,
       },
     }),
   );

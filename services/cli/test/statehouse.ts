@@ -1,10 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { childEnvironment } from "@statehouse/testing";
-
-const program = fileURLToPath(new URL("../main.ts", import.meta.url));
+import { childEnvironment, sharedDependencies } from "@statehouse/testing";
 
 type Environment = Record<string, string>;
 
@@ -13,7 +10,7 @@ export const statehouse = (args: readonly string[], env: Environment) =>
   new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
     execFile(
       process.execPath,
-      [program, ...args],
+      [sharedDependencies().program, ...args],
       { env: childEnvironment(env) },
       (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
@@ -25,7 +22,7 @@ export const startService = (
   env: Environment,
   args: readonly string[] = [],
 ): ChildProcess =>
-  spawn(process.execPath, [program, name, ...args], {
+  spawn(process.execPath, [sharedDependencies().program, name, ...args], {
     env: childEnvironment(env),
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
@@ -21,20 +21,12 @@ const sourcePlaces = {
       : undefined,
 };
 
-const built = new Map<string, Promise<string>>();
-
 /**
- * Returns the path of `services/cli/main.ts` bundled into one file, built once per worker. A suite starts the program a
- * hundred times, and loading a thousand modules takes more CPU time than most tests of processes. `root` is the folder
- * of the source; default: this repository.
+ * Bundles `services/cli/main.ts` of the source in `root` into a few files and returns the path of its entry. A run of all
+ * tests starts the program some hundred times, and loading a thousand modules takes more CPU time than most tests of
+ * processes. Each command loads only the files that it needs.
  */
-export function serviceProgram(root: string = repository): Promise<string> {
-  const program = built.get(root) ?? build(root);
-  built.set(root, program);
-  return program;
-}
-
-async function build(root: string): Promise<string> {
+export async function bundleProgram(root: string = repository): Promise<string> {
   const bundle = await rolldown({
     cwd: root,
     input: "services/cli/main.ts",
@@ -43,15 +35,17 @@ async function build(root: string): Promise<string> {
     logLevel: "silent",
   });
   const draft = path.join(folder, `draft-${randomUUID()}`);
-  const file = path.join(draft, "main.mjs");
-  await mkdir(draft, { recursive: true });
-  await bundle.write({ file, format: "esm", codeSplitting: false });
+  const { output } = await bundle.write({
+    dir: draft,
+    format: "esm",
+    entryFileNames: "main.mjs",
+    chunkFileNames: "[hash].mjs",
+  });
   await bundle.close();
-  // The path contains a hash of the content, so that Node's compile cache finds the same file in the next run.
-  const content = createHash("sha256")
-    .update(await readFile(file))
-    .digest("hex");
-  const kept = path.join(folder, content.slice(0, 16));
+  // The path contains a hash of the content, so that Node's compile cache finds the same files in the next run.
+  const content = createHash("sha256");
+  for (const file of output) content.update(file.fileName).update("code" in file ? file.code : "");
+  const kept = path.join(folder, content.digest("hex").slice(0, 16));
   if (!existsSync(kept)) await rename(draft, kept).catch(() => {});
   await rm(draft, { recursive: true, force: true });
   return path.join(kept, "main.mjs");
