@@ -239,5 +239,5 @@ const nextCommand: Record<Step, string> = {
 function requireStep(material: Material, kind: Kind, step: Step): void {
   const found = stepOf(material, kind);
   if (found === step) return;
-  throw new StartError(`The next step for ${kind} is keys ${nextCommand[found]} ${kind}.`);
+  throw new StartError(`The next step for ${kind} is "keys ${nextCommand[found]} ${kind}".`);
 }

@@ -9,6 +9,7 @@ import { temporaryFolder } from "@statehouse/testing";
 import { service as workspaces } from "@statehouse/workspaces/service";
 import { beforeAll, expect, test } from "vitest";
 import type { z } from "zod";
+import { runKeys } from "../commands/keys.ts";
 import { readMaterial } from "../keys/material.ts";
 import { consumers } from "../keys/nats-users.ts";
 import { valuesOf } from "../keys/settings.ts";
@@ -22,8 +23,15 @@ const schemas: Readonly<Record<string, z.ZodObject>> = {
 };
 const names = Object.keys(schemas);
 
-/** Runs the command and returns its output. If the command fails, throws an error with its standard error output. */
+/** Runs the command in this process and returns its output. Throws the error of the command. */
 async function keys(...args: string[]): Promise<string> {
+  const lines: string[] = [];
+  await runKeys(args, (line) => void lines.push(`${line}\n`));
+  return lines.join("");
+}
+
+/** Like `keys`, but runs the command in a process; its errors have what the process writes to standard error. */
+async function keysProcess(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await statehouse(["keys", ...args], {});
   if (code !== 0) throw new Error(stderr);
   return stdout;
@@ -35,7 +43,7 @@ beforeAll(async () => {
   const temporary = await temporaryFolder();
   folder = temporary.path;
   file = path.join(folder, "keys.json");
-  await keys("new", file, "--runner", "runner", "--runner", "runner-b");
+  await keysProcess("new", file, "--runner", "runner", "--runner", "runner-b");
   return () => temporary[Symbol.asyncDispose]();
 });
 
@@ -144,15 +152,15 @@ test("a rotation has three steps in their order, each printed for every service"
     valuesOf(await readMaterial(own), service)[setting]?.split(",") ?? [];
   for (const kind of ["assertions", "uploads", "sealing", "nats", "authority"]) {
     await expect(keys("switch", kind, own)).rejects.toThrow(
-      `The next step for ${kind} is keys add`,
+      `The next step for ${kind} is "keys add`,
     );
     await expect(keys("remove", kind, own)).rejects.toThrow(
-      `The next step for ${kind} is keys add`,
+      `The next step for ${kind} is "keys add`,
     );
   }
   const [old] = await ring("state", "SEALING_KEYS");
   await keys("add", "sealing", own);
-  await expect(keys("add", "sealing", own)).rejects.toThrow("is keys switch sealing");
+  await expect(keys("add", "sealing", own)).rejects.toThrow(`is "keys switch sealing"`);
   const added = await ring("state", "SEALING_KEYS");
   expect(added).toEqual([old, expect.any(String)]);
   await keys("switch", "sealing", own);
@@ -180,14 +188,20 @@ test("a rotation has three steps in their order, each printed for every service"
 });
 
 test("wrong arguments are explained in one sentence", async () => {
-  await expect(keys("fly", file)).rejects.toThrow("Action 'fly' is unknown; expected one of new,");
-  await expect(keys("add", "all", file)).rejects.toThrow("Kind 'all' is unknown; expected one of");
-  await expect(keys("add", "nats")).rejects.toThrow("The file with the keys is required");
-  await expect(keys("list", path.join(folder, "none"))).rejects.toThrow("does not exist");
-  await expect(keys("new", path.join(folder, "x"), "--runner", "gateway")).rejects.toThrow(
+  await expect(keysProcess("fly", file)).rejects.toThrow(
+    "Action 'fly' is unknown; expected one of new,",
+  );
+  await expect(keysProcess("add", "all", file)).rejects.toThrow(
+    "Kind 'all' is unknown; expected one of",
+  );
+  await expect(keysProcess("add", "nats")).rejects.toThrow("The file with the keys is required");
+  await expect(keysProcess("list", path.join(folder, "none"))).rejects.toThrow("does not exist");
+  await expect(keysProcess("new", path.join(folder, "x"), "--runner", "gateway")).rejects.toThrow(
     "The name of a runner must be",
   );
-  await expect(keys("print", file, "--format", "env")).rejects.toThrow("--service is required");
+  await expect(keysProcess("print", file, "--format", "env")).rejects.toThrow(
+    "--service is required",
+  );
 });
 
 test("a subscriber receives its own nkey and nothing else, and the services create its consumer", async () => {
