@@ -1,9 +1,9 @@
 import type { Database } from "@statehouse/postgres";
 import type { Micros } from "./time.ts";
 
-/** A period of the audit trail of one organization. */
+/** A period of the audit trail of one organization, or of the records that belong to no organization. */
 export interface Span {
-  /** The organization's id, or `_`. */
+  /** The organization's id, or `_` for the records that belong to no organization. */
   organization: string;
   /** The first time of the period. */
   since: Micros;

@@ -23,7 +23,7 @@ export const standaloneSchema = z.object({
   GRPC_CERT_FILE: z
     .string()
     .optional()
-    .describe("PEM file of the certificate of RUNNER_PORT, with the DNS name workspaces."),
+    .describe("PEM file of the certificate of RUNNER_PORT, which has the DNS name `workspaces`."),
   GRPC_KEY_FILE: z
     .string()
     .optional()

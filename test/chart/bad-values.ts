@@ -85,7 +85,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
     "access.settingsFrom.GRPC_CERT_FILE: is required with GRPC_TLS=on; set existingSecret or configMap",
   ],
   [
-    "an owner of the schema without a key",
+    "the URL of the schema's owner from a Secret without a key",
     {
       migrations: {
         state: { settingsFrom: { MIGRATE_DATABASE_URL: { existingSecret: { name: "a" } } } },

@@ -65,7 +65,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
       const received = await fetched(place, id, kind);
       log.push(`download of ${kind} ${id}: ${JSON.stringify(received)}`);
       const sent = { start: download(id, kind), received, disturbed: false };
-      next(outcomes(states, [sent]), "the model expects another response");
+      next(outcomes(states, [sent]), "the model does not allow this response");
     }
   }
   // About half of the workspaces are deleted; the data of the others is compared row by row at the end.

@@ -5,7 +5,10 @@ export interface DatabaseHeartbeat {
   beatAt: Date;
 }
 
-/** A period whose rows may have been lost: the database was restored from a backup, or no replica ran. */
+/**
+ * A period whose rows may have been lost. Between two heartbeats that are far apart, the database may have been restored
+ * from a backup, or no replica may have run.
+ */
 export interface DatabaseInterruption {
   since: Date;
   /** When a replica detected the interruption. */
