@@ -1,4 +1,4 @@
-/** Returns the releases from `line`.0 to `line`.`last`. */
+/** Returns the patch releases 0 to `last` of the minor version `line`, for example `1.0.0` to `1.0.11`. */
 const range = (line: string, last: number): string[] =>
   Array.from({ length: last + 1 }, (_, patch) => `${line}.${patch}`);
 

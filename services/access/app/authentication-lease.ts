@@ -9,9 +9,9 @@ import type { AuthenticationLeaseStore, HeldLease } from "../store/authenticatio
  */
 export interface AuthenticationLeases {
   /**
-   * Grants or renews a lease. A grant returns at once. A renewal returns when something has changed since the position,
-   * or after a third of the lease, but after two seconds at the latest. It extends the lease only if nothing had
-   * changed when the request arrived.
+   * Grants or renews a lease. A new lease is returned at once. A renewal returns as soon as tokens or grants have
+   * changed since `request.position`, or after a third of the lease, but after two seconds at the latest. It extends
+   * the lease only if nothing had changed when the request arrived.
    */
   renew(request: LeaseRequest): Promise<Lease>;
   giveBack(holder: string): Promise<void>;
@@ -26,7 +26,7 @@ export interface AuthenticationLeases {
 
 export interface LeaseRequest {
   holder: string;
-  /** Empty if the holder keeps no principals. */
+  /** The position of the last response. Empty if the holder keeps no principals and requests a new lease. */
   position: string;
   leaseMs: number;
 }
@@ -73,8 +73,8 @@ export function createAuthenticationLeases(
   { maxLeaseMs, monotonic = () => performance.now() }: AuthenticationLeaseOptions,
 ): AuthenticationLeases {
   /**
-   * When this process first saw the current renewal of each lease, and when it first saw each database whose table of
-   * leases may still be incomplete.
+   * When this process first saw the current renewal of each lease, and when it first saw each database server whose
+   * table of leases may still be incomplete.
    */
   const firstSeen = new Map<string, { renewal: number; at: number }>();
   const changes = createSignal();
@@ -161,8 +161,8 @@ export function createAuthenticationLeases(
       const renewed = await store.renew(holder, position);
       if (!renewed) return NONE;
       renewals.notify();
-      // The holder must not use the lease for longer than the row says, because changes wait for that long. The replica
-      // that granted the lease can have a different maximum.
+      // The holder must not use the lease for longer than the lease's row says, because changes wait for that long. The
+      // replica that granted the lease can have a different maximum.
       const lease = { ...renewed, leaseMs: Math.min(leaseMs, renewed.leaseMs) };
       if (lease.changed) return lease;
       await nextChange(signal, Math.min(lease.leaseMs / 3, LONGEST_WAIT_MS));

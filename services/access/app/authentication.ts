@@ -128,6 +128,7 @@ const principalOf = ({ tokenId, runId, versions }: AuthenticatedRun): Authentica
   type: "run",
   id: runId,
   versions,
-  // Never kept, because the rights of a run can end without a change in this service, for example when the run ends.
+  // Other processes must not keep this principal, because the rights of a run can end without a change in this service,
+  // for example when the run ends.
   cacheableUntil: null,
 });

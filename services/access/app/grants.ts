@@ -28,8 +28,8 @@ export interface ActionCheck {
 const READ_AT_ONCE = 8;
 
 /**
- * Returns, in the order of the checks, whether the principal may perform at least one of the actions. Returns false for
- * a principal that does not exist.
+ * Returns for each check, in the same order, whether its principal may perform at least one of its actions. Returns
+ * false for a principal that does not exist.
  */
 export async function batchCheckActions(
   app: App,

@@ -115,7 +115,7 @@ export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promis
     await tx.record(runTokenDeleted(token, run, revision));
   });
 
-/** Asks the workspaces service which of these runs have ended, and deletes their tokens. */
+/** Asks the workspaces service which of the runs `runIds` have ended, and deletes the tokens of the ended runs. */
 export async function endEndedRuns(app: App, runIds: readonly RunId[]): Promise<void> {
   const bound = await app.reads.runTokens.listBound(runIds);
   if (bound.length === 0) return;
@@ -123,8 +123,8 @@ export async function endEndedRuns(app: App, runIds: readonly RunId[]): Promise<
 }
 
 /**
- * Asks the workspaces service which of these workspaces are deleted, and deletes the tokens of all runs in deleted
- * workspaces.
+ * Asks the workspaces service which of the workspaces `workspaceIds` are deleted, and deletes the tokens of all runs in
+ * the deleted workspaces.
  */
 export async function endRunsOfDeletedWorkspaces(
   app: App,

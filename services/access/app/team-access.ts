@@ -143,7 +143,7 @@ async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise
   }
 }
 
-/** Asks the workspaces service which of these targets are deleted, and deletes the grants on deleted targets. */
+/** Asks the workspaces service which of `targets` are deleted, and deletes the grants on the deleted targets. */
 export async function deleteTeamAccessOfDeleted(
   app: App,
   targets: readonly TeamAccessTarget[],

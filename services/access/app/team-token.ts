@@ -86,7 +86,8 @@ export async function listTeamTokens(
   const viewer = {
     owner,
     teamIds,
-    // Only users are members of a team. A team token therefore does not manage the tokens of its team as a member.
+    // Only users are members of a team. The members' right to manage the tokens of their team does not apply to a team
+    // token.
     trustedMember: grants.principal.type === "user",
     managesTeams: allowed(grants, "organization:manage-teams", { organizationId }),
     seesSecretTeams: allowed(grants, "organization:read-secret-teams", { organizationId }),

@@ -110,7 +110,7 @@ export const createTeam = (
     return withAllowedActions(caller)({ team, members: [] });
   });
 
-/** Throws `notFound` if the caller does not see the team. */
+/** Returns a team. Throws `notFound` if the caller does not see it. */
 export async function getTeam(
   app: App,
   caller: Caller,
@@ -140,7 +140,10 @@ export async function listTeams(
   return { teams: rows.map(withAllowedActions(caller)), total };
 }
 
-/** Changes the settings in the request. Throws `notFound`, `forbidden`, `invalid`, or the conflict `owners_team`. */
+/**
+ * Changes the settings that the request contains. Throws `notFound`, `forbidden`, `invalid`, or the conflict
+ * `owners_team`.
+ */
 export const updateTeam = (
   app: App,
   caller: Caller,

@@ -25,7 +25,7 @@ export interface NewToken {
   secret: string;
 }
 
-/** The fields of a token request. */
+/** The fields of a request that creates a token. */
 export interface TokenInput {
   description: string;
   expiredAt: Date | undefined;

@@ -47,7 +47,7 @@ interface Grant {
 
 interface ReportedToken {
   id: string;
-  /** user, team, organization or audit-trails */
+  /** `user`, `team`, `organization` or `audit-trails`. */
   type: string;
   /** The name of the user or team; null for tokens of the organization. */
   owner: string | null;

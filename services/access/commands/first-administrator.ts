@@ -11,8 +11,8 @@ export const firstAdministratorSettings = configSchema.pick({
 });
 
 /**
- * Makes the user that FIRST_ADMIN_USERNAME names an administrator if the installation has no active administrator. If
- * the user does not exist, creates the user with the e-mail address FIRST_ADMIN_EMAIL.
+ * Makes the user with the name FIRST_ADMIN_USERNAME an administrator if the installation has no active administrator.
+ * If the user does not exist, creates the user with the e-mail address FIRST_ADMIN_EMAIL.
  */
 export async function createFirstAdministrator(
   url: string,

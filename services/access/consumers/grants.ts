@@ -8,8 +8,8 @@ import type { App } from "../app/app.ts";
 import { deleteTeamAccessOfDeleted } from "../app/team-access.ts";
 
 /**
- * Deletes the grants on projects and workspaces that were deleted. Until then these grants have no effect, because ids
- * are never reused.
+ * Deletes the grants on projects and workspaces that were deleted. Before their deletion, these grants have no effect
+ * either, because ids are never reused.
  */
 export const grantProjections = (app: App): Projection[] => [
   projection({

@@ -29,7 +29,7 @@ export const addressInvitedMeanwhile = () =>
 export const userInvitedMeanwhile = () =>
   unavailable("user_invited", "The user was invited at the same time; repeat the request.");
 
-/** Clients compare the title and the message of this error. */
+/** Clients recognize this error by its title and message. */
 export const tokenDescriptionTaken = () =>
   invalid([
     {
@@ -50,7 +50,7 @@ export const lastOwner = () =>
   conflict("last_owner", "The team 'owners' must keep at least one member.");
 
 /**
- * Thrown if another runner has created tokens for this run, or this runner has created tokens for it in another
+ * Thrown if another runner has reported the run or created tokens for it, or if its tokens are bound to another
  * workspace.
  */
 export const runOfOther = () =>

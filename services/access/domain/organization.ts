@@ -18,7 +18,10 @@ export class Organization {
   declare userTokensEnabled: boolean;
   /** If true, the organization's token lifetime policies limit the lifetime of tokens. */
   declare maxTtlEnabled: boolean;
-  /** The version that the organization's row in the workspaces service had when the service sent these settings. */
+  /**
+   * The version that the organization's row in the workspaces service had when that service sent `userTokensEnabled`
+   * and `maxTtlEnabled`.
+   */
   declare settingsVersion: bigint;
   declare readonly createdAt: Date;
   /**

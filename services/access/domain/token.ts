@@ -123,7 +123,7 @@ export type TokenEvent = ReturnType<typeof tokenCreated | typeof tokenDeleted>;
 /** The keys by which a list of team tokens can be sorted. */
 const tokenSortKeys = ["team-name", "created-by", "expired-at", "last-used-at"] as const;
 
-/** The order of a list of team tokens. Tokens without a value are last in both directions. */
+/** The order of a list of team tokens. Tokens that have no value for the key are last in both directions. */
 export interface TokenSort {
   key: (typeof tokenSortKeys)[number];
   descending: boolean;

@@ -13,8 +13,8 @@ export class User {
    */
   declare email: string;
   /**
-   * The e-mail address that the user entered, but has not yet proved to be their own. Only the acceptance of an
-   * invitation compares it with another address.
+   * The e-mail address that the user entered, but has not yet proved to be their own. Its only use is to accept an
+   * invitation that was sent to it.
    */
   declare unconfirmedEmail: string | null;
   declare administrator: boolean;
@@ -24,7 +24,7 @@ export class User {
    * generated.
    */
   declare placeholder: boolean;
-  /** Grows with every change of the user and of the user's memberships, except the deletion of an organization. */
+  /** Grows with every change of the user and of the user's memberships, except when an organization is deleted. */
   declare version: bigint;
   declare readonly createdAt: Date;
 

@@ -38,7 +38,8 @@ export const authenticationService = (
 
 const principalToProto = (app: App, { cacheableUntil, ...principal }: AuthenticatedPrincipal) => ({
   ...principal,
-  // A duration and not a time, because the clock of the process that keeps the principal can differ from this clock.
+  // A duration and not a time, because the clock of the process that keeps the principal can differ from the clock of
+  // this service.
   cacheableForMs: cacheableUntil
     ? BigInt(Math.max(0, cacheableUntil.getTime() - app.now().getTime()))
     : 0n,

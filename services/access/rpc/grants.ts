@@ -28,7 +28,7 @@ export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Conte
   },
 });
 
-/** Omits unknown actions, because no principal is allowed to perform them. */
+/** Converts a check from its message. Omits unknown actions, because no principal is allowed to perform them. */
 function checkFromProto({
   principalType,
   principalId: id,

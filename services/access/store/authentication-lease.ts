@@ -74,14 +74,14 @@ const renew = `
   where holder = $1 and split_part($2, '/', 1) = ${server}
   returning lease_ms as "leaseMs", ${current} as position, ${changedSince("$2")} as changed`;
 
-// index: none, as above
+// index: none, the table of changes is small
 const look = `select ${current} as position, ${changedSince("$1")} as changed`;
 
-// index: none, as above
+// index: none, the table of changes is small
 const changesMark = `
   select coalesce(string_agg(xid::text, ' ' order by xid), '') as mark from authentication_changes`;
 
-// index: none, both tables contain one row for each process and for each recent change
+// index: none, the tables contain only one row for each process, recent change or database server
 const unacknowledged = `
   with looked as (select coalesce($1, pg_current_snapshot()::text)::pg_snapshot as at)
   select at::text as snapshot, ${server} as database,
@@ -168,7 +168,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Records that the table of leases now contains every lease that has not ended. */
+  /** Records for the database server `id` that the table of leases now contains every lease that has not ended. */
   async know(id: string): Promise<void> {
     // index: authentication_databases_pkey
     await database.query(

@@ -10,7 +10,7 @@ import type { Database } from "@statehouse/postgres";
 import type { TargetType } from "../domain/team-access.ts";
 import { organizationVersions, userVersions } from "./versions.ts";
 
-/** Selects the grants of the row `held` on targets of one type, as JSON. */
+/** Selects the grants that the teams of the row `held` (see `inOrganization`) have on targets of one type, as JSON. */
 const grantsOn = (targetType: TargetType) => `
           select coalesce(json_agg(json_build_object(
             'targetId', g.target_id, 'access', g.access, 'permissions', g.permissions
@@ -37,8 +37,9 @@ const inOrganization = `json_build_object(
       )`;
 
 /**
- * Selects the grants of a user. It is one statement and therefore reads one snapshot: the grants always belong to the
- * versions. A suspended user has no grants, even if the request was authenticated just before the suspension.
+ * Selects the grants of a user and the version vector. It is one statement and therefore reads one snapshot, so that
+ * the grants always match the versions. A suspended user has no grants, even if the request was authenticated just
+ * before the suspension.
  */
 export const grantsOfUser = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key, team_members_by_user,

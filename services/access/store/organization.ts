@@ -44,7 +44,7 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
   /** Deletes all rows of the organization except its own row. */
   async removeContents(id: OrganizationId): Promise<void> {
     for (const table of tablesOfOrganization) {
-      // index: by organization on each of them
+      // index: each of the tables has one by organization
       await queryIn(em, `delete from ${table} where organization_id = $1`, [id]);
     }
   },

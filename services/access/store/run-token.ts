@@ -134,7 +134,7 @@ const rows = (em: EntityManager) => ({
     return row ? new Run(row) : run;
   },
 
-  /** Returns a token of this runner, even if it has expired. Locks the token and its run. */
+  /** Returns a token of a run that `runner` executes, even if the token has expired. Locks the token and its run. */
   async findForUpdate(
     id: RunTokenId,
     runner: string,
@@ -164,7 +164,7 @@ const rows = (em: EntityManager) => ({
     await queryIn(em, "delete from runs where id = any($1)", [ids]);
   },
 
-  /** Deletes all runs of these workspaces, and their tokens. */
+  /** Deletes all runs of the workspaces, and the tokens of the runs. */
   async removeRunsOfWorkspaces(workspaceIds: readonly WorkspaceId[]): Promise<void> {
     // index: runs_workspace
     await queryIn(em, "delete from runs where workspace_id = any($1)", [workspaceIds]);

@@ -83,8 +83,8 @@ const visibleTeamTokens = `t.organization_id = $1 and t.type = 'team' and exists
         or ('expiring_in_30_days' = any($10) and t.expired_at <= $11 + interval '30 days'))))`;
 
 /**
- * Selects a page of team tokens in organization $1. Includes only teams whose names contain $9. If $4 is not true, also
- * excludes the teams whose tokens the viewer is not allowed to manage (`TokenViewer`). $10 are the expiry statuses to
+ * Selects a page of team tokens in organization $1. Includes only the tokens of teams whose names contain $9 and,
+ * unless $4 is true, only tokens that the viewer is allowed to manage (`TokenViewer`). $10 are the expiry statuses to
  * match at the time $11. Every token has an expiry, so the status `no_expiration` matches no token.
  */
 export function listOfTeamTokens(sort?: TokenSort): string {
@@ -237,7 +237,7 @@ type Owned = Pick<Token, "id" | "type" | "userId" | "teamId" | "organizationId">
 type ListedToken = Owned & { key: string; revision: number };
 
 /**
- * Selects at most $3 tokens after the key $1 for the listing: those of organization $2 (`_` for tokens of users), or
+ * Selects at most $3 tokens after the key $1 for the listing: those of organization $2, those of users if $2 is `_`, or
  * all tokens if $2 is null.
  */
 const listedTokens = `-- index: user_tokens_pkey

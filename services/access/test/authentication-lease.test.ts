@@ -316,7 +316,8 @@ describe("what may be kept", () => {
       );
     await limit(3_600_000);
     await expectEnd(secret, (token?.created_at.getTime() ?? 0) + 3_600_000);
-    // A policy that has already taken effect is marked in the versions, so it no longer limits the time.
+    // A policy that has already taken effect is marked in the version vector, so it no longer limits how long the
+    // principal may be kept.
     await limit(1);
     await expectEnd(secret, expiredAt);
   });

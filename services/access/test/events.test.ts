@@ -55,7 +55,7 @@ test("each change publishes one event, in order, with growing revisions and with
     received.filter(({ json }) =>
       [organizationId, creator.id, member.id].some((id) => json.includes(id)),
     );
-  // Events of other test files may be recorded before these events.
+  // The test files share a NATS server, so events of other files may be received before the events of this test.
   await waitFor(() => ours().some(({ type }) => type.includes("token.deleted")));
   const names = ours().map(({ type }) => type.slice("statehouse.access.".length, -".v1".length));
   expect(names).toEqual([

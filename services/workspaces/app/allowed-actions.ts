@@ -30,9 +30,9 @@ export type WorkspaceWithActions = WithAllowedActions<WorkspaceView> & {
 const projectActions = actions.filter((action) => action.startsWith("project:"));
 
 /**
- * Adds the actions that the caller may perform in the whole organization, and those of `inSomeProject` that it may
- * perform in at least one project. Sets the count of projects or workspaces to null if the caller cannot read all of
- * them.
+ * Adds to an organization the actions that the caller may perform in the whole organization, and the actions of
+ * `inSomeProject` that it may perform in at least one project. Sets the count of projects or workspaces to null if the
+ * caller cannot read all of them.
  */
 export const withOrganizationActions =
   (caller: Caller) =>
@@ -56,7 +56,7 @@ const readsAllOf = (caller: Caller, { id: projectId, organizationId }: ProjectVi
   allowed(grantsOf(caller), "workspace:read", { organizationId, projectId, workspaceId: "" });
 
 /**
- * An organization's document shows these actions as allowed if the caller may perform them in at least one of its
+ * Actions that an organization's document shows as allowed if the caller may perform them in at least one of its
  * projects.
  */
 const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);
@@ -88,8 +88,8 @@ export const withWorkspaceActions = (app: App, caller: Caller) => {
 };
 
 /**
- * Adds the allowed actions of a run whose workspace is a consumer of this workspace's state. Such a run has no other
- * actions on this workspace.
+ * Adds the actions that are allowed for a run whose own workspace is a remote state consumer of `workspace`. Such a run
+ * may perform no other actions on `workspace`.
  */
 export const withConsumerActions = (app: App, workspace: WorkspaceView): WorkspaceWithActions => ({
   ...workspace,

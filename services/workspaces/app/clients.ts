@@ -72,13 +72,13 @@ export interface StateClient {
    */
   managedResources(workspaceId: WorkspaceId, epoch: bigint): Promise<ManagedResources>;
   /**
-   * Sets the lowest retention version that the state service may use. After the call returns, the state service deletes
-   * no state because of an earlier version.
+   * Sets the lowest retention version that the state service may use. After the call returns, the state service no
+   * longer deletes state on the basis of an earlier retention version.
    */
   raiseRetentionVersion(version: bigint): Promise<void>;
   /**
-   * Returns the state service's records of these workspaces, or a page of its records that begins after an id. The page
-   * is in the sort order of the state service's database.
+   * Returns the state service's records of the workspaces `workspaceIds`, or a page of at most `limit` records after
+   * the workspace id `after`. The page is in the sort order of the state service's database.
    */
   listWorkspaces(
     which: { workspaceIds: readonly string[] } | { after: string; limit: number },

@@ -81,9 +81,10 @@ export const deleteDataRetentionPolicy = (
   });
 
 /**
- * Runs `change`, which changes policies or plans, and returns after the state service has confirmed the new version.
- * From then on, the state service deletes nothing because of an earlier version. That service is called even if nothing
- * changed, so that a repeated request completes a change that was interrupted after its commit.
+ * Runs `change`, which changes policies or plans, and returns after the state service has confirmed the new retention
+ * version. From then on, that service no longer deletes anything on the basis of an earlier retention version. The
+ * service is called even if nothing changed, so that a repeated request completes a change that was interrupted after
+ * its commit.
  */
 export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {
   const [result, version] = await app.transaction(async (tx) => {

@@ -83,8 +83,8 @@ export const deleteOrganizationTags = (
   });
 
 /**
- * Adds a tag to workspaces of its organization. A workspace that already has a tag or binding with this key does not
- * change.
+ * Adds a tag to workspaces of its organization. A workspace that already has a flat tag or binding with the tag's name
+ * as its key does not change.
  */
 export const addTagToWorkspaces = (
   app: App,

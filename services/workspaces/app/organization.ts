@@ -94,7 +94,8 @@ export async function listOrganizations(
 }
 
 /**
- * Changes the organization's name and the settings in the request. Throws `invalid` with all problems of the request.
+ * Changes the organization's name and the settings that the request contains. Throws `invalid` with all problems of the
+ * request.
  */
 export async function updateOrganization(
   app: App,
@@ -152,7 +153,7 @@ export async function syncOrganization(
   await app.leases.pendingSyncs.markOrganizationProvisioned(organization.id);
 }
 
-/** Sends the organization's settings that restrict credentials to the access service. */
+/** Sends the access service the organization's settings that restrict credentials. */
 export async function syncCredentialSettings(app: App, organizationId: string): Promise<void> {
   const settings = await app.reads.organizations.findCredentialSettings(organizationId);
   if (settings) await app.access.setOrganizationSettings(settings);

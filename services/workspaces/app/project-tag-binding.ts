@@ -25,7 +25,7 @@ export async function listProjectTagBindings(
   return app.reads.tagBindings.ofProject(projectId);
 }
 
-/** Returns the tag bindings of the projects that the caller may read, with one SQL statement. */
+/** Returns the tag bindings of those projects among `projectIds` that the caller may read. Runs one SQL statement. */
 export async function batchListProjectTagBindings(
   app: App,
   caller: Caller,

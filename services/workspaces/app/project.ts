@@ -64,7 +64,7 @@ export const createProject = (
     return withProjectActions(caller)(await tx.projects.view(project.id));
   }, wanted);
 
-/** Changes the settings in the request. Throws `notFound`, `forbidden`, or `invalid`. */
+/** Changes the settings that the request contains. Throws `notFound`, `forbidden`, or `invalid`. */
 export const updateProject = (
   app: App,
   caller: Caller,

@@ -5,9 +5,9 @@ import { syncDeletion } from "./workspace-deletion.ts";
 import { syncPlacement } from "./workspace-placement.ts";
 
 /**
- * Clears expired deletion locks, and returns one function for each change of an interrupted request that no event has
- * completed in time; the function completes the change. The functions are independent: if another service does not
- * respond, only the functions that call this service fail and are postponed.
+ * Clears expired deletion locks. For each change that an interrupted request left incomplete, and that no event has
+ * completed in time, returns a function that completes the change. The functions are independent: if another service
+ * does not respond, only the functions that call that service fail and are postponed.
  */
 export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> => {
   const now = app.now();

@@ -105,7 +105,7 @@ const change = (
 
 /**
  * Throws `invalid` with a problem for each of `ids` that cannot be a consumer. Ids for which `matters` returns false
- * would not change the set; they are accepted, except the workspace's own id.
+ * would not change the set of consumers; they are accepted, except the workspace's own id.
  */
 async function requireEligible(
   tx: Tx,

@@ -94,8 +94,8 @@ async function compareTheirs(
 
 /**
  * Compares a page of the rows of this service, to find workspaces that the state service has lost. The rows of this
- * service are read first. They show on which workspaces the state service has reported, so that service must still
- * have records of these workspaces.
+ * service are read first. They show which workspaces the state service has reported on; that service must still have a
+ * record of each of these workspaces.
  */
 async function compareOurs(
   app: App,
@@ -121,7 +121,7 @@ const healers = {
     if (own && !own.deleted) await syncPlacement(app, own.placement);
   },
   // This service's placement was read after the state service's record. If that record nevertheless has a higher
-  // version, this service has never assigned the version, or has lost it in a restore.
+  // placement version, this service has never assigned that version, or has lost it in a restore.
   placementAhead: async (app, { placementVersion }, own) => {
     if (own && !own.deleted) await replacePlacement(app, own.placement, placementVersion);
   },

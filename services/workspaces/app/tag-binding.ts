@@ -44,7 +44,10 @@ export async function listWorkspaceEffectiveTagBindings(
   return app.reads.tagBindings.effectiveOfWorkspaces([workspaceId]);
 }
 
-/** Returns the effective bindings of the workspaces that the caller may read, with one SQL statement. */
+/**
+ * Returns the effective bindings of those workspaces among `workspaceIds` that the caller may read. Runs one SQL
+ * statement.
+ */
 export async function batchListWorkspaceEffectiveTagBindings(
   app: App,
   caller: Caller,

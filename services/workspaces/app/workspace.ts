@@ -189,8 +189,9 @@ export async function listWorkspaces(
 }
 
 /**
- * Changes the settings in the request, and moves the workspace if the request contains another project. After a move,
- * throws `unavailable` if the state service has not confirmed it; a repeat of the request completes the move.
+ * Changes the settings that the request contains, and moves the workspace if the request contains another project.
+ * After a move, throws `unavailable` if the state service has not confirmed it; a repeat of the request completes the
+ * move.
  */
 export async function updateWorkspace(
   app: App,

@@ -15,7 +15,10 @@ export class DataRetentionPolicy {
   declare organizationId: OrganizationId | null;
   declare workspaceId: WorkspaceId | null;
   declare kind: DataRetentionKind;
-  /** Set only if the kind is `delete-older`. A policy of this kind sets this number of days, the next one or both. */
+  /**
+   * Set only if the kind is `delete-older`. A policy of that kind has this number of days,
+   * `stateVersionsDeleteAfterNDays` or both.
+   */
   declare deleteOlderThanNDays: number | null;
   /** Applies to state versions instead of `deleteOlderThanNDays`. */
   declare stateVersionsDeleteAfterNDays: number | null;

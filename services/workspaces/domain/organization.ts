@@ -264,7 +264,7 @@ export type OrganizationEvent = ReturnType<
   typeof organizationCreated | typeof organizationUpdated | typeof organizationDeleted
 >;
 
-/** The problem of a creation if the organization has reached the workspace limit that administrators set. */
+/** The problem if a workspace is to be created in an organization that has reached its workspace limit. */
 export const workspaceLimitReached = (limit: number) =>
   `The organization has reached its limit of ${limit} workspaces.`;
 

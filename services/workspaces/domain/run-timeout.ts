@@ -1,6 +1,6 @@
 import type { Problems } from "@statehouse/errors";
 
-/** At most four leading zeros are accepted, because the text is stored and sent to every runner. */
+/** At most four leading zeros are accepted: the text is stored and sent to every runner, so it must stay short. */
 const DURATION = /^0{0,4}[1-9]\d{0,4}[smhd]$/;
 
 /** The longest times that the phases of a run may take. Runners enforce them. */

@@ -10,7 +10,7 @@ const here: OwnRecord = {
 const deleted: OwnRecord = { deleted: true };
 
 const now = new Date("2026-01-02T03:04:05Z");
-/** A revision of two hours later. */
+/** The revision of a change two hours after `now`. */
 const future = BigInt(now.getTime() + 7_200_000) * 1000n;
 
 const there = (changes: { revision?: bigint; placementVersion?: bigint; dropped?: boolean }) => {

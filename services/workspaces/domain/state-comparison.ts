@@ -20,7 +20,7 @@ export type OwnRecord =
  * Differences that are repaired:
  * - `summary`: this service has an older state summary than the state service.
  * - `placement`: the state service has an older placement than this service.
- * - `deletion`: the state service has not dropped a workspace that is deleted here.
+ * - `deletion`: the state service has not dropped a workspace that is deleted in this service.
  * - `placementAhead`: the state service has a placement that this service has never assigned or has lost in a restore.
  * - `summaryAhead`: this service has a state summary with a revision that the state service cannot have assigned.
  */
@@ -47,8 +47,8 @@ export const discrepancies = {
 export type Discrepancy = keyof typeof discrepancies;
 
 /**
- * Revisions are derived from the clock. A revision that is ahead of the clock by more than this was never assigned by
- * the state service.
+ * Revisions are derived from the clock. A revision that is ahead of the clock by more than this time was never assigned
+ * by the state service.
  */
 const CLOCK_SKEW_MS = 3_600_000;
 

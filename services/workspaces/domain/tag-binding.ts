@@ -131,7 +131,7 @@ export type TagBindingId = `tb-${string}`;
 
 /**
  * Returns whether the wanted bindings, a map from key to value, differ from the current ones. `tagKeys` are the keys of
- * flat tags; projects have no flat tags.
+ * the wanted bindings that are flat tags; it is omitted for projects, which have no flat tags.
  */
 export const changesTagBindings = (
   current: readonly Pick<TagBinding, "key" | "value" | "throughTags">[],

@@ -29,7 +29,8 @@ export const removableSettings = [
 ] as const;
 
 /**
- * The two kinds of sharing exclude each other: state shared with the organization is already shared with the project.
+ * A workspace's state is shared with its organization or with its project, not with both: the organization contains the
+ * project.
  */
 const projectRemoteStateText =
   "Project remote state cannot be enabled when global remote state sharing is enabled";

@@ -78,7 +78,7 @@ export interface AgentPoolSearch {
   organizationId: OrganizationId;
   /** The part of each pool's relations that the caller may see. */
   shown: RelationScope;
-  /** The workspaces and projects that the two name filters can match. */
+  /** The workspaces and projects that `allowedWorkspaceName` and `allowedProjectName` can match. */
   named: RelationScope;
   /** Part of the pool's name; empty matches all pools. */
   query: string;
@@ -233,8 +233,8 @@ type ListedAgentPool = Pick<AgentPool, "id" | "organizationId" | "name"> & {
 };
 
 /**
- * Selects at most $3 agent pools after $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
+ * Selects at most $3 agent pools after the id $1 for the listing: those of organization $2, or of all organizations if
+ * $2 is null.
  */
 const listedAgentPools = `-- index: agent_pools_pkey, organizations_pkey
   select a.id as key, a.id, a.organization_id as "organizationId", a.name, a.revision,

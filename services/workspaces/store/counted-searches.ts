@@ -18,13 +18,13 @@ export interface NamesVersion {
   stamp: string;
 }
 
-/** Maximum number of searches whose counts are kept. */
+/** Maximum number of searches whose counts are cached. */
 const MAX_KEPT = 1000;
 
 /**
- * Keeps the counts of searches by name in whole organizations. A kept count is exact, because it is used only while the
- * organization has the same stamp, which changes with every change of its workspaces' names. The time of counting grows
- * with the number of matches (section (g) of the bench).
+ * Creates a cache for the counts of searches by name in whole organizations. A cached count is exact, because it is
+ * used only while the organization has the same stamp, which changes with every change of its workspaces' names. The
+ * cache is needed because the time of counting grows with the number of matches (section (g) of the bench).
  */
 export function createCountedSearches() {
   const kept = new LRUCache<string, { stamp: string; matches: Matches }>({ max: MAX_KEPT });
@@ -34,7 +34,7 @@ export function createCountedSearches() {
       return found?.stamp === version.stamp ? found.matches : undefined;
     },
 
-    /** Keeps the matches of a search. They must have been counted after the stamp was read. */
+    /** Caches the matches of a search. They must have been counted after the stamp was read. */
     keep(search: WorkspaceSearch, version: NamesVersion, matches: Matches): void {
       kept.set(keyOf(search, version), { stamp: version.stamp, matches });
     },

@@ -162,8 +162,8 @@ type ListedPolicy = PublishedPolicy & { key: string; revision: number };
 const organizationOfPolicy = "coalesce(r.organization_id, w.organization_id)";
 
 /**
- * Selects at most $3 policies after $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
+ * Selects at most $3 policies after the id $1 for the listing: those of organization $2, or of all organizations if $2
+ * is null.
  */
 const listedPolicies = `-- index: data_retention_policies_pkey, workspaces_pkey, organizations_pkey
   select r.id as key, ${organizationOfPolicy} as "organizationId", r.workspace_id as "workspaceId",

@@ -291,7 +291,8 @@ type ListedOrganization = Pick<Organization, "id" | "name" | "creatorUserId" | "
 };
 
 /**
- * Selects at most $3 organizations after $1 for the listing: only organization $2, or all organizations if $2 is null.
+ * Selects at most $3 organizations after the id $1 for the listing: only organization $2, or all organizations if $2 is
+ * null.
  */
 const listedOrganizations = `-- index: organizations_pkey
   select o.id as key, o.id, o.name, o.creator_user_id as "creatorUserId", o.plan, o.revision

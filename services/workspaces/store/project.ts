@@ -51,7 +51,7 @@ const entity = new EntitySchema({
 
 /** SQL for the execution mode that workspaces of project `p` in organization `o` inherit. */
 export const inheritedMode = "coalesce(p.default_execution_mode, o.default_execution_mode)";
-/** SQL for the agent pool that these workspaces inherit together with the mode. */
+/** SQL for the agent pool that workspaces of project `p` inherit together with the execution mode. */
 export const inheritedPool = `case when p.default_execution_mode is null
   then o.default_agent_pool_id else p.default_agent_pool_id end`;
 
@@ -219,8 +219,8 @@ type ListedProject = Pick<Project, "id" | "organizationId" | "name"> & {
 };
 
 /**
- * Selects at most $3 projects after $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
+ * Selects at most $3 projects after the id $1 for the listing: those of organization $2, or of all organizations if $2
+ * is null.
  */
 const listedProjects = `-- index: projects_pkey, organizations_pkey
   select p.id as key, p.id, p.organization_id as "organizationId", p.name, p.revision,

@@ -116,7 +116,7 @@ const rows = (em: EntityManager) => ({
 });
 
 type Owned = Pick<ReservedTagKey, "id" | "organizationId" | "key">;
-/** `key` is the position in the listing. */
+/** A row of the listing: `key` is the row's position in the listing, and `tagKey` is the reserved tag key. */
 type ListedReservedTagKey = Owned & { revision: number; tagKey: string };
 
 const fieldsOf = ({ id, organizationId, key }: Owned) => ({
@@ -126,8 +126,8 @@ const fieldsOf = ({ id, organizationId, key }: Owned) => ({
 });
 
 /**
- * Selects at most $3 reserved tag keys after $1 for the listing: those of organization $2, or of all organizations if
- * $2 is null.
+ * Selects at most $3 reserved tag keys after the id $1 for the listing: those of organization $2, or of all
+ * organizations if $2 is null.
  */
 const listedReservedTagKeys = `-- index: reserved_tag_keys_pkey, organizations_pkey
   select k.id as key, k.id, k.organization_id as "organizationId", k.revision, k.key as "tagKey",

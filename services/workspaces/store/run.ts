@@ -200,8 +200,8 @@ type EndedRun = Pick<Run, "id" | "workspaceId" | "status"> & { organizationId: O
 type ListedRun = EndedRun & { key: string; revision: number };
 
 /**
- * Selects at most $3 ended runs after $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
+ * Selects at most $3 ended runs after the id $1 for the listing: those of organization $2, or of all organizations if
+ * $2 is null.
  */
 const listedRuns = `-- index: runs_pkey, workspaces_pkey, organizations_pkey
   select r.id as key, r.id, r.workspace_id as "workspaceId", r.status, r.revision,

@@ -103,8 +103,8 @@ type ListedSshKey = Owned & { key: string; revision: number };
 const fieldsOf = ({ id, organizationId }: Owned) => ({ sshKeyId: id, organizationId });
 
 /**
- * Selects at most $3 SSH keys after $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
+ * Selects at most $3 SSH keys after the id $1 for the listing: those of organization $2, or of all organizations if $2
+ * is null.
  */
 const listedSshKeys = `-- index: ssh_keys_pkey, organizations_pkey
   select k.id as key, k.id, k.organization_id as "organizationId", k.revision,

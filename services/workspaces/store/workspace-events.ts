@@ -23,8 +23,8 @@ type ListedWorkspace = Named & {
 };
 
 /**
- * Selects at most $3 workspaces after $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
+ * Selects at most $3 workspaces after the id $1 for the listing: those of organization $2, or of all organizations if
+ * $2 is null.
  */
 const listedWorkspaces = `-- index: workspaces_pkey, organizations_pkey
   select w.id as key, w.id, w.organization_id as "organizationId", w.project_id as "projectId",

@@ -50,13 +50,16 @@ const orders = {
 const orderBy = ({ key, descending }: WorkspaceSort): string =>
   `order by ${orders[key].map((column) => `${column}${descending ? " desc" : ""}`).join(", ")}`;
 
-/** If a scope has at most this number of workspaces, checking each one is faster than planning a search. */
+/**
+ * In a scope of at most this number of workspaces, evaluating the filter for each of them is faster than planning an
+ * index search.
+ */
 const FEW = 1000;
 
 /**
  * Creates the function that returns a page of an organization's workspaces. The function runs at most three SQL
- * statements: for the scope, for the count (if the list is filtered and its count is not kept) and for the page. If the
- * scope has at most `few` workspaces, each one is checked.
+ * statements: for the scope, for the count (if the list is filtered and no count is cached for it) and for the page. If
+ * the scope has at most `few` workspaces, the filter is evaluated for each of them.
  */
 export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
   const counted = createCountedSearches();

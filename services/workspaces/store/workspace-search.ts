@@ -123,8 +123,8 @@ const currentRun = (
     : [`${status} = any(${parameters.bind(currentRunStatuses)})`];
 
 /**
- * The condition is checked for each workspace of the scope. An index would have to be updated, together with all other
- * indexes of the row, for every lock and unlock.
+ * Returns the condition on the lock, which is evaluated for each workspace of the scope. An index would have to be
+ * updated, together with all other indexes of the row, for every lock and unlock.
  */
 const lock = ({ locked }: WorkspaceSearch): string[] =>
   locked === undefined ? [] : [`w.lock_since is ${locked ? "not null" : "null"}`];

@@ -7,7 +7,7 @@ let running: RunningWorkspaces;
 let owner: Person;
 let organizationName: string;
 
-/** Stops NATS, so that events cannot complete the work and only reconciliation can. */
+/** Stops NATS, so that only reconciliation, and no event, can complete interrupted requests. */
 beforeAll(async () => {
   running = await runWorkspaces({ reconciliationIntervalMs: 50 });
   owner = await running.person();

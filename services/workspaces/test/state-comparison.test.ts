@@ -38,7 +38,7 @@ const placementOf = async (id: string) => {
   return row;
 };
 
-/** Inserts a row into the state service's database, as if the events of the change had been lost. */
+/** Inserts a row into the state service's database, as if the events about this row had been lost. */
 const stateRow = (id: string, of: { placementVersion: string; revision: string }) =>
   running.stateSql(
     `insert into workspace_states (workspace_id, organization_id, project_id, placement_version,

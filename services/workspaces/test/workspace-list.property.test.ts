@@ -202,8 +202,8 @@ const readables: fc.Arbitrary<ReadScope> = fc
     ...some,
   }));
 
-// A list with few workspaces checks each of them. A list with many either finds the matches first or reads all
-// workspaces in order.
+// In a scope of few workspaces, a list evaluates the filter for each of them. In a larger scope, it either finds all
+// matches first or reads the workspaces in order.
 test.each([
   ["each workspace read separately", rows.length],
   ["matches found by indexes", 0],

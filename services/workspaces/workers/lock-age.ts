@@ -1,7 +1,7 @@
 import { scrapedGauge } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 
-/** The time for which the age of the oldest lock is cached, in ms. The query reads the rows of all workspaces. */
+/** The time for which the age of the oldest lock is cached, in ms: its query reads the rows of all workspaces. */
 const MAX_AGE_MS = 300_000;
 
 /** Exposes the age of the oldest lock to Prometheus, until the worker is disposed. */

@@ -32,7 +32,10 @@ export function startReconciliation({
       return undefined;
     }
   };
-  /** Returns whether work was due. More can then be due, because a large deletion is completed in several units. */
+  /**
+   * Completes overdue work, and returns whether there was any. More can be overdue then, because a large deletion is
+   * completed in several units.
+   */
   const completeOverdue = async (stop: AbortSignal): Promise<boolean> => {
     const overdue = await runWithDeadline(Date.now() + UNIT_MS, () => overdueWork(app));
     for (const work of overdue) {

@@ -139,8 +139,8 @@ test.each(Object.entries(statements))("%s makes no sequential scan", async (_, s
   expect(plan).not.toMatch(/Seq Scan/);
 });
 
-// PostgreSQL plans the first five uses. After that it uses the generic plan, unless plans for the given values are
-// estimated to cost less.
+// PostgreSQL plans a prepared statement at each of its first five uses. After that it uses the generic plan, unless
+// plans for the given values are estimated to cost less.
 test("authentication is not planned at each use", async () => {
   await using database = await openDatabase({
     contextName: "access",

@@ -9,7 +9,7 @@ import type { WorkspaceSearch } from "../../store/workspace-search.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
 // Inserts 100,000 workspaces in 500 projects of one organization, and 2,000 in another. Half of the workspaces have the
-// flat tag `common`, and one in a thousand has `rare`. One in five has the binding env=prod, which two projects also
+// flat tag `common`, and one in a thousand has `rare`. One in five has the binding `env=prod`, which two projects also
 // have.
 const rows = `
   -- Skips the checks of foreign keys, which would take most of the time of the insertion.
