@@ -75,8 +75,8 @@ export function createApp({
 }
 
 /**
- * Versions that an earlier release created have no token. Their creators are therefore authorized by their current
- * grants alone; suspended and deleted principals have no grants.
+ * Creates `authenticateCreator`. Versions that an earlier release created have no token, so their creators are
+ * authorized by their current grants alone; suspended and deleted principals have no grants.
  */
 const createAuthenticateCreator =
   (access: AccessClient, callerOf: CallerFactory): App["authenticateCreator"] =>

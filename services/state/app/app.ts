@@ -45,7 +45,9 @@ export interface App {
   access: Pick<AccessClient, "userExists" | "holdLease">;
   /** Returns the caller that a bearer token identifies, with its grants. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Caller>;
-  /** Returns the creator of a version with its current grants. Throws `unauthenticated` or `notFound`. */
+  /**
+   * Returns the creator of a state version as a caller with its current grants. Throws `unauthenticated` or `notFound`.
+   */
   authenticateCreator(creator: Creator): Promise<Caller>;
   uploadTokens: UploadTokens;
   newUploads: NewUploads;

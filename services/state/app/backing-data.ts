@@ -66,8 +66,8 @@ async function permanentlyDelete(
 
 /**
  * Permanently deletes contents, outputs and resources of versions; the rows of the versions remain. The caller must
- * have locked these rows. Requests, the end of the restoration period and retention policies all delete backing data
- * with this function.
+ * have locked these rows. Deletions by a request, at the end of the restoration period and by a retention policy all
+ * use this function.
  *
  * Bytes to which no other version refers are deleted from the store after `blobDeletionDelayMs`, or at once if
  * `permanent` is set.

@@ -14,7 +14,7 @@ export const knownKeys = async (app: App, keys: readonly string[]): Promise<Set<
   new Set(keys.length === 0 ? [] : await app.reads.contents.listKnownKeys(keys));
 
 /**
- * Removes one reference for each key. Bytes without references are deleted after `blobDeletionDelayMs`, because a
+ * Removes one reference for each key. Bytes without references are deleted only after `blobDeletionDelayMs`, because a
  * database restored from a backup may refer to them again. With `permanent` they are deleted at once.
  */
 export async function releaseBlobs(

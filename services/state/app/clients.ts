@@ -16,8 +16,8 @@ export interface AccessClient {
   authenticateTokenId(tokenId: string): Promise<Principal>;
   userExists(id: string): Promise<boolean>;
   /**
-   * Holds a lease until the returned object is disposed. While the lease guarantees that no token has changed,
-   * `authenticate` and `authenticateTokenId` return known results without a call.
+   * Holds an authentication lease until the returned object is disposed. While the lease guarantees that no token has
+   * changed, `authenticate` and `authenticateTokenId` return known results without a call.
    */
   holdLease(logger: Logger): AsyncDisposable;
 }

@@ -24,7 +24,7 @@ import { deleteContents } from "./backing-data.ts";
 const CANDIDATES = 4000;
 /** Number of versions in one transaction; small, so that locks are held briefly. */
 const BATCH = 200;
-/** After this many consecutive outdated responses of the workspaces service, the page fails. */
+/** After this many consecutive outdated responses of the workspaces service, the collection fails. */
 const ATTEMPTS = 5;
 
 /** A version whose contents were deleted. */
@@ -45,7 +45,7 @@ export const keptReasons = [...retainedReasons, "busy", "notDue"] as const;
 export type KeptReason = (typeof keptReasons)[number];
 
 export interface Collection {
-  /** Makes every decision under the same locks but deletes nothing. */
+  /** True: makes every decision under the same locks but deletes nothing. */
   dryRun?: boolean;
   /** Called after the transaction of each batch. If it throws, the collection ends with that error. */
   onBatch(collected: readonly Collected[], kept: readonly KeptReason[]): void | Promise<void>;
@@ -200,8 +200,8 @@ const collectedOf = (
 ): Collected => ({ id, workspaceId, rule, createdAt, bytes: Number(size ?? 0) });
 
 /**
- * Locks rows in the order that all transactions use. Skips versions whose rows are deleted, and `busy` versions in
- * workspaces that another transaction has locked.
+ * Locks the rows of the batch's workspaces, versions and blobs, in the order that all transactions use. Skips versions
+ * whose rows are deleted. Also skips, and counts as `busy`, versions in workspaces that another transaction has locked.
  */
 async function lockBatch(
   tx: Tx,
@@ -237,8 +237,8 @@ async function startsOfLast(tx: Tx, dues: readonly RetentionDue[]): Promise<Map<
 }
 
 /**
- * Deletes contents in the same way as a user's request. In editions without the status "permanently deleted" it also
- * deletes the rows.
+ * Deletes the contents of the versions in the same way as a user's request. In editions without the status
+ * `backing_data_permanently_deleted`, also deletes the versions' rows.
  */
 async function purge(app: App, tx: Tx, locked: readonly Locked[], now: Date): Promise<void> {
   const versions = locked.map(({ version }) => version);

@@ -60,9 +60,9 @@ export function requireNoOrganizationToken(caller: Caller): void {
 }
 
 /**
- * Returns the creator of a version with its current grants. Throws `stateVersionNotFound` if the creator may no longer
- * write the workspace for a reason other than its grants: its token is revoked or expired, or it is a run that has
- * ended.
+ * Returns the creator of a version with its current grants. Throws `stateVersionNotFound` if the creator can no longer
+ * be authenticated, for example because its token is revoked, or if it is a run that has ended. Does not check the
+ * grants; `requireWritable` does.
  */
 export async function currentCreator(
   app: App,

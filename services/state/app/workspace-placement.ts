@@ -28,7 +28,7 @@ export const setPlacement = (
 
 /**
  * Requests the placements of these workspaces from the workspaces service, and applies the moves and deletions that its
- * response confirms. Inserts no row for a workspace without a row: `placeWorkspace` loads the placement when it is
+ * response confirms. Inserts no row for a workspace that has none: `placeWorkspace` loads the placement when it is
  * needed.
  */
 export async function refreshWorkspaces(app: App, ids: readonly WorkspaceId[]): Promise<void> {

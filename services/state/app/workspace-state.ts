@@ -115,8 +115,8 @@ export async function purgeDroppedWorkspaces(app: App): Promise<boolean> {
 }
 
 /**
- * Deletes one batch in its own transaction, so that locks are held briefly. After the last batch only the tombstone
- * remains.
+ * Deletes one batch of the workspace's versions in its own transaction, so that locks are held briefly. After the last
+ * batch only the tombstone remains.
  */
 const purgeBatch = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {

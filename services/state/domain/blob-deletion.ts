@@ -56,7 +56,7 @@ export function keptUntil(
   { blobDeletionDelayMs, sweepGraceMs }: BlobRetention,
 ): Date {
   const started = startedAt.getTime();
-  // An upload that began before the last heartbeat may have been committed after it.
+  // An upload that began before an interruption may have been committed during the interruption.
   const ends = interruptions
     .filter(({ since, until }) => since.getTime() - sweepGraceMs <= started && startedAt <= until)
     .map(({ until }) => (blobDeletionDelayMs > 0 ? until.getTime() + blobDeletionDelayMs : 0));

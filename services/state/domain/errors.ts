@@ -73,7 +73,8 @@ export const stateVersionSuperseded = () =>
 
 /**
  * Thrown for an unlock while a version awaits its content. Clients match the words
- * `latest state version is still pending`. They would treat a 409 as a lock of another holder.
+ * `latest state version is still pending`. The error is not a 409, which clients would treat as a lock of another
+ * holder.
  */
 export const stateVersionPending = () =>
   unavailable(

@@ -25,7 +25,7 @@ export interface StateResource {
 export interface ExtractedOutput {
   name: string;
   sensitive: boolean;
-  /** One of string, number, bool, array, map, object and dynamic, as documents show it. */
+  /** One of `string`, `number`, `bool`, `array`, `map`, `object` and `dynamic`, as documents show it. */
   type: string;
   detailedTypeJson: string;
   valueJson: string;
@@ -60,7 +60,7 @@ export interface Extraction {
   resources: StateResource[];
   /** Number of instances of managed resources; a safe deletion is refused unless it is zero. */
   resourceCount: number;
-  /** Number of those instances that usage-based plans bill. */
+  /** Number of instances of managed resources that usage-based plans bill. */
   billableCount: number;
   instances: ResourceInstance[];
   modules: ResourceCounts;

@@ -5,7 +5,7 @@ import { type DigestKey, digestsOf, type StateDigests } from "./state-digest.ts"
 export const MAX_LISTED_RESOURCES = 100;
 /**
  * If a version has more than `MAX_LISTED_RESOURCES` resources, lists also omit its modules or providers if their JSON
- * text is longer than this.
+ * text has more characters than this.
  */
 export const MAX_LISTED_TEXT = 65_536;
 
@@ -15,7 +15,9 @@ export type PackedExtraction = Omit<Extraction, Packed> &
     /** Null if the content is unreadable. */
     digests: StateDigests | null;
     resourceEntries: number;
-    /** What lists of versions show of these three parts; null if the lists show all of them completely. */
+    /**
+     * The resources, modules and providers that lists of versions show; null if the lists show all of them completely.
+     */
     listed: Record<"resources" | "modules" | "providers", string> | null;
   };
 type Packed = "resources" | "modules" | "providers" | "instances";

@@ -20,7 +20,7 @@ export interface FoundInstance {
   content: unknown;
 }
 
-/** Resources of these types represent no infrastructure. */
+/** Resources of these types are not billed, because they represent no infrastructure. */
 const unbilledTypes: ReadonlySet<string> = new Set(["null_resource", "terraform_data"]);
 
 export const isBillable = (type: string): boolean => !unbilledTypes.has(type);

@@ -13,8 +13,8 @@ type Inventory = Pick<
 >;
 
 /**
- * Maximum length of a state's resource lists, in characters. Longer lists would not fit into a message or a row, so the
- * state is refused.
+ * Maximum length of a state's resource lists, in characters. Longer lists would not fit into a gRPC message or a
+ * database row, so the state is refused.
  */
 const MAX_LISTED_CHARACTERS = 128 * 1024 * 1024;
 

@@ -11,7 +11,8 @@ class ExactTokenizer extends Tokenizer {
 }
 
 /**
- * Files nested more deeply than this are not states. The time to parse them would grow quadratically with the depth.
+ * A file that is nested more deeply than this is not a state and is refused. The time to parse it would grow
+ * quadratically with its depth.
  */
 const MAX_DEPTH = 1000;
 

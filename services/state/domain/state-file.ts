@@ -66,7 +66,7 @@ export class StateFile {
   }
 }
 
-/** Columns and messages have 32 bits for the format version; larger numbers are not valid versions. */
+/** The largest valid format version: its database column and its protobuf field have 32 bits. */
 const MAX_FORMAT = 2n ** 31n - 1n;
 
 /** Returns an extraction with the members common to all formats, and without resources and outputs. */
@@ -83,7 +83,7 @@ function nothingOf(file: JsonObject): Extraction {
   };
 }
 
-/** Maximum length of a state's outputs, in characters. Longer outputs would not fit into a message. */
+/** Maximum length of a state's outputs, in characters. Longer outputs would not fit into a gRPC message. */
 const MAX_OUTPUT_CHARACTERS = 48 * 1024 * 1024;
 
 function outputsOf(outputs: unknown): Pick<Extraction, "outputs"> {

@@ -69,7 +69,7 @@ export function parseAnnouncement(
 /**
  * Returns the version that an earlier call of the same request created, if there is one. Throws
  * `stateVersionSuperseded`, even for a forced request, if a newer version exists, or if the version neither has its
- * content nor awaits it. A response must not claim that a state is stored when it is not.
+ * content nor awaits it, because a response must not claim that a state is stored when it is not.
  *
  * `known` must contain the newest version, and all versions of this epoch and serial.
  */
@@ -117,7 +117,10 @@ export function requireSuccession(
   throw serialBehind(serial, newest.serial);
 }
 
-/** Throws `runOfOtherWorkspace`. A run that does not exist, or that the caller is not allowed to read, is ignored. */
+/**
+ * Throws `runOfOtherWorkspace` if the run belongs to another workspace. `runWorkspaceId` is null, and nothing is
+ * thrown, for a run that does not exist or that the caller is not allowed to read.
+ */
 export function requireOwnRun(workspaceId: string, runWorkspaceId: string | null): void {
   if (runWorkspaceId !== null && runWorkspaceId !== workspaceId) throw runOfOtherWorkspace();
 }

@@ -32,7 +32,7 @@ const outputTypes = new Map<unknown, string>([
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 
-/** Derives the engine's type from a value: JSON output of older engines contains no types. */
+/** Derives the engine's type from a value, because the JSON output of older engines contains no types. */
 function inferType(value: unknown): unknown {
   if (typeof value === "string") return "string";
   if (typeof value === "boolean") return "bool";

@@ -67,8 +67,8 @@ export function requireUndeleted(version: Pick<StateVersion, "status">): void {
 }
 
 /**
- * Throws `stateVersionDiscarded` if the version no longer accepts the content. Throws `stateVersionNotFound` if it is
- * finalized, so that its JSON form gets the response of an expired URL.
+ * Throws `stateVersionDiscarded` if the version no longer accepts the content. Throws `stateVersionNotFound` instead if
+ * the version is finalized, so that an upload of its JSON form gets the same response as at an expired URL.
  */
 export function requireOpen(
   version: Pick<StateVersion, "status" | "expiresAt">,

@@ -67,7 +67,7 @@ export type WorkspaceStateView = Pick<
   "workspaceId" | "organizationId" | "projectId" | "currentVersionId" | "droppedAt"
 >;
 
-/** The values that the workspaces service stores beside its own row of the workspace. */
+/** The values that the workspaces service copies to its own row of the workspace. */
 export type StateSummary = Pick<
   WorkspaceState,
   "workspaceId" | "currentVersionId" | "resourceCount" | "latestChangeAt" | "revision"

@@ -3,7 +3,7 @@ import { AppError } from "@statehouse/errors";
 import { HttpProblem, httpErrors, retryAfterOf } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
 
-/** Altered, foreign and expired tokens get the same response, because the difference would help an attacker. */
+/** Altered, foreign and expired upload tokens get the same response, because the difference would help an attacker. */
 export const unknownUploadUrl = () =>
   new HttpProblem(404, "not_found", "not found", "This upload URL is invalid or has expired.");
 

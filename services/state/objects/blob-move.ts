@@ -75,7 +75,7 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
   const found = await look(move, blob);
   if (found === "gone") return "gone";
   if (typeof found === "object") {
-    // `put` fails if it reads other bytes than those whose digests `look` computed.
+    // `copy` fails if the bytes no longer have the size and md5 that `look` found.
     const stored = await patiently(signal, () => copy(move, found, key));
     if (stored.sha256 === blob.sha256) return "copied";
   }

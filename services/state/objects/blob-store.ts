@@ -56,6 +56,6 @@ export interface BlobStore extends AsyncDisposable {
   delete(keys: readonly string[]): Promise<void>;
   /** Yields every key after `after` once, in ascending order. */
   list(from?: { after?: string | undefined }): AsyncGenerator<BlobEntry, void, undefined>;
-  /** Throws the reason if the store cannot be used at present. */
+  /** Throws if the store cannot be used at present; the error states the reason. */
   ready(): Promise<void>;
 }

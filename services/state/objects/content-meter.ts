@@ -20,7 +20,7 @@ const BUFFERED_BYTES = 512 * 1024;
 export class ContentMeter extends Transform {
   readonly #expected: ExpectedContent;
   readonly #sha256 = createHash("sha256");
-  /** Undefined if the store verifies the md5: computing md5 costs twice as much as sha256. */
+  /** Undefined if the store verifies the md5, or if the md5 is not needed: it costs twice as much as sha256. */
   readonly #md5: Hash | undefined;
   #ownsChunks = false;
   #received = 0;

@@ -28,7 +28,7 @@ export interface BlobStoreConfig {
 }
 
 interface Opening {
-  /** Keeps incomplete files in a folder, because the state service may be running and writing them. */
+  /** Does not delete incomplete files in a folder, because the state service may be running and writing them. */
   beside?: boolean;
 }
 

@@ -8,7 +8,7 @@ import { S3Transfer } from "./s3-transfer.ts";
 /** Server-side encryption that every upload requests. */
 export interface S3Encryption {
   algorithm: "AES256" | "aws:kms";
-  /** Id of the KMS key, only for aws:kms; undefined selects the default key of the S3 service. */
+  /** Id of the KMS key, only for `aws:kms`; undefined selects the default key of the S3 service. */
   keyId?: string | undefined;
 }
 
@@ -26,8 +26,8 @@ export interface S3Settings {
   encryption?: S3Encryption | undefined;
   region: string;
   /**
-   * `path` requests endpoint/bucket/key, `virtual-host` requests bucket.endpoint/key. Amazon always gets
-   * `virtual-host`.
+   * `path` requests `<endpoint>/<bucket>/<key>`, `virtual-host` requests `<bucket>.<endpoint>/<key>`. Amazon always
+   * gets `virtual-host`.
    */
   addressing?: "path" | "virtual-host" | undefined;
   /** PEM of certificate authorities that are trusted in addition to those that Node trusts. */

@@ -1,7 +1,7 @@
 import type { Client } from "minio";
 import { z } from "zod";
 
-/** The members of a listing that describe versions; the client's own types omit them. */
+/** The members of a listing's entry that describe an object version; the client's own types omit them. */
 const versionSchema = z.object({
   name: z.string(),
   versionId: z.coerce.string(),

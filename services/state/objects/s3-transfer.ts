@@ -10,7 +10,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SILENCE_MS = 45_000;
 const LONGEST_REFUSAL = 16 * 1024;
 
-/** The store refused the request. `code` is S3's code, for example BadDigest. */
+/** The store refused the request. `code` is S3's code, for example `BadDigest`. */
 export class S3Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -58,7 +58,8 @@ export class S3Transfer implements AsyncDisposable {
   ): Promise<void> {
     const silence = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    // The object server limits slow clients, so the store's time limit starts only after the last byte.
+    // The time limit for the store's response starts after the last byte of the body. Until then, a slow client may be
+    // the cause of the wait; the object handler limits how long a client may take.
     body.once("end", () => {
       timer = setTimeout(
         () => silence.abort(new Error("the store does not respond")),

@@ -6,8 +6,9 @@ export function own(chunk: Uint8Array): void {
 }
 
 /**
- * Frees the memory of a chunk that `own` declared. Otherwise this external memory makes the garbage collector run every
- * 32 MiB, which takes half of the processor time of an upload.
+ * Frees the memory of a chunk that was passed to `own`; does nothing for other chunks. Without this, the memory outside
+ * the JavaScript heap makes the garbage collector run every 32 MiB, which takes half of the processor time of an
+ * upload.
  */
 export function free({ buffer }: Uint8Array): void {
   if (owned.delete(buffer) && buffer instanceof ArrayBuffer) buffer.transfer(0);

@@ -19,8 +19,8 @@ import { ContentMeter } from "./content-meter.ts";
 import type { Objects } from "./objects.ts";
 
 /**
- * Time limit in ms of the calls and database work before the bytes are received, and of those after the bytes were
- * received.
+ * Time limit in ms that applies twice: to the calls and database work before the bytes are received, and to those after
+ * the bytes were received.
  */
 const TRANSACTION_MS = 15_000;
 

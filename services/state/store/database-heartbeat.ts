@@ -1,7 +1,8 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import type { DatabaseHeartbeat, DatabaseInterruption } from "../domain/blob-deletion.ts";
 
-// Restoring the database from a dump gives it a new oid; recovering the cluster gives it a new timeline.
+// SQL: the identity of the database. A restore from a dump gives the database a new oid; a recovery of the cluster
+// gives it a new timeline.
 const identity = `select concat_ws('/', (select system_identifier from pg_control_system()),
     (select oid from pg_database where datname = current_database()),
     left(pg_walfile_name(pg_current_wal_lsn()), 8)) as database`;

@@ -53,7 +53,7 @@ const leases = (database: Database) => ({
     return rows.length > 0;
   },
 
-  /** Releases the page; it is due again at `dueAt`. */
+  /** Releases the page, which is due again at `dueAt`. */
   async release({ name, holder }: ScanClaim, dueAt: Date): Promise<void> {
     await database.query(
       "update scans set holder = null, due_at = $3 where name = $1 and holder = $2",

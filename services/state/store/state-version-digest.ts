@@ -212,7 +212,7 @@ function toDifference(row: DifferenceRow | undefined): StateDifference {
  * neither their length nor their number.
  */
 const MAX_NAMES_LENGTH = 64 * 1024;
-/** Length of an entry of such a list without the output's name, in characters. */
+/** Length of one output's entry in these lists without the output's name, in characters. */
 const ENTRY_LENGTH = 30;
 
 /** Returns the fields of an event that describe a comparison. */

@@ -74,7 +74,10 @@ export const listedStateVersions = listed({
   events: listedEvents,
 });
 
-/** Messages never contain output values. The workspace is the subject of each event. */
+/**
+ * Converts each event of a state version to its message. Messages never contain output values. The subject of each
+ * message is the id of the workspace.
+ */
 export const publishedOfStateVersions = {
   stateVersionCreated: ({ type, rollbackStateVersionId, ...event }) =>
     published(events.StateVersionCreatedSchema, event.workspaceId, {

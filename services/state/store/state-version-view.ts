@@ -3,7 +3,7 @@ import { MAX_LISTED_RESOURCES, MAX_LISTED_TEXT } from "../domain/packed-extracti
 import type { StateVersionStatus, StateVersionView } from "../domain/state-version.ts";
 import { usageBasedBilling } from "./organization-billing.ts";
 
-/** The JSON column of a version. */
+/** The JSON object in the column `version` of a `StateVersionRow`. */
 interface VersionJson {
   id: StateVersionId;
   workspace_id: WorkspaceId;
@@ -51,7 +51,7 @@ export interface StateVersionRow extends Contents {
 
 /** Largest number of resources in the document of one version. */
 const MAX_RESOURCES = 20_000;
-/** The document of one version omits its modules or providers if their JSON text is longer than this. */
+/** The document of one version omits its modules or providers if their JSON text has more characters than this. */
 const MAX_TEXT = 1_048_576;
 
 /** SQL: the first `limit` resources. */

@@ -80,8 +80,8 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     },
 
     /**
-     * Locks and returns the source, the newest version, the newest version that is not discarded, all pending versions,
-     * and the version with the highest serial of this epoch.
+     * Locks and returns the source of the rollback, the newest version, the newest version that is not discarded, all
+     * pending versions, and the version with the highest serial of this epoch.
      */
     listBeforeRollback: (
       workspaceId: WorkspaceId,

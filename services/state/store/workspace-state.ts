@@ -216,7 +216,10 @@ const reads = (database: Database) => ({
     return rows.map(recordOf);
   },
 
-  /** Returns the next ids after `after` of workspaces that have a current version, in this database's sort order. */
+  /**
+   * Returns the ids of the next workspaces that have a current version and whose ids follow `after`, in this database's
+   * sort order.
+   */
   async listWithCurrentVersionAfter(after: string, limit: number): Promise<WorkspaceId[]> {
     const rows = await database.query<{ workspace_id: WorkspaceId }>(
       // index: workspace_states_pkey

@@ -14,7 +14,7 @@ export function extractStateFile(text: string, size = 64 * 1024): Extraction {
 /** A key for computing digests in tests. */
 export const digestKey = { id: "k1", key: Buffer.alloc(32, 1).toString("base64") };
 
-/** Extracts a state that has three resources and these outputs. */
+/** Returns the extraction of a state that has three instances of one resource and the given outputs. */
 export const extractionOf = (outputs: unknown): PackedExtraction =>
   packed(
     {

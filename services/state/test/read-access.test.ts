@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-/** A run that does not exist in the workspaces service has no access, regardless of its grants. */
+/** A run that the workspaces service does not know. It has no access, regardless of its grants. */
 const run = { type: "run", id: "run-1", versions: "1" } as const;
 
 /** Creates a current version with one output. */

@@ -117,7 +117,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     /** Calls DropWorkspace for a workspace that the workspaces service does not report as deleted. */
     dropUnconfirmed: (workspaceId: string) => workspaceState.dropWorkspace({ workspaceId }),
     channel,
-    /** The call options of the owner, as the gateway sends them. */
+    /** The options of calls that the gateway makes for the owner. */
     identity: identities.gateway.on(owner),
     retention: createClient(RetentionService, channel, identities.workspaces),
     as: identities.gateway.on,

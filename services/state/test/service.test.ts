@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** Starts the complete service on separate listeners. */
+/** Starts the complete service, with gRPC, ops and object ports that the system chooses. */
 async function runService(stack: AsyncDisposableStack) {
   const folder = stack.use(await temporaryFolder());
   // A separate NATS, because services with the same name share the stream's durable consumer.

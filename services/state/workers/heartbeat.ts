@@ -5,8 +5,8 @@ import { recordHeartbeat } from "../app/database-heartbeat.ts";
 const INTERVAL_MS = 60_000;
 
 /**
- * Records once a minute that the database is in use, until the worker is disposed. A gap or a changed identity means
- * that the database may have been restored.
+ * Records once a minute that the database is in use, until the worker is disposed. A gap between two heartbeats, or a
+ * changed identity of the database, means that the database may have been restored.
  */
 export const startHeartbeat = ({ app, logger }: { app: App; logger: Logger }): AsyncDisposable =>
   startLoop({

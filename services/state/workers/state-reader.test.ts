@@ -80,7 +80,7 @@ describe("the state reader", () => {
   it("replaces a thread that does not respond in time", async () => {
     await using impatient = new StateReader(digestKey, { startMs: 1 });
     const reading = () => impatient.read(bytesOf(stateOf(1)), never);
-    // A new thread takes longer than this to load its modules.
+    // A new thread takes longer than 1 ms to load its modules.
     await expect(reading()).rejects.toThrow(
       new StateReadingError("the reader thread does not respond"),
     );

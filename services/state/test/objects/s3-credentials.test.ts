@@ -179,7 +179,7 @@ needs("minio")("credentials of the store that the AWS SDK finds", () => {
   });
 });
 
-/** Returns temporary credentials of MinIO in the form of the metadata service. */
+/** Returns temporary credentials that MinIO issues, in the format of Amazon's metadata service. */
 async function temporaryCredentials(
   endpoint: string,
   [accessKey, secretKey]: [string, string],

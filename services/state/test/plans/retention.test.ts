@@ -13,8 +13,7 @@ let client: Client;
 let url: string;
 
 // Inserts 1,000 workspaces with 1,000 versions each. The oldest tenth is already deleted, and the next tenth is due.
-// The
-// indexes are created after the insertion, because maintaining them during the insertion takes longer.
+// The indexes are created after the insertion, because maintaining them during the insertion takes longer.
 const rows = `
   -- Disables the checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
