@@ -74,7 +74,7 @@ func NkeySeed(seed string) Login {
 // NkeySeedFile authenticates with the seed of an nkey in a file.
 func NkeySeedFile(file string) Login { return fromFile(file, NkeySeed) }
 
-// CredentialsFile authenticates with a file that contains a JWT and a seed, as nsc writes it.
+// CredentialsFile authenticates with a file that contains a JWT and a seed, in the form that the NATS tool nsc writes.
 func CredentialsFile(file string) Login {
 	return func() ([]nats.Option, error) { return []nats.Option{nats.UserCredentials(file)}, nil }
 }
@@ -92,8 +92,8 @@ func fromFile(file string, login func(string) Login) Login {
 // TLS encrypts the connection. A server without TLS is then refused. The files are PEM and are read for each
 // connection.
 type TLS struct {
-	// CAFile contains the authorities that are trusted to sign the server's certificate. If it is empty, those of the
-	// machine are trusted.
+	// CAFile contains the authorities that are trusted to sign the server's certificate. If it is empty, the
+	// authorities of the machine are trusted.
 	CAFile string
 	// CertFile and KeyFile are the certificate of the client and its key.
 	CertFile, KeyFile string
@@ -232,7 +232,8 @@ func (client *Client) onError(_ *nats.Conn, _ *nats.Subscription, err error) {
 	}
 }
 
-// withRefusal adds the permission that the server refused since the last call, if any, to an error.
+// withRefusal returns err. If the server has refused a permission since the last call of withRefusal, the returned
+// error also names that permission.
 func (client *Client) withRefusal(err error) error {
 	client.mutex.Lock()
 	defer client.mutex.Unlock()

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// DeadLetterFiles stores each dead letter of one subscription in a file. The packages of all languages use the same
-// form. Replicas can share a folder.
+// DeadLetterFiles stores each dead letter of one subscription in a file of a folder. The packages of all languages use
+// the same file format. Replicas can share a folder.
 type DeadLetterFiles struct{ folder string }
 
 // NewDeadLetterFiles stores dead letters in a folder, which is created when the first dead letter is stored.
@@ -56,8 +56,8 @@ func (of timeInFile) MarshalJSON() ([]byte, error) {
 const (
 	extension      = ".json"
 	maxErrorLength = 1000
-	// maxNameLength is the maximum length of a name without its extension. File systems allow 255 bytes, and the name of
-	// a draft has additional parts.
+	// maxNameLength is the maximum length of a file's name without its extension. File systems allow 255 bytes, and
+	// write first creates a draft, whose name also contains the process id.
 	maxNameLength = 200
 )
 
@@ -170,8 +170,8 @@ func (files *DeadLetterFiles) names() ([]string, error) {
 	return names, nil
 }
 
-// nameOf returns the name of the file of an event: its id, or a digest of the event if the publisher was not Statehouse
-// and the id is empty or too long.
+// nameOf returns the name of the file of an event: the event's id, or a digest of the event if the id is empty or too
+// long, which happens only if the publisher was not Statehouse.
 func nameOf(event Event) string {
 	name := escapeName(event.ID)
 	if name == "" || len(name) > maxNameLength {

@@ -22,11 +22,11 @@
 //		DeadLetter: events.NewDeadLetterFiles("/var/lib/billing/dead-letters").Store,
 //	})
 //
-// An event can be delivered twice, and after a failure an older event can follow a newer one: a handler stores the
-// revision with its data and ignores events that are not newer.
+// An event can be delivered twice, and after a failure an older event can follow a newer one. A handler therefore
+// stores the event's revision with its data and ignores events whose revision is not higher.
 //
-// With a [Snapshot] the subscriber reads what exists, as events, before it receives the first event, and again when the
-// stream was lost or has deleted events that were not received.
+// With a [Snapshot] the subscriber reads all existing objects, as events, before it receives the first event, and again
+// when the stream was lost or has deleted events that the subscriber had not received.
 //
 // The messages of all events, such as [WorkspaceLocked], are generated from the definitions of Statehouse. An [Emitter]
 // calls handlers in tests, without Statehouse and NATS.

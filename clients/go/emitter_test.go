@@ -10,7 +10,7 @@ import (
 	events "statehouse.example/events"
 )
 
-// A table of locks that applies events by revision.
+// A handler that ignores events whose revision is not higher than that of the last applied event of the workspace.
 func ExampleEmitter() {
 	revisions := map[string]uint64{}
 	apply := func(_ context.Context, message events.WorkspaceLocked, event events.Event) error {

@@ -23,7 +23,7 @@ type Event struct {
 	Source string
 	// Subject is the id of the changed object.
 	Subject string
-	// Revision grows with each change of the object. Apply the event only if the stored revision is lower.
+	// Revision grows with each change of the object. Apply the event only if the object's stored revision is lower.
 	Revision uint64
 	// Time is when the change was recorded.
 	Time time.Time
@@ -54,7 +54,8 @@ type Message interface {
 // Handler processes the events of one type.
 type Handler struct {
 	Type string
-	// Handle must apply the event only if the stored revision is lower. The event is acknowledged if Handle returns nil.
+	// Handle must apply the event only if the object's stored revision is lower. The event is acknowledged if
+	// Handle returns nil.
 	Handle func(ctx context.Context, event Event) error
 }
 
@@ -96,9 +97,9 @@ const (
 // withoutNUL replaces NUL, which PostgreSQL cannot store in a text.
 func withoutNUL(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
-// eventFrom reads an event from a message of the stream. Every field can be stored in a database: a forged event that
-// cannot be stored as a dead letter would be delivered again without end. The type is read from the subject, because
-// NATS permits each user to publish only to certain subjects.
+// eventFrom reads an event from a message of the stream. Every field of the event can be stored in a database, because
+// a forged event that cannot be stored as a dead letter would be delivered again without end. The type is read from the
+// subject and not from a header, because NATS permits each user to publish only to certain subjects.
 func eventFrom(subject string, header func(string) string, data []byte, received time.Time) Event {
 	value := func(name string) string { return withoutNUL(decodeHeader(header(name))) }
 	event := Event{
@@ -164,7 +165,7 @@ func reaches(filter, eventType string) bool {
 
 const mailSubjects = "statehouse-mail."
 
-// streamOf returns the stream that contains the subjects of a type or a filter.
+// streamOf returns the stream that contains the subjects of an event type or a filter.
 func streamOf(subject string) string {
 	if strings.HasPrefix(subject, mailSubjects) {
 		return "STATEHOUSE_MAIL"

@@ -29,7 +29,7 @@ func SeedFile(file string) Seed {
 	}
 }
 
-// streamState is the position of the stream of events.
+// streamState is the identity of the event stream and the range of sequence numbers that the stream contains.
 type streamState struct {
 	// Created differs if the stream was deleted and created again.
 	Created       string `json:"created"`
@@ -37,7 +37,7 @@ type streamState struct {
 	LastSequence  uint64 `json:"lastSequence"`
 }
 
-// listing reads what exists, as events.
+// listing reads all existing objects, as events.
 type listing struct {
 	origin string
 	seed   Seed

@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Snapshot says how a subscriber reads what exists, as events: before it receives the first event, and when the stream
-// was lost or has deleted events that were not received.
+// Snapshot says how a subscriber reads all existing objects, as events: before it receives the first event, and when
+// the stream was lost or has deleted events that the subscriber had not received.
 type Snapshot struct {
 	// URL is the address of the API: "https://terraform.example.com".
 	URL string
@@ -27,8 +27,7 @@ type Snapshot struct {
 	// Begin is called before the first event of a snapshot. The function that it returns is called after the last event.
 	// That function must delete every object that the subscriber has stored and that no event since Begin has named.
 	Begin func(ctx context.Context) (complete func(ctx context.Context) error, err error)
-	// CompareEvery is the interval at which the position of the stream is compared with the checkpoint; 0 means 30
-	// seconds.
+	// CompareEvery is the interval at which the subscriber compares the stream with the checkpoint; 0 means 30 seconds.
 	CompareEvery time.Duration
 	// HTTPClient is http.DefaultClient if it is nil.
 	HTTPClient *http.Client
@@ -42,15 +41,15 @@ type Checkpoint struct {
 	Position uint64 `json:"position"`
 }
 
-// CheckpointStore stores the checkpoint of a subscriber. It must be stored beside the subscriber's data, so that both
-// are lost together.
+// CheckpointStore stores the checkpoint of a subscriber. The checkpoint must be stored beside the subscriber's data: if
+// the data is lost, the checkpoint must be lost too, so that the subscriber takes a snapshot.
 type CheckpointStore interface {
 	// Load returns nil if there is no checkpoint.
 	Load(ctx context.Context) (*Checkpoint, error)
 	Save(ctx context.Context, checkpoint Checkpoint) error
 }
 
-// CheckpointFile stores the checkpoint in a file. The packages of all languages use the same form.
+// CheckpointFile stores the checkpoint in a file. The packages of all languages use the same file format.
 type CheckpointFile string
 
 // Load reads the file. It returns nil if the file does not exist.
@@ -91,7 +90,7 @@ const defaultCompareEvery = 30 * time.Second
 type snapshots struct {
 	Snapshot
 	listing *listing
-	// previous is the position of the stream at the last comparison.
+	// previous is the state of the stream at the last comparison.
 	previous *streamState
 }
 
@@ -117,7 +116,7 @@ func newSnapshots(options Snapshot) (*snapshots, error) {
 	return &snapshots{Snapshot: options, listing: &listing{origin, options.NkeySeed, client}}, nil
 }
 
-// continues returns whether the stream has every event after the checkpoint.
+// continues returns whether the stream still has every event after the checkpoint.
 func (checkpoint *Checkpoint) continues(stream streamState) bool {
 	return checkpoint != nil && checkpoint.Created == stream.Created && stream.FirstSequence <= checkpoint.Position+1
 }
@@ -126,7 +125,8 @@ func (checkpoint *Checkpoint) continues(stream streamState) bool {
 func (run *run) takeSnapshot(ctx context.Context) error {
 	snapshots := run.snapshots
 	snapshots.previous = nil
-	// The position is read before the listing, so every change that the listing does not contain follows this position.
+	// The stream's state is read before the listing, so every change that the listing does not contain has a higher
+	// sequence number than stream.LastSequence.
 	stream, err := snapshots.listing.stream(ctx)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (run *run) compareRegularly(ctx context.Context, consumer jetstream.Consume
 }
 
 // compare returns false if a snapshot is necessary. If the consumer has received and acknowledged everything, compare
-// stores the position that the stream had at the previous comparison.
+// stores a checkpoint: the stream's last sequence number at the previous comparison.
 func (run *run) compare(ctx context.Context, consumer jetstream.Consumer) (bool, error) {
 	snapshots := run.snapshots
 	stream, err := snapshots.listing.stream(ctx)

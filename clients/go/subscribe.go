@@ -30,7 +30,7 @@ type Subscription struct {
 	// Otherwise processes events of all other types. If it is nil, they are acknowledged.
 	Otherwise func(ctx context.Context, event Event) error
 	// DeadLetter stores an event that has failed MaxFailures times, so that it does not delay later events. If storing
-	// fails too, the event is retried later. The content of an event for the mail sender is removed before, because it
+	// fails too, the event is retried later. An event for the mail sender is passed without its content, because that
 	// contains a secret.
 	DeadLetter func(ctx context.Context, failed FailedEvent) error
 	// IsTransient returns whether an error is temporary and not caused by the event. Such errors never lead to a dead
@@ -38,7 +38,8 @@ type Subscription struct {
 	IsTransient func(err error) bool
 	// MaxFailures is the number of failures after which an event becomes a dead letter; 0 means 8.
 	MaxFailures int
-	// Snapshot is how the subscriber reads what exists. If it is nil, the subscriber receives only what the stream has.
+	// Snapshot is how the subscriber reads all existing objects. If it is nil, the subscriber receives only the events
+	// that the stream contains.
 	Snapshot *Snapshot
 	// Logger is slog.Default() if it is nil.
 	Logger *slog.Logger
@@ -170,7 +171,7 @@ func byType(handlers []Handler) (map[string]Handler, error) {
 }
 
 // receive processes events until ctx is done, a snapshot is necessary or the subscription is lost. It returns an error
-// only in the last case.
+// only if the subscription is lost.
 func (run *run) receive(ctx context.Context, opened func()) error {
 	if run.snapshots != nil {
 		if _, err := run.client.connect(); err != nil {
@@ -219,7 +220,8 @@ func (run *run) receive(ctx context.Context, opened func()) error {
 	}
 }
 
-// open returns the durable consumer. Without a domain, it creates a missing consumer and changes a different filter.
+// open returns the durable consumer. If the client has no domain, open creates the consumer if it is missing, and sets
+// its filter if it is not that of the subscription.
 func (run *run) open(ctx context.Context) (jetstream.Consumer, error) {
 	js, err := run.client.jetStream()
 	if err != nil {
@@ -272,7 +274,8 @@ func (run *run) ensure(ctx context.Context, js jetstream.JetStream, stream strin
 	return js.UpdateConsumer(ctx, stream, config)
 }
 
-// process calls the handler and acknowledges the event or returns it to the stream.
+// process calls the handler and acknowledges the event. If the handler fails, process returns the event to the stream
+// or stores it as a dead letter.
 func (run *run) process(ctx context.Context, message jetstream.Msg) {
 	metadata, err := message.Metadata()
 	if err != nil {
@@ -307,7 +310,7 @@ func (run *run) process(ctx context.Context, message jetstream.Msg) {
 	run.acknowledge(message)
 }
 
-// handlerOf returns nil if no handler processes the event.
+// handlerOf returns the handler for the type of the event or, if there is none, Otherwise, which can be nil.
 func (run *run) handlerOf(event Event) func(context.Context, Event) error {
 	if handler, found := run.handlers[event.Type]; found {
 		return handler.Handle

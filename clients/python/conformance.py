@@ -67,7 +67,7 @@ class LogLines(logging.Handler):
     """Prints log records as lines of JSON."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a record; what follows the first colon of a message is the error."""
+        """Print a log record; the text after the first colon of its message is the error."""
         message, _, error = record.getMessage().partition(": ")
         print_line(
             log=record.levelname.lower().replace("warning", "warn"), message=message, error=error

@@ -1,4 +1,4 @@
-"""The end of a client."""
+"""Tests of a client that is closed."""
 
 import asyncio
 import unittest
@@ -9,10 +9,10 @@ INFO = b'INFO {"server_id": "test", "version": "2.15.0", "max_payload": 1048576}
 
 
 class ClientTest(unittest.IsolatedAsyncioTestCase):
-    """Uses a server that only welcomes a client."""
+    """Uses a server that only answers the handshake of NATS."""
 
     async def test_a_closed_client_does_not_connect(self) -> None:
-        """That includes a connection that is being opened."""
+        """A connection that is being opened when the client is closed fails too."""
         ended = asyncio.Event()
 
         async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

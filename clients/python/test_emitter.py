@@ -25,7 +25,7 @@ class EmitterTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(locks, {"ws-1": (2, "user-2")})
 
     async def test_an_event_has_the_form_in_which_statehouse_publishes_it(self) -> None:
-        """The message has the revision; a failure and a missing handler are errors."""
+        """The message has the event's revision; a failure and a missing handler are errors."""
 
         async def deleted(message: WorkspaceDeleted, event: Event) -> None:
             self.assertEqual(message.revision, event.revision)

@@ -1,4 +1,4 @@
-"""Checkpoints, and subscriptions with snapshots that are refused."""
+"""Tests of checkpoint files, and of subscriptions that are refused for their snapshot options."""
 
 import os
 import stat
@@ -31,7 +31,7 @@ class SnapshotTest(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(await file.load(), Checkpoint("2026-01-02T03:04:05Z", 2))
 
     async def test_a_checkpoint_survives_a_power_failure(self) -> None:
-        """Its file is written to the disk, and then the folder with its name."""
+        """The file is written to the disk, and then the folder that contains it."""
         synced: list[bool] = []
 
         def sync(descriptor: int) -> None:

@@ -1,8 +1,8 @@
 // Packages, signs and pushes the chart after deploy/image/release.mjs has pushed the image: `node
 // deploy/chart/release.mjs oci://registry.example.com/charts --image registry.example.com/statehouse
-//    --key NAME --keyring FILE [--passphrase-file FILE] [--dry-run]`. Needs Helm 4; the variable HELM selects a
-// program other than `helm`. The archive, its signature and the bill of materials are in dist/. The same commit always gives
-// an archive with the same bytes. With --dry-run nothing is pushed.
+//    --key NAME --keyring FILE [--passphrase-file FILE] [--dry-run]`. Needs Helm 4; the environment variable HELM
+// selects a program other than `helm`. Writes the archive and its signature into dist/, beside the bill of materials.
+// The same commit always gives an archive with the same bytes. With `--dry-run` nothing is pushed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -65,7 +65,8 @@ try {
       fail(`${name} of helm/statehouse/Chart.yaml is not ${version}, the version of package.json.`);
     }
   }
-  // The signature covers the image and its bill of materials through these annotations.
+  // These annotations contain the digests of the image and of its bill of materials, so that the chart's signature
+  // covers both.
   const annotations = [
     "  artifacthub.io/images: |",
     "    - name: statehouse",

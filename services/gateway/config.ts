@@ -8,8 +8,8 @@ import {
 import { z } from "zod";
 
 /**
- * The lowest rate limit. go-tfe sends at most two thirds of the rate limit per second, and below 4 nothing at all: its
- * burst is a third of the rate limit, rounded down to whole requests.
+ * The lowest rate limit that can be set. A lower limit would make clients slow: go-tfe sends at most two thirds of the
+ * limit per second. If the limit is below 4, it sends nothing, because its burst is a third of the limit, rounded down.
  */
 const MIN_RATE_LIMIT = 30;
 

@@ -46,9 +46,9 @@ interface Startable<Schema extends z.ZodObject, Running> {
 }
 
 /**
- * Starts the access, workspaces and state services and the gateway, connected by in-process channels. Each reads its
- * settings from its own environment. Events are sent through `bus` if it is given, otherwise through NATS. Throws
- * ConfigError.
+ * Starts the access, workspaces and state services and the gateway, connected by in-process channels. Each service
+ * reads its settings from its own environment. Events are sent through `bus` if it is given, otherwise through NATS.
+ * Throws `ConfigError`.
  */
 export async function compose(
   environments: Record<ServiceName, Environment>,

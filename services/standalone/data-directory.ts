@@ -17,10 +17,10 @@ export interface Secrets {
   natsPassword: string;
 }
 
-/** The user of the local NATS. */
+/** The name of the user of the local NATS. */
 export const natsUser = "statehouse";
 
-/** Creates the folder. Throws StartError if it is not writable. */
+/** Creates the data folder. Throws `StartError` if it is not writable. */
 export async function openDataDirectory(folder: string): Promise<void> {
   try {
     await makeFolder(folder, 0o755);

@@ -1,7 +1,7 @@
 import { unavailable } from "@statehouse/errors";
 import type { Channel } from "@statehouse/rpc";
 
-/** A channel that is connected after its clients have been created: services call each other in a cycle. */
+/** A channel that is connected only after its clients are created, because services call each other in a cycle. */
 export interface DeferredChannel extends Channel {
   connect(channel: Channel): void;
 }

@@ -20,11 +20,11 @@ export interface Installation {
   objectUrl: string;
   /** The gRPC address (host:port) of each service. Unused if all services run in one process. */
   addresses: Record<Exclude<ServiceName, "gateway">, string>;
-  /** The operator's settings and the location of state bytes. Each service reads those that it declares. */
+  /** The operator's settings and the location of state bytes. Each service reads only the settings of its schema. */
   settings: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns the default location of state bytes, which the operator's settings can override. */
+/** Returns the settings that store state bytes in the data folder. The operator's settings can override them. */
 export const blobsIn = (folder: string): Environment => ({
   BLOB_STORE: "directory",
   BLOB_DIRECTORY: path.join(folder, "blobs"),

@@ -26,7 +26,7 @@ const notReady: HttpHandler = (_, response) => {
   );
 };
 
-/** Opens the port; 0 selects a free one. Throws StartError. */
+/** Opens the port; 0 selects a free one. Throws `StartError`. */
 export async function listen(
   host: string,
   port: number,

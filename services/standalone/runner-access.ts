@@ -73,7 +73,10 @@ async function areValid(files: readonly Settings[]): Promise<boolean> {
   );
 }
 
-/** Both certificates are always created together, so the key of the authority is not stored. */
+/**
+ * Creates an authority and the certificates of both ends. A renewal creates all of them again, so the authority's key
+ * is not stored.
+ */
 async function createCertificates(folder: string): Promise<void> {
   // The module is loaded on demand, because only this function and the command `keys` create certificates.
   const { issueCertificate, newAuthority } = await import("./certificates.ts");

@@ -23,7 +23,7 @@ export async function runningEnvironments(
   };
   const nowhere = "127.0.0.1:1";
   return serviceEnvironments({
-    // The running process has already created the file.
+    // The running `npm start` has already created the file of the secrets.
     secrets: await openSecrets(folder, []),
     databaseUrl: (service) => databases[service],
     natsUrl: `nats://${nowhere}`,

@@ -44,7 +44,7 @@ export interface Standalone extends Stoppable, Welcome {
 
 /**
  * Starts PostgreSQL, NATS if this machine has it, and the four services on one address. `settings` are the operator's
- * settings for all services. Throws StartError and ConfigError, whose messages are complete sentences.
+ * settings for all services. Throws `StartError` and `ConfigError`, whose messages are complete sentences.
  */
 export async function startStandalone(
   config: StandaloneConfig,
@@ -54,7 +54,7 @@ export async function startStandalone(
   const folder = config.DATA_DIR;
   await openDataDirectory(folder);
   // Without this claim, two concurrent starts would each create secrets, and two NATS servers would write to the same
-  // store.
+  // files.
   starting.use(claimAlone(folder));
   // Opened first, so that a port in use is detected before anything else is started.
   const listener = await listen(config.HOST, config.PORT, deadlinesOf(config));

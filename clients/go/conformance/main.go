@@ -32,7 +32,8 @@ type scenario struct {
 	Otherwise   bool
 	MaxFailures int
 	DeadLetters string
-	// Fail is the number of failures by event id. Transient contains the ids of the events whose failures are transient.
+	// Fail is how often the handler fails, by event id. Transient contains the ids of the events whose failures are
+	// transient.
 	Fail      map[string]int
 	Transient []string
 	// HangOn is the id of the event whose handler never returns, and StopOn that of the event whose handler stops the

@@ -4,7 +4,7 @@
 and acknowledges it when the handler returns. An event whose handler raises is delivered again with
 growing delays; after ``max_failures`` failures it becomes a dead letter, so that it does not delay
 later events. The messages of all events are in ``statehouse_events.messages``. With a ``Snapshot``
-the subscriber reads what exists, as events, before it receives the first event.
+the subscriber reads all existing objects, as events, before it receives the first event.
 """
 
 from .client import Client, CredentialsFile, Login, NkeySeed, Renewable, Tls, Token, UserPassword

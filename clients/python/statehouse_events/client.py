@@ -41,7 +41,7 @@ class NkeySeed:
 
 @dataclass(frozen=True)
 class CredentialsFile:
-    """Authenticates with a file that contains a JWT and a seed, as nsc writes it."""
+    """Authenticates with a file with a JWT and a seed, as the NATS tool ``nsc`` writes it."""
 
     file: str | Path
 
@@ -164,7 +164,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connection. The client then connects no more."""
+        """Close the connection. A closed client does not connect again."""
         self._is_closed = True
         if self._connection:
             await self._connection.close()

@@ -19,9 +19,10 @@ from .subscription import FailedEvent
 _EXTENSION = ".json"
 _MAX_ERROR_LENGTH = 1000
 _MAX_NAME_LENGTH = 200
-"""The maximum length of a name without its extension.
+"""The maximum length of a file's name without its extension.
 
-File systems allow 255 bytes, and the name of a draft has additional parts.
+File systems allow 255 bytes, and ``write_durably`` first creates a draft, whose name also contains
+the process id.
 """
 
 
@@ -44,8 +45,8 @@ class Replay:
 class DeadLetterFiles:
     """Stores each dead letter of one subscription in a file of a folder.
 
-    The packages of all languages use the same form. Replicas can share a folder, which is created
-    when the first dead letter is stored.
+    The packages of all languages use the same file format. Replicas can share a folder, which is
+    created when the first dead letter is stored.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -105,8 +106,8 @@ class DeadLetterFiles:
 def _name_of(event: Event) -> str:
     """Return the name of the file of an event.
 
-    The name is the event's id, or a digest of the event if the publisher was not Statehouse and the
-    id is empty or too long.
+    The name is the event's id, or a digest of the event if the id is empty or too long, which
+    happens only if the publisher was not Statehouse.
     """
     name = quote(event.id, safe="-_.!~*'()")
     if not name or len(name) > _MAX_NAME_LENGTH:

@@ -13,7 +13,7 @@ def write_durably(file: Path, text: str, mode: int) -> None:
         handle.flush()
         os.fsync(handle.fileno())
     draft.rename(file)
-    # Only after that does a renamed file survive a power failure.
+    # Without this sync of the folder, the renaming could be lost in a power failure.
     folder = os.open(file.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -36,7 +36,7 @@ class Event:
     subject: str
     """The id of the changed object."""
     revision: int
-    """Grows with each change. Apply the event only if the stored revision is lower."""
+    """Grows with each change. Apply the event only if the object's stored revision is lower."""
     time: datetime
     """When the change was recorded."""
     traceparent: str | None
@@ -104,9 +104,9 @@ def event_from(
 ) -> Event:
     """Read an event from a message of the stream.
 
-    Every field can be stored in a database: a forged event that cannot be stored as a dead letter
-    would be delivered again without end. The type is read from the subject, because NATS permits
-    each user to publish only to certain subjects.
+    Every field of the event can be stored in a database, because a forged event that cannot be
+    stored as a dead letter would be delivered again without end. The type is read from the subject
+    and not from a header, because NATS permits each user to publish only to certain subjects.
     """
 
     def header(name: str) -> str:
@@ -168,5 +168,5 @@ MAIL_SUBJECTS = "statehouse-mail."
 
 
 def stream_of(subject: str) -> str:
-    """Return the stream that contains the subjects of a type or a filter."""
+    """Return the stream that contains the subjects of an event type or a filter."""
     return "STATEHOUSE_MAIL" if subject.startswith(MAIL_SUBJECTS) else "STATEHOUSE"

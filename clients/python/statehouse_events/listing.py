@@ -1,4 +1,4 @@
-"""Reads what exists, as events, over HTTP."""
+"""Reads all existing objects, as events, over HTTP."""
 
 import asyncio
 import base64
@@ -25,7 +25,7 @@ MAX_QUOTED = 200
 
 @dataclass(frozen=True)
 class StreamState:
-    """The position of the stream of events."""
+    """The identity of the event stream and the range of sequence numbers that it contains."""
 
     created: str
     """Differs if the stream was deleted and created again."""
@@ -45,7 +45,7 @@ class Listing:
         self._tls = tls
 
     async def stream(self) -> StreamState:
-        """Return the position of the stream."""
+        """Return the state of the event stream."""
         content, _ = await self._get("/events/v1/stream")
         state = json.loads(content)
         return StreamState(state["created"], state["firstSequence"], state["lastSequence"])

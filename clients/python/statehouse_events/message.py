@@ -82,7 +82,7 @@ def _encode(value: object) -> object:
 
 
 def format_time(value: datetime) -> str:
-    """Return a time as in JSON, with 0, 3 or 6 fractional digits as needed."""
+    """Return a time as JSON messages show it, with 0, 3 or 6 fractional digits as needed."""
     unit = "seconds"
     if value.microsecond:
         unit = "microseconds" if value.microsecond % 1000 else "milliseconds"
@@ -90,7 +90,7 @@ def format_time(value: datetime) -> str:
 
 
 def format_event_time(value: datetime) -> str:
-    """Return the time of an event as in JSON, with milliseconds."""
+    """Return the time of an event as JSON shows it, always with milliseconds."""
     return _in_utc(value, "milliseconds")
 
 

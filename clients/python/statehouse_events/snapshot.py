@@ -1,4 +1,4 @@
-"""Decides whether a snapshot of what exists is necessary, and takes it."""
+"""Decides whether a snapshot of all existing objects is necessary, and takes it."""
 
 import json
 import logging
@@ -27,7 +27,8 @@ class Checkpoint:
 class CheckpointStore(Protocol):
     """Stores the checkpoint of a subscriber.
 
-    It must be stored beside the subscriber's data, so that both are lost together.
+    The checkpoint must be stored beside the subscriber's data: if the data is lost, the checkpoint
+    must be lost too, so that the subscriber takes a snapshot.
     """
 
     async def load(self) -> Checkpoint | None:
@@ -38,7 +39,7 @@ class CheckpointStore(Protocol):
 
 
 class CheckpointFile:
-    """Stores the checkpoint in a file. The packages of all languages use the same form."""
+    """Stores the checkpoint in a file. The packages of all languages use the same file format."""
 
     def __init__(self, file: str | Path) -> None:
         self._file = Path(file)
@@ -59,10 +60,10 @@ class CheckpointFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """How a subscriber reads what exists, as events.
+    """How a subscriber reads all existing objects, as events.
 
     The subscriber does so before it receives the first event, and when the stream was lost or has
-    deleted events that were not received.
+    deleted events that the subscriber had not received.
     """
 
     url: str
@@ -78,9 +79,9 @@ class Snapshot:
     object that the subscriber has stored and that no event since ``begin`` has named.
     """
     compare_every: float = 30
-    """The seconds between two comparisons of the position of the stream with the checkpoint."""
+    """The seconds between two comparisons of the stream with the checkpoint."""
     tls: ssl.SSLContext | None = None
-    """Default: the authorities of the machine."""
+    """The TLS context for ``url``. By default the authorities of the machine are trusted."""
 
 
 class Snapshots:
@@ -107,8 +108,8 @@ class Snapshots:
     async def take(self) -> None:
         """Take a snapshot unless the stream still has every event after the checkpoint."""
         self._previous = None
-        # The position is read before the listing, so every change that the listing does not contain
-        # follows this position.
+        # The stream's state is read before the listing, so every change that the listing does not
+        # contain has a higher sequence number than stream.last_sequence.
         stream = await self._listing.stream()
         store = self._options.checkpoint
         if _continues(await store.load(), stream):
@@ -127,8 +128,8 @@ class Snapshots:
     async def compare(self, is_caught_up: Callable[[], Awaitable[bool]]) -> bool:
         """Compare the stream with the checkpoint; return False if a snapshot is necessary.
 
-        If the consumer has received and acknowledged everything, store the position that the stream
-        had at the previous comparison.
+        If the consumer has received and acknowledged everything, store a checkpoint: the stream's
+        last sequence number at the previous comparison.
         """
         stream = await self._listing.stream()
         store = self._options.checkpoint
@@ -148,7 +149,7 @@ class Snapshots:
 
 
 def _continues(checkpoint: Checkpoint | None, stream: StreamState) -> bool:
-    """Return whether the stream has every event after the checkpoint."""
+    """Return whether the stream still has every event after the checkpoint."""
     return (
         checkpoint is not None
         and checkpoint.created == stream.created

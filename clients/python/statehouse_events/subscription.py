@@ -78,8 +78,8 @@ async def subscribe(
     it they are acknowledged. ``dead_letter`` stores an event that failed ``max_failures`` times; if
     storing fails too, the event is retried later. Errors for which ``is_transient`` returns true
     never lead to a dead letter. ``from_now`` makes a new consumer begin at the present; it has no
-    effect with a domain. ``snapshot`` is how the subscriber reads what exists; without it, the
-    subscriber receives only what the stream has.
+    effect with a domain. ``snapshot`` is how the subscriber reads all existing objects; without it,
+    the subscriber receives only the events that the stream contains.
     """
     if not re.fullmatch(r"[A-Za-z0-9_-]+", durable):
         raise ValueError(
@@ -257,7 +257,8 @@ class _Subscription:
     async def _open(self) -> tuple[JetStreamContext, JetStreamContext.PullSubscription]:
         """Bind to the durable consumer.
 
-        Without a domain, create a missing consumer and change a different filter.
+        If the client has no domain, create the consumer if it is missing, and set its filter if it
+        is not that of the subscription.
         """
         stream = await self.client.jetstream()
         try:

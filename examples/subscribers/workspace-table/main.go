@@ -91,22 +91,22 @@ func or(setting, fallback string) string {
 	return fallback
 }
 
-// isTransient returns false if the event is the cause of an error: for a message that names no workspace, and for an
-// error that the database reports, except errors of the classes below.
+// isTransient returns whether an error is temporary. It returns false if the event is the cause: for a message that
+// names no workspace, and for errors that the database reports, except errors of the classes below.
 func isTransient(err error) bool {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
 		return !errors.Is(err, errMessage)
 	}
-	// Classes 08, 53 and 57: connections, resources, and shutdown. 40: conflicts of transactions.
+	// SQLSTATE classes of temporary errors: 08 connections, 40 conflicts of transactions, 53 resources, 57 shutdown.
 	class := refused.Code[:2]
 	return class == "08" || class == "40" || class == "53" || class == "57"
 }
 
 var errMessage = errors.New("the message cannot be applied")
 
-// workspaces is the table. A deleted workspace stays as a row without a name, so that an older event that arrives later
-// does not create it again.
+// workspaces applies events to the table of workspaces. The row of a deleted workspace stays, without a name, so that
+// an older event that arrives later does not create the workspace again.
 type workspaces struct{ database *pgxpool.Pool }
 
 func (table workspaces) handlers() []events.Handler {
@@ -158,7 +158,7 @@ func (table workspaces) remove(ctx context.Context, event events.Event, id, orga
 }
 
 // apply executes a statement. In the same transaction it records that an event has named the workspace, even if the
-// event was not newer.
+// statement changed nothing because the event was not newer.
 func (table workspaces) apply(ctx context.Context, statement string, event events.Event, id, organization string, value *string) error {
 	if id == "" {
 		return fmt.Errorf("%w: it names no workspace", errMessage)
@@ -185,7 +185,8 @@ func (table workspaces) begin(ctx context.Context) (func(context.Context) error,
 	}, nil
 }
 
-// checkpoints stores the checkpoint of a consumer in the database of the table, so that both are lost together.
+// checkpoints stores the checkpoint of a consumer in the same database as the table of workspaces: if the table is
+// lost, the checkpoint is lost too, and a snapshot fills the table again.
 type checkpoints struct {
 	database *pgxpool.Pool
 	consumer string

@@ -6,7 +6,7 @@ create table if not exists workspaces (
   locked_by text,
   lock_revision bigint not null default 0,
   deleted_revision bigint,
-  -- When an event last named the workspace, even if that event was not newer.
+  -- The time at which an event last named the workspace, even if that event was not newer and changed nothing else.
   named_at timestamptz not null default clock_timestamp()
 );
 

@@ -43,8 +43,8 @@ function parsed(args: readonly string[]): { organization: string; json: boolean 
 type Names = ReadonlyMap<string, string>;
 
 /**
- * Returns the names of the projects and workspaces of the report, if the database that contains the names is
- * configured.
+ * Returns the names of the report's projects and workspaces by their ids; an empty map if the workspaces service's
+ * database is not configured.
  */
 async function namesOf(workspaces: Database | undefined, report: AccessReport): Promise<Names> {
   const ids = [
@@ -95,8 +95,9 @@ function permissionsOf(access: string, permissions: Readonly<Record<string, unkn
 }
 
 /**
- * Returns the permissions of each team, one row for each organization-level permission and for each grant. Members of
- * the owners team may do everything. All other members have the permissions of their teams.
+ * Returns the permissions of each team as table rows: one for each organization-level permission and one for each
+ * grant. The owners team also has the row `everything`. Members have no rows, because they have only the permissions of
+ * their teams.
  */
 function rights({ teams }: AccessReport, names: Names): Cells[] {
   return teams.flatMap((team) => [

@@ -52,7 +52,7 @@ export const auditSettings = databasesSettings
 
 type Print = (line: string) => void;
 
-/** Runs an action of `statehouse audit`. Returns false if the audit trail was changed. */
+/** Runs an action of `statehouse audit`. Returns false if `verify` finds that the audit trail was changed. */
 export async function runAudit(args: readonly string[], print: Print): Promise<boolean> {
   const { positionals, values } = parsed(args);
   const [action, organization, ...more] = positionals;
@@ -130,7 +130,7 @@ async function verify(
   return findings === 0;
 }
 
-/** Records a verification, so that the service can show its outcome as a metric. */
+/** Writes the outcome of a verification as an audit record, so that the service can show it as a metric. */
 const recordVerification = (
   database: Pick<Database, "query">,
   service: string,
@@ -194,8 +194,8 @@ function jsonOf(line: string): unknown {
 }
 
 /**
- * Writes the records of an organization as JSON lines, merged from all databases in the order of their times and ids,
- * which is that of the API. Only one page of each database is in memory at a time.
+ * Writes the audit records of an organization as JSON lines, merged from all databases in the order of the API: by time
+ * and then by id. Only one page of each database is in memory at a time.
  */
 async function exportRecords(
   databases: ServiceDatabases["databases"],

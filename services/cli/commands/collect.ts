@@ -33,8 +33,8 @@ export async function runCollect(
 }
 
 /**
- * Returns a channel to the retention policies, which this process reads from the database of the workspaces service.
- * The process cannot call that service, because the services of a running `npm start` open no ports.
+ * Returns a channel to a server in this process, which reads retention policies from the workspaces service's database.
+ * The command cannot call the workspaces service itself, because the services of a running `npm start` open no ports.
  */
 async function retentionPolicies(
   environment: Record<string, string>,

@@ -14,8 +14,8 @@ export const namesSettings = z.object({
 });
 
 /**
- * Exports from the databases and store that the environment configures or, without DATABASE_URL, from the data folder
- * of `npm start`.
+ * Exports the current states from the databases and store that the environment configures or, without DATABASE_URL,
+ * from the data folder of `npm start`.
  */
 export async function runExport(
   args: readonly string[],

@@ -147,7 +147,7 @@ function kindOf(name: string): Kind {
   throw new StartError(`Kind '${name}' is unknown; expected one of ${kinds.join(", ")}.`);
 }
 
-/** Existing keys are never overwritten, because values that were encrypted with them could no longer be decrypted. */
+/** Throws `StartError` if the file exists: values encrypted with its keys could not be decrypted without them. */
 async function requireAbsent(file: string): Promise<void> {
   const exists = await access(file).then(
     () => true,

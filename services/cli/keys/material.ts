@@ -36,7 +36,7 @@ const materialSchema = z.object({
   ),
   /** Subscribers to events, by the name of their durable consumer. */
   subscribers: z.record(z.string(), z.object({ filter: z.string() })).default({}),
-  /** Authorities of the certificates between services. */
+  /** Authorities that issue the certificates of services and runners. */
   authority: z.array(certificate).min(1),
   /** Certificates of services and runners, by name, issued by the first authority. */
   certificates: z.record(z.string(), certificate),
@@ -61,7 +61,7 @@ export const isRunner = (name: string): boolean => /^runner(-[a-z0-9-]+)?$/.test
 export const isSubscriber = (name: string): boolean =>
   /^[a-z][a-z0-9-]*$/.test(name) && ![...services, "runner"].includes(name.split("-")[0] ?? "");
 
-/** Reads the material. Throws `StartError`; messages never contain values. */
+/** Reads all keys of an installation from a file. Throws `StartError`, whose message never contains a key. */
 export async function readMaterial(file: string): Promise<Material> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     const reason = hasCode(error, "ENOENT")

@@ -17,7 +17,10 @@ export function environmentLines(material: Material, name: string): string[] {
   ];
 }
 
-/** Writes a folder for each service, runner and subscriber, with one file for each setting, and the accounts of NATS. */
+/**
+ * Writes a folder with one file for each setting, for each of `names`. If `names` contains all services, runners and
+ * subscribers, also writes the NATS configuration of their accounts.
+ */
 export async function writeFiles(
   material: Material,
   folder: string,
@@ -45,8 +48,9 @@ interface ManifestOptions {
 }
 
 /**
- * Returns Kubernetes manifests: for each service, runner and subscriber a Secret with its keys; for each service and
- * runner a Secret with its certificate in the form that cert-manager writes; and a Secret with the accounts of NATS.
+ * Returns Kubernetes manifests: for each of `names` a Secret with its keys; for each service and runner also a Secret
+ * with its certificate in the form that cert-manager writes; and, if `names` contains all services, runners and
+ * subscribers, a Secret with the NATS configuration of their accounts.
  */
 export function manifests(
   material: Material,
@@ -77,7 +81,7 @@ const certificateSecret = (name: string, values: Values, options: ManifestOption
     options,
   );
 
-/** The values are written as JSON strings, which are valid YAML. */
+/** Returns the manifest of a Secret. Its values are JSON strings, which are valid YAML. */
 function secret(
   name: string,
   type: string,

@@ -52,7 +52,7 @@ export function valuesOf(material: Material, name: string): Values {
   );
 }
 
-/** Certificates and their keys have several lines, and services read them from files only. */
+/** Returns whether services read the setting only from a file: certificates and their keys have several lines. */
 export const isFileOnly = (setting: string): boolean => setting.startsWith("GRPC_");
 
 /** The services, runners and subscribers that have keys. */

@@ -7,7 +7,7 @@ test.each(Object.entries(commands))(
   async (name, command) => {
     const help = await helpOf(name, command, ["--help"]);
     expect(help).toMatch(new RegExp(`^usage: statehouse ${name}`));
-    // This command works on a file and reads no settings.
+    // The command `keys` works on a file and reads no settings.
     if (name === "keys") return;
     expect(help).toContain("Settings come from the environment");
     expect(help).toMatch(/^ {2}[A-Z_]+ /m);

@@ -30,7 +30,7 @@ async function keys(...args: string[]): Promise<string> {
   return lines.join("");
 }
 
-/** Like `keys`, but runs the command in a process; its errors have what the process writes to standard error. */
+/** Like `keys`, but in a separate process. Throws an error with what the process wrote to standard error. */
 async function keysProcess(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await statehouse(["keys", ...args], {});
   if (code !== 0) throw new Error(stderr);

@@ -38,8 +38,8 @@ test("the command replays dead letters, lists those that still fail, and can be 
   const first = await statehouse(["replay-dead-letters", "state"], environment);
   expect(first).toMatchObject({ code: 1, stderr: "" });
   expect(first.stdout).toContain("state-deleted: 2 replayed, 1 failed\n  broken statehouse.");
-  // The event about the other workspace also claims that it is deleted, but the workspaces service does not confirm
-  // that.
+  // The event about `ws-bbbbbbbbbbbbbbbb` also says that its workspace is deleted, but the workspaces service does not
+  // confirm the deletion.
   const dropped = "select workspace_id from workspace_states where dropped_at is not null";
   expect(await fresh.query(dropped)).toEqual([{ workspace_id: "ws-aaaaaaaaaaaaaaaa" }]);
   const rows = await fresh.query("select event_id, failures, error from dead_letters");

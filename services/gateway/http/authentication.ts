@@ -31,8 +31,9 @@ interface Presented {
 
 /**
  * Creates the function that turns an Authorization header into a caller. The function calls the access service for
- * every request, except while a lease guarantees that nothing has changed; a revoked token therefore fails on its next
- * use. Signed assertions are cached under the principal's versions. The function throws `unauthenticated`.
+ * every request, except while a lease guarantees that the principal in memory is current; a revoked token therefore
+ * fails on its next use. Signed assertions are cached under the principal's versions. The function throws
+ * `unauthenticated`.
  */
 export function createAuthentication(
   client: Client<typeof AuthenticationService>,

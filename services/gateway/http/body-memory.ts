@@ -5,18 +5,19 @@ export interface BodyLease extends Disposable {
 }
 
 export interface BodyMemory {
-  /** Creates the lease for a request of the principal with this key. */
+  /** Creates the lease for one request. `principal` is the type and id of the principal that sent it. */
   lease(principal: string): BodyLease;
 }
 
 /**
- * The part of the total that one principal may use. The largest allowed body is accepted even if it exceeds this part.
+ * The part of the memory for all bodies that one principal may use. The largest allowed body is accepted even if it
+ * exceeds this part.
  */
 const SHARE = 1 / 4;
 
 /**
- * Limits the bytes that all bodies use in memory, and the bytes of each principal, so that one principal cannot block
- * the others.
+ * Limits the memory that the bodies of all requests use, and the memory that the bodies of each principal use, so that
+ * one principal cannot block the others.
  */
 export function createBodyMemory(limits: { total: number; largestBody: number }): BodyMemory {
   const total = Math.max(limits.total, limits.largestBody);

@@ -16,7 +16,7 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
     return Object.fromEntries(members);
   }
   if (schema instanceof z.ZodArray) {
-    // A list whose items can be of any type is invalid only if it is too long.
+    // A list whose items can be of any type is invalid only if it is too long. Its items are then omitted.
     if (!Array.isArray(value) || schema.element instanceof z.ZodUnknown) return [];
     return value.map((item) => parseLeniently(schema.element, item));
   }

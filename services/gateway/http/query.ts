@@ -41,7 +41,7 @@ export function parameter(query: URLSearchParams, name: string): string | undefi
 const namesOf = (names: string | readonly string[]) =>
   typeof names === "string" ? [names] : names;
 
-/** Declares a text parameter, which may have any of several names. It is empty if all are absent. */
+/** Declares a text parameter that can have any of several names. Its value is empty if all are absent. */
 export const text = (names: string | readonly string[], description: string) => ({
   parameters: namesOf(names).map((name) => ({ name, description, schema: z.string() })),
   read: (query: URLSearchParams): string =>
@@ -60,7 +60,7 @@ export const requiredText = (name: string, description: string) => ({
   },
 });
 
-/** Declares a parameter with values separated by commas, which may have any of several names. */
+/** Declares a parameter that contains values separated by commas and can have any of several names. */
 export const texts = (names: string | readonly string[], description: string) => ({
   parameters: namesOf(names).map((name) => ({
     name,
@@ -77,8 +77,8 @@ export const texts = (names: string | readonly string[], description: string) =>
 });
 
 /**
- * Declares a parameter with a fixed set of values; it is empty if absent. Reading throws `badRequest` for a value that
- * is not in the set.
+ * Declares a parameter with a fixed set of values. Its value is empty if the parameter is absent. Reading throws
+ * `badRequest` for a value that is not in the set.
  */
 export const choice = (
   name: string,

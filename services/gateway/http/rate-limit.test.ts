@@ -55,8 +55,8 @@ describe("the limit of invalid tokens", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     expect((await from(address, "unseen-good")).status).toBe(429);
     expect(seen.authenticated).toBe(before);
-    // A credential that was valid before is not refused at this address, and no credential is refused at another
-    // address.
+    // The limit does not apply to a credential that was valid before, nor to requests from another address: a wrong
+    // token from there gets 401 instead of 429.
     expect((await from(address, "known-good")).status).toBe(200);
     expect((await from("192.0.2.3", "wrong")).status).toBe(401);
   });

@@ -40,7 +40,7 @@ export interface Rendered {
   includes: IncludeTree | undefined;
   /** Returns the absolute URL of the request, on which the links of lists are based. */
   url: () => string;
-  /** Called if the body contains a secret or a URL that grants access. */
+  /** Called if the body of the response contains a secret or a URL that grants access. */
   onSecret: () => void;
 }
 
@@ -108,7 +108,7 @@ export interface RouteDeclaration<
    * one response.
    */
   validatesOnly?: boolean;
-  /** The JSON pointers of those message fields that are not an attribute of the same name in the body. */
+  /** The JSON pointers of fields of the gRPC message that are not attributes of the same name in the body. */
   pointers?: Pointers;
   /** Supported includes; nested includes are paths such as `run.created_by`. */
   includes?: readonly string[];
@@ -191,8 +191,8 @@ export function route<
     content: rendering?.content,
     headers: (edition) => ({ ...rendering?.headers, ...declaration.headers?.(edition) }),
     answer: async (input, rendered) => {
-      // Safe cast: `params` come from this path, the body or its valid part comes from this schema, and the values of
-      // the query were read by `query`.
+      // Safe cast: the declaration's path determines `params`, its schema has parsed the body or the body's valid part,
+      // and its `query` has read the values of the query.
       const result = await declaration.handle(
         input as RouteInput<Path, z.infer<Body>, ValuesOf<Q>>,
       );

@@ -1,7 +1,7 @@
 import { badRequest, quoted } from "@statehouse/errors";
 import type { Group, ResourceObject } from "./resource.ts";
 
-/** The requested includes. Each name maps to the includes of the included resources. */
+/** The requested includes as a tree: `run.created_by` is the name `run`, which maps to a tree with `created_by`. */
 export interface IncludeTree extends ReadonlyMap<string, IncludeTree> {}
 type MutableTree = Map<string, MutableTree>;
 

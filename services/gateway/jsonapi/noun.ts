@@ -60,7 +60,7 @@ export interface Noun<Message, Item, Context> {
   relationships?: Readonly<Record<string, AnyFieldInput<Message>>>;
   /** Attributes that have an alternative name. */
   spellings?: Spellings;
-  /** The JSON pointers of fields that are part of a member, or an item of a list. */
+  /** The JSON pointers of message fields that correspond to a part of a member or to an item of a list. */
   pointers?: Pointers;
 }
 

@@ -1,4 +1,4 @@
-/** Returns `values` without its undefined members. In an update message an absent field keeps its value. */
+/** Returns `values` without its undefined members: an update message changes only the fields that it contains. */
 export const omitUndefined = <T extends object>(
   values: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } =>

@@ -1,7 +1,7 @@
 import { kebabCase } from "@statehouse/runtime";
 
 /**
- * The JSON pointers of those message fields that are not an attribute of the same name in the body. Keys are field
+ * The JSON pointers of fields of the gRPC message that are not attributes of the same name in the body. Keys are field
  * paths with `[]` for any index; values are JSON pointers with `[]` for the same index. For example,
  * `{ "tagBindings[]": "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`. A value can be
  * a function of the last index, for maps whose keys are named differently in the body.

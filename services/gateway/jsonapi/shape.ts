@@ -39,7 +39,7 @@ type Io = "input" | "output";
 
 /**
  * Converts a schema to JSON Schema: `input` is what a request may contain, `output` what a document contains. Objects
- * in documents have no other members. Objects in requests may have other members, which are ignored.
+ * in documents have only the members of the schema. Objects in requests may have other members, which are ignored.
  */
 export function jsonSchemaOf(schema: z.core.$ZodType, io: Io): JsonSchema {
   const { $schema: _, ...converted } = z.toJSONSchema(schema, {

@@ -5,8 +5,9 @@ import { describedAs, isSchema, type JsonSchema } from "./shape.ts";
 export type Spellings = Readonly<Record<string, string>>;
 
 /**
- * Reads an object of attributes that can have either name, and returns it with the usual names. If an attribute has
- * different values under its two names, the problem is reported for the alternative name. Null is treated as absent.
+ * Reads an object whose attributes can have their usual or their alternative names, and returns it with the usual
+ * names. If an attribute has different values under its two names, the problem is reported for the alternative name.
+ * Null is treated as absent.
  */
 export const bothSpellings = <Schema extends z.ZodType>(spellings: Spellings, schema: Schema) =>
   describedAs(readingBoth(spellings, schema), (described) =>

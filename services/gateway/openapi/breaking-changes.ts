@@ -82,7 +82,7 @@ function addRequest(
   }
 }
 
-/** Returns the parameter, or the shared parameter that it refers to. */
+/** Returns `parameter` or, if it is a reference, the shared parameter to which it refers. */
 function parameterAt({ components }: OpenApiDocument, parameter: JsonSchema): JsonSchema {
   if (typeof parameter.$ref !== "string") return parameter;
   return components.parameters[parameter.$ref.split("/").at(-1) ?? ""] ?? {};

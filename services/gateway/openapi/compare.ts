@@ -7,8 +7,8 @@ import { openApiDocument } from "./document.ts";
 import { matches, readNotServed } from "./not-served.ts";
 
 // Compares another OpenAPI document, the file that the first argument names, with the document of this product: its
-// operations, parameters, attributes, relationships and links. Fails if a name is neither served nor listed in
-// not-served.txt with a reason, or if a line of that list is not needed.
+// operations, parameters, attributes, relationships and links. Fails if this product does not serve a name of the other
+// document and not-served.txt does not list the name with a reason, or if a line of not-served.txt is not needed.
 
 const [file] = process.argv.slice(2);
 if (file === undefined) {

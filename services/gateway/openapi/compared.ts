@@ -1,6 +1,6 @@
 import { isSchema, type JsonSchema } from "../jsonapi/shape.ts";
 
-/** The contents of the OpenAPI document of a JSON:API, as names that do not depend on the structure of the document. */
+/** What the OpenAPI document of a JSON:API service describes, as names that do not depend on its structure. */
 export interface Names {
   /**
    * Operations (`GET /teams/{}`), their query parameters (`GET /teams/{} ?include`) and the values that `include`
@@ -49,7 +49,7 @@ function addOperation(
   }
 }
 
-/** A parameter of style `deepObject` stands for several parameters, one for each property. */
+/** Returns the names of a parameter: with the style `deepObject` it stands for several, one for each property. */
 function parameterNames(document: JsonSchema, { name, schema }: JsonSchema): string[] {
   const { properties } = resolved(document, schema);
   return isSchema(properties)
@@ -65,7 +65,7 @@ function enumIn(document: JsonSchema, schema: unknown): string[] {
   ];
 }
 
-/** Returns the schema, or the schema of the document that it refers to. */
+/** Returns `schema` or, if it is a reference, the schema in the document to which it refers. */
 function resolved(document: JsonSchema, schema: unknown): JsonSchema {
   if (!isSchema(schema)) return {};
   if (typeof schema.$ref !== "string") return schema;

@@ -90,7 +90,7 @@ function operationOf(
     ...(route.body
       ? {
           requestBody: {
-            // An absent body is treated as an empty object.
+            // An absent body is treated as `{}`, so a body is required only if the schema refuses `{}`.
             required: isRequired(route.body),
             content: {
               "application/vnd.api+json": {

@@ -5,7 +5,7 @@ import { resource } from "../jsonapi/resource.ts";
 import { optionalText, optionalTime, time } from "../jsonapi/shape.ts";
 import { timestamp } from "./timestamps.ts";
 
-/** A token. `secret` is set only in the response that creates it. */
+/** A token. `secret` is set only in the response to the request that creates the token. */
 export interface AuthenticationToken {
   token: Token;
   secret?: string;

@@ -4,7 +4,7 @@ import type { RequestContext } from "../http/route.ts";
 import { ifPresent } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** A tag binding in effect for a workspace. An inherited binding names the project that it is inherited from. */
+/** A tag binding in effect for a workspace or project. An inherited binding names the project that has it. */
 export const effectiveTagBindingResource = resource<TagBinding, RequestContext>({
   type: "effective-tag-bindings",
   id: ({ id }) => id,

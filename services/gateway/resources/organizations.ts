@@ -106,7 +106,8 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
     },
   },
   relationships: {
-    // If a body contains both, this relationship takes precedence over the attribute that sets the same field.
+    // If a body also contains the attribute `default-agent-pool-id`, which sets the same field, this relationship takes
+    // precedence.
     "default-agent-pool": { field: "defaultAgentPoolId", in: nullableLinkage("agent-pools") },
   },
 };

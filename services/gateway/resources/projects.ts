@@ -57,7 +57,7 @@ export const projectNoun: Noun<Fields, Project, RequestContext> = {
       removable: true,
     },
     "default-execution-mode": { field: "defaultExecutionMode", in: z.string() },
-    // Clients send this as an attribute, although the public documentation describes a relationship.
+    // Clients send the agent pool in this attribute, although the public documentation describes a relationship.
     "default-agent-pool-id": { field: "defaultAgentPoolId", in: z.string(), writeOnly: true },
     "setting-overwrites": {
       in: fieldsIn<Settings>({

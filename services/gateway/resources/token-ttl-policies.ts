@@ -21,7 +21,7 @@ const tokenTtlPolicyNoun: Noun<
 > = {
   type,
   attributes: {
-    // Clients also send audit_trails for audit-trails.
+    // Clients also send `audit_trails` for `audit-trails`.
     "token-type": {
       field: "tokenType",
       in: z.string().transform((name) => name.replace("_", "-")),

@@ -25,5 +25,5 @@ export const workspacePermissionTable = {
   "can-read-assessment-results": null,
 } as const;
 
-/** Returns the `can-…` keys of a workspace's document. */
+/** Returns the `can-…` permissions that a workspace's document shows, for the allowed actions. */
 export const workspacePermissions = permissionsFrom(workspacePermissionTable);

@@ -9,7 +9,7 @@ import { changelogEntryResource } from "../resources/changelog-entries.ts";
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Declares a date; it is undefined if the parameter is absent. Reading throws `badRequest` for other values. */
+/** Declares a parameter that is a date; undefined if absent. Reading throws `badRequest` if the value is not a date. */
 const date = (name: string, description: string) => ({
   parameters: [{ name, description, schema: z.iso.date() }],
   read(query: URLSearchParams): string | undefined {

@@ -54,7 +54,7 @@ const policy = oneOf<DataRetentionPolicy>(dataRetentionResources, dataRetentionR
 
 type Target = MessageInitShape<typeof DataRetentionTargetSchema>;
 
-/** Declares the four routes for the retention policy of one kind of owner. */
+/** Declares the four routes for the retention policy of one kind of target: workspace, organization or installation. */
 const routesAt = <Path extends string>(
   path: Path,
   whose: string,

@@ -4,7 +4,8 @@ import { type Route, route } from "../http/route.ts";
 import { openApiDocument } from "../openapi/document.ts";
 
 /**
- * Serves the OpenAPI document of `routes`, which include this one. The document is created when it is first requested.
+ * Serves the OpenAPI document of `routes`, which include this route. The document is created when it is first
+ * requested.
  */
 export function openApiRoutes(routes: () => readonly Route[]): readonly Route[] {
   let text: string | undefined;

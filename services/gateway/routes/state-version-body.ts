@@ -45,7 +45,7 @@ const attributes = z
     }
   });
 
-/** The body of a rollback, which names the version to copy. */
+/** The body of a rollback. It names the state version that the new one copies. */
 export const rollbackStateVersionBody = documentBody(
   z.object({
     type: typeOf("state-versions"),

@@ -39,13 +39,13 @@ const listOfWorkspace = (path: typeof ofWorkspace | typeof relatedToWorkspace) =
     }),
   });
 
-/** The methods that change the relationship. Their responses have no body. PATCH replaces all bindings. */
+/** The methods that change the relationship `tag-bindings`. PATCH replaces all bindings. Responses have no body. */
 const changes = [
   { method: "POST", replacesAll: false, summary: "Add or change tag bindings" },
   { method: "PATCH", replacesAll: true, summary: "Replace all tag bindings" },
 ] as const;
 
-/** The routes of the relationships, which public clients use in addition to `/tag-bindings`. */
+/** The routes below `/relationships/tag-bindings`, which public clients use in addition to `/tag-bindings`. */
 const relationshipRoutes: readonly Route[] = [
   listOfProject(relatedToProject),
   listOfWorkspace(relatedToWorkspace),

@@ -72,8 +72,8 @@ export const teamTokenRoutes: readonly Route[] = [
     failures: [404, 422],
     credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
-      // If the body contains no description, this creates the team's default token. An empty description creates an
-      // additional token.
+      // If the body contains no description, the call creates the team's default token. With an empty description it
+      // creates an additional token.
       const { token, secret } = await client(TokenService).createTeamToken(
         { teamId: params.teamId, ...tokenFields(body) },
         caller,

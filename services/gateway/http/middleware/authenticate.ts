@@ -61,7 +61,7 @@ export const authenticateAgain = (route: Route, options: AuthenticateOptions): M
   return (ctx, next) => (ctx.state.bodyArrivedLater ? again(ctx, next) : next());
 };
 
-/** Returns the error for a token of a kind that the route does not accept. */
+/** Returns an error if the route does not accept tokens of the caller's kind, otherwise undefined. */
 function foreignCredential(
   caller: Caller,
   credentials: Route["credentials"],

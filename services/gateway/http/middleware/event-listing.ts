@@ -31,9 +31,10 @@ const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 1000;
 
 /**
- * Serves the existing objects to event subscribers, as events in JSON lines, and the position of the stream. These
- * requests are not part of the public API. They are authenticated with a subscriber's nkey and limited by the filter
- * that was granted to the subscriber. docs/events.md describes them.
+ * Serves two requests of event subscribers, which are not part of the public API: one lists the existing objects, as
+ * events in JSON lines; the other shows when the event stream was created and its first and last sequence numbers. Both
+ * require a subscriber's nkey. The list contains only objects that match the filter granted to the subscriber.
+ * docs/events.md describes the requests.
  */
 export function eventListing(options: EventListingOptions): Middleware {
   const failed = authenticationFailures("nkey");
