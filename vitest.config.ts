@@ -13,8 +13,8 @@ const withLocalServices = "{packages,services}/*/test/**/*.test.ts";
 const plans = "services/*/test/plans/**/*.test.ts";
 const modules = "**/node_modules/**";
 
-// The setup of these test files starts a NATS server, so they cannot skip their tests themselves. On a machine without
-// the server they are excluded; on CI they fail.
+// The test files that start or use a NATS server while they load or in a hook, and therefore cannot skip their tests
+// themselves. On a machine without the server they are excluded; on CI they fail.
 const withoutNats =
   onCi || findProgram("nats-server")
     ? []
@@ -73,7 +73,7 @@ const release: ProjectOptions = {
 
 /**
  * The matrix and the model with the services as four processes, connected by gRPC with mutual TLS. `npm test` runs both
- * with the services in one process; only faults are tested with processes there.
+ * with all services in one process; of its tests, only the fault tests start the services as separate processes.
  */
 const releaseProcesses: ProjectOptions = {
   ...slow,
@@ -95,7 +95,7 @@ const releaseUpgrade: ProjectOptions = {
 
 /**
  * Short histories of the model and the security tests with authentication under leases, except security tests that are
- * slow and about the network, the database or the size of messages. Any tests run under leases with, for example,
+ * slow and about the network, the database or the size of messages. To run other tests under leases, for example:
  * `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/golden test/faults`.
  */
 const releaseLeases: ProjectOptions = {

@@ -19,7 +19,7 @@ export interface Attempt {
 export const attemptOf = (attempt: Attempt, by: Circumstance) => ({
   ...actionColumns(attempt),
   ...by,
-  // The token and the address are empty instead of null, because both columns are part of the key.
+  // The token and the address are empty strings instead of null, because both columns are part of the primary key.
   token_id: by.token_id ?? "",
   address: by.address ?? "",
   code: attempt.code,

@@ -29,7 +29,7 @@ export interface Audit {
   removeAddresses(userId: string): Promise<void>;
 }
 
-/** Creates the writer of a service's records. Records that arrive together are written with one statement. */
+/** Creates the writer of a service's audit records. Records that arrive together are written with one statement. */
 export function createAudit(database: Pick<Database, "query">, service: string): Audit {
   const records = gather<Row>(async (rows) => {
     await database.query(insertRecords("$1"), [JSON.stringify(rows)]);

@@ -12,7 +12,7 @@ export interface PartitionOptions {
 
 /**
  * Creates the missing partitions of this month and of the two following months. Drops the partitions whose records were
- * all recorded and sealed before the time of the retention.
+ * all recorded and sealed more than `retentionDays` days ago.
  */
 export async function maintainPartitions(
   { database, retentionDays, logger }: PartitionOptions,

@@ -13,7 +13,7 @@ export interface AuditRecord {
   /** Noun and verb: `workspace.lock`. */
   action: string;
   resource: { type: string; id?: string | undefined };
-  /** The names of the attributes that a change has set, as documents show them. */
+  /** The names of the attributes that a change has set, spelled as in API documents: `auto-apply`. */
   changedAttributes?: readonly string[];
   /** Default: `succeeded`. */
   outcome?: Outcome;
@@ -21,7 +21,7 @@ export interface AuditRecord {
   code?: string | undefined;
 }
 
-/** The values of a record that the current work determines. */
+/** The values of an audit record that come from the current request or job. */
 export interface Circumstance {
   actor_type: ActorType | "unknown";
   actor_id: string;
@@ -31,8 +31,8 @@ export interface Circumstance {
 }
 
 /**
- * Returns the actor, address and request of the current work. If the work has no actor, the actor is the service
- * `service` itself.
+ * Returns the actor, client address and request id of the current request or job. If it has no actor, the actor is the
+ * service `service` itself.
  */
 export function circumstance(service: string): Circumstance {
   const { type, id, tokenId, address } = currentActor() ?? { type: "service", id: service };
@@ -69,7 +69,10 @@ export const actionColumns = ({
   resource_id: resource.id ?? null,
 });
 
-/** Converts a record of the current work to a row in the form that `insertRecords` reads. */
+/**
+ * Converts an audit record to a row for `insertRecords`. Adds the actor, client address and request id of the current
+ * request or job.
+ */
 export const rowOf = (record: AuditRecord, service: string) => {
   const { changedAttributes = [], outcome = "succeeded", code = null } = record;
   const by = circumstance(service);

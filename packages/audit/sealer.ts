@@ -28,7 +28,7 @@ const INTERVAL_MS = 60_000;
 /** An arbitrary number that identifies an advisory lock. The lock lets only one replica at a time seal records. */
 const LOCK = 7031406127;
 
-/** The event that publishes the heads of each service. */
+/** For each service, the event that publishes its heads. */
 const headEvents = { access: AccessHead, workspaces: WorkspacesHead, state: StateHead } as const;
 
 export interface SealerOptions {

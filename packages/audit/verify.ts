@@ -30,13 +30,13 @@ export type KeptHead = Pick<SignedHead, "hash" | "sealedAt">;
 export interface VerifyOptions {
   service: string;
   keys: PublicKeys;
-  /** Heads that were kept outside the database, by `headKey`. */
+  /** Heads that were kept outside the database, keyed by `headKey`. */
   heads: ReadonlyMap<string, KeptHead>;
-  /** Retention can have deleted batches that were sealed before this, but no later ones. */
+  /** Retention can have deleted batches that were sealed before this time, but no later ones. */
   keptSince: Date;
 }
 
-/** The key of a head in `VerifyOptions.heads`. */
+/** Returns the key of a head in `VerifyOptions.heads`. */
 export const headKey = (head: Pick<SignedHead, "service" | "organization" | "number">): string =>
   `${head.service} ${head.organization} ${head.number}`;
 
@@ -87,7 +87,7 @@ export function createChainCheck(
   const keptHeadOf = ({ number }: StoredBatch): KeptHead | undefined =>
     heads.get(headKey({ service, organization, number }));
   const isOld = ({ sealedAt }: KeptHead): boolean => new Date(sealedAt) < keptSince;
-  // In the database, the time can have been edited together with the id of the key.
+  // The kept head takes precedence: in the database, `sealedAt` can have been edited together with `keyId`.
   const canBeDeleted = (batch: StoredBatch): boolean => isOld(keptHeadOf(batch) ?? batch);
 
   const checkPlace = (batch: StoredBatch): void => {

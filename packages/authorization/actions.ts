@@ -6,8 +6,7 @@ type Need = { [P in keyof ProjectPermissions]?: ProjectPermissions[P] };
 
 interface ActionRule {
   /**
-   * The permissions that a grant must have, all of them. Null if no permission of a project or workspace grant allows
-   * the action.
+   * All permissions that a grant must have. Null if no permission of a project or workspace grant allows the action.
    */
   needs: Need | null;
   /** Fixed project levels that allow the action, regardless of the permissions. */

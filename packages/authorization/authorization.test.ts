@@ -164,7 +164,7 @@ test("kept lists of allowed actions contain what each action's check allows, for
     projects: new Map([[projectId, [{ access: "read", permissions: {} }]]]),
     workspaces: new Map([[workspaceId, [{ access: "admin", permissions: {} }]]]),
   });
-  // More projects than the number of targets that are kept, so that the kept ones are dropped.
+  // More projects than `allowedActions` caches targets, so that it drops the cached ones.
   const projects = Array.from({ length: 300 }, (_, number) => `prj-${number}`);
   const targets = projects.flatMap((project) =>
     ["org-1", "org-2"].flatMap((organization) =>

@@ -22,7 +22,10 @@ export type TargetOf<A extends Action> = A extends `workspace:${string}` | `stat
   ? Required<Target>
   : Target;
 
-/** The targets that a list may contain, in a form for SQL: everything, or only these projects and these workspaces. */
+/**
+ * The targets that a list may contain, in the form that SQL uses: all targets of the organization, or only those in
+ * `projectIds` and `workspaceIds`.
+ */
 export type Scope =
   | { all: true }
   | { all: false; projectIds: readonly string[]; workspaceIds: readonly string[] };
@@ -55,7 +58,7 @@ function workspaceAllows(grant: WorkspaceGrant, rule: ActionRule): boolean {
   if (rule.needs === null) return false;
   const permissions = ofWorkspace(grant);
   return Object.entries(rule.needs).every(([name, least]) => {
-    // Other permissions have no counterpart on a workspace: only project grants can contain them.
+    // A permission without values for workspaces exists only in project grants, so no workspace grant has it.
     if (!Object.hasOwn(workspacePermissionValues, name)) return false;
     const permission = name as keyof WorkspacePermissions;
     return atLeast(workspacePermissionValues[permission], permissions[permission], least);
@@ -100,16 +103,15 @@ export function allowed<A extends Action>(grants: Grants, action: A, target: Tar
   return onWorkspace?.some((grant) => workspaceAllows(grant, rule)) ?? false;
 }
 
-/** Allowed actions by list of actions and by target, kept as long as the grants are cached. */
+/** Results of `allowedActions` by grants, list of actions and target, cached as long as the grants are. */
 const knownActions = new WeakMap<Grants, WeakMap<readonly Action[], Map<string, Action[]>>>();
 
-/** The maximum number of targets for which the allowed actions of one caller are kept, for each list of actions. */
+/** The maximum number of targets for which the allowed actions of one caller are cached, for each list of actions. */
 const MAX_TARGETS = 200;
 
 /**
- * Returns those of `actions` that the grants allow on the target; documents show them as `permissions`. They are
- * determined once for each project, and for each workspace on which the grants contain a grant. Callers must not change
- * the array.
+ * Returns those of `actions` that the grants allow on the target; documents show them as `permissions`. The result is
+ * cached for each project, and for each workspace that has a grant of its own. Callers must not change the array.
  */
 export function allowedActions(
   grants: Grants,
@@ -130,7 +132,7 @@ export function allowedActions(
   return current;
 }
 
-/** Scopes by action and organization, kept as long as the grants are cached. */
+/** Results of `scope` by grants, action and organization, cached as long as the grants are. */
 const knownScopes = new WeakMap<Grants, Map<string, Scope>>();
 
 /**

@@ -20,7 +20,9 @@ export interface Principal {
 /** A team's access to one target. */
 interface Grant<Permissions> {
   access: string;
-  /** Contains permissions only if `access` is `custom`; omitted permissions have the values of that level. */
+  /**
+   * Empty unless `access` is `custom`. A permission that is omitted then has the default value of the level `custom`.
+   */
   permissions: Partial<Permissions>;
 }
 
@@ -30,7 +32,7 @@ export type WorkspaceGrant = Grant<WorkspacePermissions>;
 export interface OrganizationGrants {
   organizationId: string;
   owner: boolean;
-  /** Enabled organization-level permissions: manage-workspaces, read-projects, … */
+  /** Enabled organization-level permissions: `manage-workspaces`, `read-projects`, … */
   organizationAccess: ReadonlySet<string>;
   teamIds: readonly string[];
   /** Keyed by the project's id. */
@@ -41,7 +43,7 @@ export interface OrganizationGrants {
   refused: boolean;
 }
 
-/** All permissions of a principal, as read at `versions`. */
+/** All permissions of a principal at the version vector `versions`. */
 export interface Grants {
   principal: { type: Principal["type"]; id: string };
   versions: string;

@@ -3,8 +3,8 @@ import process from "node:process";
 import { lint } from "./lint.ts";
 import { trackedFiles } from "./tracked-files.ts";
 
-// npm run check:prose [-- <paths>]: reports each forbidden word of forbidden.json with its file and line; exits with 1
-// if it finds any.
+// `npm run check:prose [-- <paths>]` reports each use of a word that `forbidden.json` forbids, with file and line, and
+// exits with 1 if it finds any.
 
 /** Excluded files: licences, the changelog and golden files, whose text must not change, and generated files. */
 const ignored = /^(LICENSE|CHANGELOG\.md)$|(^|\/)gen\/|\.golden\.txt$|package-lock/;

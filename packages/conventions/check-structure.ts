@@ -3,8 +3,8 @@ import process from "node:process";
 import { layoutProblems, mergeMarkers, structureProblems } from "./structure.ts";
 import { trackedFiles } from "./tracked-files.ts";
 
-// npm run check:structure: checks rules of CONTRIBUTING.md that neither TypeScript nor Biome checks. It reports imports
-// across packages, casts, misplaced files and markers of an unresolved merge.
+// `npm run check:structure` checks rules of CONTRIBUTING.md that neither TypeScript nor Biome checks. It reports
+// imports across packages, casts, misplaced files and markers of an unresolved merge.
 
 const services = readdirSync("services");
 const files = trackedFiles();

@@ -7,8 +7,8 @@ const change =
   /\b(?:insert\s+into|update\s+\w+[\w\s.]*\bset\b|delete\s+from|for\s+(?:no\s+key\s+)?update)\b|\.(?:insertInto|updateTable|deleteFrom|insert|insertMany|nativeInsert|nativeUpdate|nativeDelete|upsert|persist|remove|flush)\(/i;
 
 /**
- * Returns, as `name: statement`, the statements that change rows although their declaration is named reads (`const
- * reads`, `userReads`, `class Reads`).
+ * Returns, as `name: statement`, the statements that change rows inside a declaration whose name says that it only
+ * reads (`const reads`, `userReads`, `class Reads`).
  */
 export function changesInReads(file: string, source: string): string[] {
   const found: string[] = [];

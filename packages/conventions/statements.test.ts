@@ -14,12 +14,13 @@ const sources = (service: string, folder: string): Map<string, string> =>
   );
 
 /**
- * SQL that needs no plan test, by service: its plan cannot differ, because it reads a whole table or a table with very
- * few rows.
+ * SQL that needs no plan test, by service: its plan is always the same, because it reads a whole table or a table with
+ * very few rows.
  */
 const exempt: Record<string, string[]> = {
   access: [
-    // The tables contain one row for each process, and one for each change that a process has not acknowledged.
+    // The tables of authentication leases contain one row for each process, and one for each change that a process has
+    // not acknowledged.
     "authentication-lease.ts: changesMark",
     "authentication-lease.ts: end",
     "authentication-lease.ts: giveBack",
@@ -40,7 +41,7 @@ const exempt: Record<string, string[]> = {
     "contents.ts: listMissing",
     "contents.ts: listMiscounted",
     "current-state.ts: count",
-    // One table contains a single row. The other table contains one row for each recent interruption.
+    // These functions use two tables: one contains a single row, the other one row for each recent interruption.
     "database-heartbeat.ts: addInterruption",
     "database-heartbeat.ts: find",
     "database-heartbeat.ts: getIdentity",

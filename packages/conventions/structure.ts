@@ -7,7 +7,7 @@ const isTest = (file: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(file
 const workspaceOf = (file: string) => /^(?:packages|services)\/[^/]+|^[^/]+/.exec(file)?.[0] ?? "";
 
 /**
- * These packages start services in their own process, so they may import the services. All other services call each
+ * The packages that start services in their own process and therefore may import services. All other services call each
  * other through gRPC.
  */
 const composing = ["services/cli", "services/standalone"];
@@ -91,7 +91,8 @@ const isKeys = ({ expression }: ESTree.TSAsExpression) =>
   expression.callee.property.name === "keys";
 
 /**
- * Returns the lines that contain a marker of an unresolved merge. Compilers do not report markers in block comments.
+ * Returns the numbers of the lines that contain a marker of an unresolved merge. Compilers do not report such markers
+ * in block comments.
  */
 export const mergeMarkers = (text: string): number[] =>
   text

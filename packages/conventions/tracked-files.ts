@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-/** Returns the tracked files under these paths, and untracked files that are not ignored. */
+/** Returns the tracked files under `paths`, and the untracked files that git does not ignore. */
 export const trackedFiles = (...paths: readonly string[]): string[] =>
   execFileSync(
     "git",

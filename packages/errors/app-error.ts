@@ -105,6 +105,6 @@ export const isTransient = (error: unknown): boolean =>
 export const isNotFound = (error: unknown): boolean =>
   error instanceof AppError && error.kind === "notFound";
 
-/** Returns whether `error` has one of these codes of the operating system or of a library: "ENOENT", "42P01". */
+/** Returns whether `error` has one of `codes`, which come from the operating system or a library: `ENOENT`, `42P01`. */
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && codes.includes(String(Reflect.get(error, "code")));

@@ -12,7 +12,7 @@ export const httpErrors = {
   conflict: { status: 409, title: "conflict" },
   precondition: { status: 412, title: "precondition failed" },
   rateLimited: { status: 429, title: "too many requests" },
-  // The CLI retries a request for outputs that are not extracted yet only if the error has this title.
+  // The Terraform CLI retries a request for outputs that are not extracted yet only if the error has this title.
   unavailable: { status: 503, title: "service unavailable" },
   deadlineExceeded: { status: 504, title: "gateway timeout" },
 } as const satisfies Record<ErrorKind, { status: number; title: string }>;

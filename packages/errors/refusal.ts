@@ -13,8 +13,9 @@ export interface Refusal {
 const refusals = new WeakMap<AppError, Refusal>();
 
 /**
- * Records that `error` refuses a caller because the caller lacks rights in this place; returns the error. An error of
- * the kind `forbidden` is a refusal even without this record, but then its place is unknown.
+ * Marks `error` as the refusal of a caller that lacks rights in an organization, project or workspace; returns the
+ * error. An error of the kind `forbidden` is a refusal even without this mark, but then it is unknown where rights are
+ * missing.
  */
 export function asRefusal(
   error: AppError,
@@ -24,6 +25,6 @@ export function asRefusal(
   return error;
 }
 
-/** Returns the place in which the caller lacks rights; undefined if the error has another reason. */
+/** Returns the organization, project or workspace in which the caller lacks rights; undefined for other errors. */
 export const refusalOf = (error: AppError): Refusal | undefined =>
   refusals.get(error) ?? (error.kind === "forbidden" ? {} : undefined);

@@ -29,7 +29,7 @@ export interface DeadLetterFiles {
   ): Promise<{ replayed: number; failed: number }>;
 }
 
-/** The content of a file. */
+/** The content of the file of one dead letter. */
 interface StoredEvent {
   event: Omit<Event, "time"> & { time: string };
   consumer: string;

@@ -8,7 +8,10 @@ import { createEmitter } from "./emitter.ts";
 import type { Event } from "./event.ts";
 import { type EventHandlers, on } from "./subscribe.ts";
 
-/** A subscriber that keeps the names of locked workspaces by revision. */
+/**
+ * A subscriber that keeps for each workspace id whether the workspace is locked, and ignores events that are not newer
+ * than the last applied revision.
+ */
 function lockedWorkspaces() {
   const rows = new Map<string, { revision: number; locked: boolean }>();
   const apply = (id: string, { revision }: Event, locked: boolean) => {

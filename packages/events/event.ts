@@ -12,7 +12,10 @@ import { type as typeOption } from "@statehouse/proto/statehouse/events/v1/optio
 export interface AuthContext {
   /** The kind of principal: `user`, `api_key`, `service_account`, `system` or `unknown`. */
   type: string;
-  /** The id of the principal, empty if unknown. Its prefix distinguishes principals of one kind. */
+  /**
+   * The id of the principal; empty if unknown. One kind can cover several types of principals, which the id's prefix
+   * distinguishes.
+   */
   id: string;
 }
 
@@ -30,11 +33,14 @@ export interface Event {
   source: string;
   /** The id of the changed object. */
   subject: string;
-  /** Revision of the changed row. A consumer applies the event only if its stored revision is lower. */
+  /**
+   * Revision of the changed row. A consumer applies the event only if the revision that it has stored for the object is
+   * lower.
+   */
   revision: number;
   time: Date;
   traceparent: string | undefined;
-  /** Who caused the change; undefined in events that earlier versions published. */
+  /** Who caused the change; undefined in events that earlier releases published. */
   auth: AuthContext | undefined;
   /** The message as JSON; `decode` parses it. */
   json: string;
@@ -65,7 +71,9 @@ export function organizationIn(json: string): string | undefined {
     : undefined;
 }
 
-/** Divides a subject into type and organization. Subjects that earlier versions published contain no organization. */
+/**
+ * Divides a subject of the bus into type and organization. Earlier releases published events without the organization.
+ */
 function divide(subject: string): Pick<Event, "type" | "organizationId"> {
   const [, type = subject, organization] = /^(.+\.v\d+)\.([^.]+)$/.exec(subject) ?? [];
   return { type, organizationId: organization === INSTALLATION ? undefined : organization };

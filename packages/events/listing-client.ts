@@ -12,7 +12,7 @@ export interface ListingOptions {
   fetch?: typeof fetch;
 }
 
-/** The position of the stream of events. */
+/** The creation time of the event stream, and the range of sequence numbers that it currently contains. */
 export interface StreamState {
   /** Differs if the stream was deleted and created again. */
   created: string;

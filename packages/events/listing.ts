@@ -24,8 +24,8 @@ export interface ListedNoun {
    */
   readonly select: string;
   /**
-   * Returns the events that describe the object. If there are several events, they must set different fields, because
-   * all have the same revision.
+   * Returns the events that describe the object of `row`. If there are several events, they must set different fields,
+   * because all have the same revision.
    */
   readonly events: (row: never) => readonly Published[];
 }

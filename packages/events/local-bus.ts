@@ -110,7 +110,10 @@ export interface LocalRelayOptions {
   logger: Logger;
 }
 
-/** Delivers every event of the outbox once while this process runs, in order of ids. Deletes no event. */
+/**
+ * Delivers each event of the outbox once during the life of this process, in order of ids. Deletes no event, so all of
+ * them are delivered again after the next start.
+ */
 export function startLocalRelay({
   database,
   bus,

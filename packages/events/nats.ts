@@ -8,7 +8,7 @@ export interface NatsOptions {
   url: string;
   /** How the client authenticates. Default: no login, for a server without users. */
   login?: NatsLogin | undefined;
-  /** Set, even to `{}`, if the connection must be encrypted. */
+  /** If this is set, even to `{}`, an unencrypted connection is refused. */
   tls?: NatsTls | undefined;
   /** Name of the connection, which the server shows to operators. */
   name: string;

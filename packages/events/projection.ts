@@ -16,8 +16,8 @@ type Hints<Id extends string> = Readonly<Record<string, (event: Event) => Id | u
 export interface Projection<Id extends string = string> {
   hints: Hints<Id>;
   /**
-   * Calls the owning service once for all these objects and applies its responses. Throws `unavailable` if the owner
-   * does not respond; the events are then delivered again.
+   * Calls the owning service once for all objects in `ids` and applies its response. Throws `unavailable` if that
+   * service does not respond; the events are then delivered again.
    */
   refresh(ids: readonly Id[]): Promise<void>;
 }
@@ -42,8 +42,8 @@ export const typesOf = (projections: readonly Projection[]): string[] =>
   projections.flatMap(({ hints }) => Object.keys(hints));
 
 /**
- * Refreshes the objects together. If that fails although the owner is available, refreshes them one by one. Returns the
- * error of each object that failed.
+ * Refreshes the objects with one call. If that fails, but not because a service or the database is unavailable,
+ * refreshes them one by one. Returns the error of each object that failed, by id.
  */
 export async function refreshAll(
   { refresh }: Pick<Projection, "refresh">,

@@ -68,8 +68,8 @@ const hiddenEverywhere: AttributeNames = {
 };
 
 /**
- * Flushes `em`, and returns, in sorted order, the attributes that changed in the rows of an event since these rows were
- * loaded.
+ * Flushes `em`. Returns the sorted names of the attributes that have changed since loading, in all entities to which
+ * the event refers.
  */
 async function changedIn(
   em: EntityManager,
@@ -89,7 +89,7 @@ const organizationOf = (fields: object): string | undefined =>
     ? fields.organizationId
     : undefined;
 
-/** The values of an event that determine what is recorded with it. */
+/** The values of an event from which its audit record is made. */
 export interface EventFacts {
   /** `statehouse.<service>.<noun>.<verb>.v1` */
   type: string;
@@ -100,7 +100,7 @@ export interface EventFacts {
 }
 
 /**
- * Creates the function that adds an event of these nouns to the outbox, in the transaction of `em`. `alsoRecord`
+ * Creates the function that adds an event of one of `nouns` to the outbox, in the transaction of `em`. `alsoRecord`
  * records further values of the event in the same transaction, for example an audit record.
  */
 export function createRecorder<Nouns extends Record<string, object>>(

@@ -29,7 +29,10 @@ export interface ReceiveOptions {
   batch: number;
   /** Called each time the subscription is opened, before the durable consumer is created. */
   prepare?(): Promise<void>;
-  /** Called regularly while messages are received. If it returns false, the subscription is opened again. */
+  /**
+   * `run` is called every `everyMs` ms while messages are received. If it returns false, the subscription is opened
+   * again.
+   */
   compare?: {
     everyMs: number;
     run(isCaughtUp: () => Promise<boolean>): Promise<boolean>;
@@ -144,7 +147,10 @@ interface Opened {
   consumer: Consumer;
 }
 
-/** Runs the comparison immediately and then regularly, and ends the subscription if a comparison returns false. */
+/**
+ * Calls `compare.run` immediately and then every `everyMs` ms. Ends the subscription if a call returns false, or if the
+ * durable consumer no longer exists.
+ */
 function compareRegularly(
   { compare, durable, logger }: ReceiveOptions,
   { messages, consumer }: Opened,
@@ -221,7 +227,7 @@ export interface FailureOptions {
   durable: string;
   /**
    * Stores an event that has failed `maxFailures` times, so that it does not block later events. If storing fails too,
-   * the event is retried later. The content of an event for the mail sender is removed before, because it contains a
+   * the event is retried later. The content of an event for the mail sender is removed first, because it contains a
    * secret.
    */
   deadLetter: (failed: FailedEvent) => Promise<void>;
@@ -234,8 +240,8 @@ export interface FailureOptions {
 export const DEFAULT_MAX_FAILURES = 8;
 
 /**
- * Returns an event unchanged, unless it is for the mail sender: then without its content, which a stored dead letter
- * must not contain.
+ * Returns the event; if it is for the mail sender, without its content, because a dead letter must not contain the
+ * secret in it.
  */
 const withoutSecrets = (event: Event): Event =>
   streamOf(event.type) === MAIL_STREAM ? { ...event, json: "{}" } : event;

@@ -35,7 +35,7 @@ export interface OutboxRow {
   revision: number;
   message: string;
   traceparent: string | null;
-  /** Null if a replica of an earlier version recorded the event. */
+  /** Null if a replica of an earlier release recorded the event. */
   auth_type: string | null;
   auth_id: string | null;
   recorded_at: Date;
@@ -48,8 +48,8 @@ const POLL_MS = 500;
 const BATCH = 500;
 /**
  * Minimum time from the start of one batch to the start of the next, in ms, while events are recorded continuously.
- * Each batch is a transaction that waits for the disk, like the transactions of requests. An event that is recorded
- * while the relay is idle does not wait.
+ * Each batch is a transaction whose commit waits for the disk, so without this limit the relay would slow down the
+ * transactions of requests. An event that is recorded while the relay is idle does not wait.
  */
 const BATCH_INTERVAL_MS = 25;
 /** Maximum total length, in characters, of the events that are sent before the first acknowledgement arrives. */
@@ -201,7 +201,7 @@ function* windowsOf(rows: readonly OutboxRow[]): Generator<OutboxRow[]> {
   if (window.length > 0) yield window;
 }
 
-/** Returns the oldest events. Returns none while the relay of another replica holds the lock. */
+/** Returns the oldest events of the outbox. Returns none while the relay of another replica holds the lock. */
 async function claim(em: EntityManager): Promise<OutboxRow[]> {
   const [[lock], rows] = await queryBothIn<{ held: boolean }, OutboxRow>(
     em,

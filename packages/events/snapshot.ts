@@ -12,7 +12,10 @@ export interface Checkpoint {
   position: number;
 }
 
-/** Stores a subscriber's checkpoint. It must be stored beside the subscriber's data, so that both are lost together. */
+/**
+ * Stores a subscriber's checkpoint. It must be stored in the same place as the subscriber's data, so that a loss
+ * affects both.
+ */
 export interface CheckpointStore {
   load(): Promise<Checkpoint | undefined>;
   save(checkpoint: Checkpoint): Promise<void>;
@@ -32,11 +35,15 @@ export interface SnapshotOptions extends ListingOptions {
 
 /** Decides whether a snapshot is necessary, and takes it. */
 export interface Snapshots {
-  /** Takes a snapshot if there is no checkpoint, or if the current stream does not contain every event after it. */
+  /**
+   * Takes a snapshot if there is no checkpoint, or if the current stream does not contain every event after the
+   * checkpoint.
+   */
   take(): Promise<void>;
   /**
    * Compares the stream with the checkpoint. Returns false if a snapshot is necessary. If the consumer has received and
-   * acknowledged everything, stores the position that the stream had at the previous comparison.
+   * acknowledged everything, stores as the checkpoint the last sequence number that the stream had at the previous
+   * comparison.
    */
   compare(isCaughtUp: () => Promise<boolean>): Promise<boolean>;
 }

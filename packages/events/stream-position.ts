@@ -3,7 +3,7 @@ import { unavailable } from "@statehouse/errors";
 import type { Nats } from "./nats.ts";
 import { STREAM } from "./stream.ts";
 
-/** The position of the stream of events. */
+/** The creation time of the event stream, and the range of sequence numbers that it currently contains. */
 export interface StreamPosition {
   name: string;
   /** The creation time of the stream. It changes if the stream is deleted and created again. */
@@ -14,7 +14,10 @@ export interface StreamPosition {
   last: number;
 }
 
-/** Returns the position of the stream of events. Throws `unavailable` if NATS or the stream is unavailable. */
+/**
+ * Returns the creation time and the range of sequence numbers of the event stream. Throws `unavailable` if NATS or the
+ * stream is unavailable.
+ */
 export async function streamPosition(nats: Nats): Promise<StreamPosition> {
   try {
     await nats.ready();

@@ -33,8 +33,8 @@ const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_EXISTS = 10148;
 
 /**
- * The settings of the streams that an operator chooses. An existing stream keeps its current value of a setting that is
- * undefined.
+ * The settings that an operator chooses for the streams. If a setting is undefined, an existing stream keeps its
+ * current value.
  */
 export interface StreamSettings {
   /** The number of copies of each stream in the cluster: 3 in production. */
@@ -177,7 +177,7 @@ export async function ensureConsumer(
   };
   try {
     const { config } = await consumers.info(stream, durable);
-    // The list of filters that earlier versions set is removed, because NATS refuses it together with a single filter.
+    // The list of filters that earlier releases set is removed, because NATS refuses it together with a single filter.
     const replaced = config.filter_subjects ? { filter_subjects: [] } : {};
     await consumers.update(stream, durable, { ...changeable, ...replaced });
   } catch (error) {

@@ -29,8 +29,8 @@ export {
 } from "./snapshot.ts";
 
 /**
- * Processes one event in a separate transaction. Must apply the event only if the stored revision is lower than the
- * event's.
+ * Processes one event in a separate transaction. Must apply the event only if the revision that the subscriber has
+ * stored for the object is lower than the event's.
  */
 export type EventHandler = (event: Event) => Promise<void>;
 

@@ -63,7 +63,8 @@ function sameModules(lock, present) {
   return (
     modules(lock.packages).every(([name, { version, optional }]) => {
       const there = present.packages[name];
-      // Optional packages include those of other platforms; the one of this platform is checked separately.
+      // An optional package can be for another platform and then be missing; platform.mjs checks the packages of this
+      // platform.
       return there ? there.version === version : optional === true;
     }) && modules(present.packages).every(([name]) => name in lock.packages)
   );

@@ -30,7 +30,7 @@ export async function withLock(name, work, onWait = () => {}) {
 
 /**
  * Creates the lock as a hard link to a complete file. `open` with the flag `wx` would first create an empty file, but a
- * lock must never be readable without its owner.
+ * lock must never be readable before it contains the process id of its owner.
  * @param {string} file
  */
 function take(file) {

@@ -16,7 +16,7 @@ export interface Nats extends AsyncDisposable {
    * Starts the server again on the same port with its stored data, and with another login if `changed` contains one.
    */
   start(changed?: Pick<NatsOptions, "login">): Promise<void>;
-  /** Replaces the lines of configuration without a restart. The server disconnects users that it no longer accepts. */
+  /** Replaces `NatsOptions.configuration` without a restart. The server disconnects users that it no longer accepts. */
   reload(configuration: string): void;
   kill(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface NatsOptions {
   /** Lines of the server's configuration file, for tests of other logins and of TLS. */
   configuration?: string;
   /**
-   * Makes the server a member of a cluster: `port` is its own cluster port, and `routes` are those of the other
+   * Makes the server a member of a cluster: `port` is its own cluster port, and `routes` are the cluster ports of the
    * members.
    */
   cluster?: { port: number; routes: readonly number[] };

@@ -2,7 +2,10 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import type { ServerProcess } from "./server-process.ts";
 
-/** These ports are below the ephemeral ports: outgoing connections cannot take them while a service is stopped. */
+/**
+ * The ports of local services. They are below the ephemeral ports, so that an outgoing connection cannot take the port
+ * of a service that is stopped.
+ */
 const PARTS = { first: 15_000, end: 25_000 };
 
 /**
@@ -24,8 +27,8 @@ const isFree = (port: number): Promise<boolean> =>
   });
 
 /**
- * Starts a local service on the given port, or on a free one for 0. Retries if another process takes the free port
- * first.
+ * Starts a local service on the port `wanted`, or on a free port if it is 0. Retries if another process takes the free
+ * port first.
  */
 export async function onFreePort(
   wanted: number,
@@ -36,7 +39,7 @@ export async function onFreePort(
     try {
       return { port, process: await run(port) };
     } catch (error) {
-      // MinIO and NATS report the first text, PostgreSQL the second.
+      // The first alternative matches the messages of MinIO and NATS, the second the message of PostgreSQL.
       const taken = error instanceof Error && /already in use|TCP\/IP sockets/i.test(error.message);
       if (!taken || wanted || attempt === 5) throw error;
     }

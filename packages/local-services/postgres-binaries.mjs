@@ -19,8 +19,8 @@ export function postgresBinaries(folder = path.join(postgresPackage(), "native")
 }
 
 /**
- * Completes the package if npm ran no install scripts: npm packages contain no symbolic links and, through some caches,
- * no executable bit. Costs a few lstat calls if nothing is missing. Throws Failure.
+ * Completes the package if npm ran no install scripts: npm packages contain no symbolic links, and some caches remove
+ * the executable bit. Costs a few lstat calls if nothing is missing. Throws Failure.
  */
 export function hydratePostgres() {
   const folder = postgresPackage();

@@ -151,7 +151,7 @@ async function afterOrphans(start: () => Promise<ServerProcess>): Promise<Server
   }
 }
 
-/** Returns whether the server is ready according to the eighth line of postmaster.pid, which pg_ctl also checks. */
+/** Returns whether the server is ready according to the eighth line of `postmaster.pid`, which `pg_ctl` also checks. */
 function isReady(folder: string, pid: number): boolean {
   try {
     const lines = readFileSync(path.join(folder, "postmaster.pid"), "utf8").split("\n");

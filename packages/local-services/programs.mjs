@@ -52,7 +52,7 @@ export const programs = /** @satisfies {Record<string, Program>} */ ({
     asDependency: true,
     duration: "four minutes",
   },
-  // Prometheus is built after promtool, because both consist largely of the same packages.
+  // Prometheus is built after promtool and reuses its compiled packages, which are largely the same.
   prometheus: {
     version: "v0.309.1",
     module: "github.com/prometheus/prometheus/cmd/prometheus",
@@ -126,7 +126,7 @@ export function missingProgram(name) {
   );
 }
 
-/** The real command line of the compatibility tests: terraform, otherwise tofu. */
+/** Returns the path of the command line that the compatibility tests run: `terraform`, otherwise `tofu`. */
 export function findCommandLine() {
   return findOnPath("terraform") ?? findOnPath("tofu");
 }

@@ -9,7 +9,7 @@ import { findOnPath } from "./programs.mjs";
 
 /**
  * The Python packages that tests need. Each list of requirements has its own virtual environment in the cache, with
- * exactly the versions and hashes of the list (pip-compile --generate-hashes).
+ * exactly the versions and hashes of the list (`pip-compile --generate-hashes`).
  * @typedef {{ requirements: string, duration: string }} PythonEnvironment
  */
 export const pythonEnvironments = /** @satisfies {Record<string, PythonEnvironment>} */ ({
@@ -80,7 +80,7 @@ export async function providePythonEnvironment(name) {
 
 /**
  * Installs into the final folder, because a virtual environment contains its own path and cannot be moved. An
- * interrupted installation is recognized by its missing mark and deleted.
+ * interrupted installation has no file `.complete`, and is deleted before the next attempt.
  * @param {string} python
  * @param {PythonEnvironmentName} name
  */

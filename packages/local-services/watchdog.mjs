@@ -10,7 +10,7 @@ import { alive } from "./lock.mjs";
  * @param {NodeJS.Signals} signal
  */
 export function stopWithUs(pid, signal) {
-  // Windows has no such shell; there a left-over process is found at the next start.
+  // Windows has no such shell. On Windows, the next start finds a process that was left over.
   if (process.platform === "win32") return () => {};
   const name = signal.replace(/^SIG/, "");
   const shell = spawn("/bin/sh", ["-c", `read -r _; kill -${name} ${pid}`], {

@@ -22,5 +22,5 @@ export function noteChange(row: object, name: string): void {
   changes.set(row, (changes.get(row) ?? new Set()).add(name));
 }
 
-/** Returns the names of a row's properties whose changes its transaction has written or noted. */
+/** Returns the names of the row's properties that flushes have written, and those that `noteChange` has added. */
 export const changedProperties = (row: object): readonly string[] => [...(changes.get(row) ?? [])];

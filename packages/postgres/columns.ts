@@ -94,7 +94,7 @@ function updateFrom(table: string, columns: Columns, rows: string): string {
     where ${keys.join(" and ")} returning ${table}.*`;
 }
 
-/** Returns these columns of a row as JSON, under their names in the table. */
+/** Returns the given columns of a row as JSON, under their names in the table. */
 export const rowJson = (row: object, columns: Columns): string =>
   JSON.stringify(
     Object.fromEntries(

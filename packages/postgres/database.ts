@@ -74,9 +74,9 @@ export interface Database extends AsyncDisposable {
 const DEFAULT_POOL_SIZE = 20;
 const DEFAULT_CEILING_MS = 60_000;
 /**
- * If the connection of an idle transaction stops responding, the transaction can still hold row locks, and only the
- * server detects this. Transactions wait only for the database, except those of the relay, which wait up to about 15 s
- * for the bus.
+ * How long the server keeps an idle transaction open, in ms. Only the server can release the row locks of a transaction
+ * whose client has stopped responding. The limit exceeds the longest wait between two statements: the relay waits up to
+ * about 15 s for the bus, and all other transactions wait only for the database.
  */
 const DEFAULT_IDLE_TRANSACTION_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -180,8 +180,8 @@ function createOrm({
 }
 
 /**
- * Opens new connections with the current URL. Connections that were opened with an earlier URL are closed when they are
- * released.
+ * Makes `pool` open new connections with the current URL. Connections that were opened with an earlier URL are closed
+ * when they are released.
  */
 function followUrl(pool: Pool, currentUrl: () => string): void {
   Object.defineProperty(pool.options, "connectionString", { get: currentUrl, enumerable: true });

@@ -53,8 +53,8 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /**
- * Returns whether a migration changed the result columns of a prepared statement. Only a new connection or another
- * statement name resolves this.
+ * Returns whether the error means that a migration has changed the result columns of a prepared statement. Only a new
+ * connection or another statement name resolves this.
  */
 export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === "0A000" && property(error, "routine") === "RevalidateCachedQuery";

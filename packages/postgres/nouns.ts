@@ -5,8 +5,8 @@ import type { Database } from "./database.ts";
 import { afterCommit, type TransactionMode } from "./transaction.ts";
 
 /**
- * The nouns of a service's store that have this part, with the type that the part creates: `rows` creates `tx.<noun>`,
- * and `reads` creates `app.reads.<noun>`.
+ * The nouns of a service's store that have the part `Part`, each with the type that its part creates: `rows` creates
+ * `tx.<noun>`, and `reads` creates `app.reads.<noun>`.
  */
 export type PartsOf<Nouns, Part extends string> = {
   [Name in keyof Nouns as Nouns[Name] extends Record<Part, unknown>

@@ -25,7 +25,7 @@ interface Begun {
 
 type Response = PromiseSettledResult<QueryResult>;
 
-/** Returns the insert of a JSON array of rows; `rows` is the array's placeholder. */
+/** Returns the SQL that inserts a JSON array of rows; `rows` is the array's placeholder (`$1`). */
 export type InsertAtCommit = (rows: string) => string;
 
 /** The last statement of a transaction. */
@@ -34,7 +34,9 @@ export interface LastStatement {
   change: string;
   /** Changes of other rows. They run in the same statement, in no particular order. */
   furtherChanges?: readonly string[];
-  /** A select from `changed`, the returned rows. It sees all other rows as they were before the statement. */
+  /**
+   * A select from `changed`, the rows that `change` returns. It sees all other rows as they were before the statement.
+   */
   select: string;
 }
 
@@ -65,9 +67,9 @@ const ATTEMPTS = 5;
 
 /**
  * Runs `work` in a transaction on a separate connection instead of a connection of the ORM. The ORM's driver never
- * returns a connection whose BEGIN or ROLLBACK failed, so each restart of PostgreSQL would shrink its pool. A separate
- * connection also allows BEGIN and the time limit to be sent in one message. After a deadlock or a serialization
- * failure everything is repeated, so `work` must not change anything except through `em`.
+ * returns a connection to its pool if BEGIN or ROLLBACK failed on it, so each restart of PostgreSQL would shrink the
+ * pool. A separate connection also allows BEGIN and the time limit to be sent in one message. After a deadlock or a
+ * serialization failure everything is repeated, so `work` must not change anything except through `em`.
  */
 export async function runTransaction<T>(
   options: TransactionOptions,
@@ -259,8 +261,8 @@ async function endAfter(
 }
 
 /**
- * Returns one statement that runs the last statement and inserts the rows that are inserted with the commit; undefined
- * if there is neither.
+ * Returns one statement that runs `last` and inserts the rows that were passed to `insertAtCommit`; undefined if there
+ * is nothing to run or insert.
  */
 function lastQuery(
   { inserts, options: { validateOnly, named } }: OpenTransaction,

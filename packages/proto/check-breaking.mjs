@@ -1,5 +1,5 @@
-// Compares proto/ with the committed image: `npm run check:proto`. With --renew, replaces the image with the current
-// proto/; before version 1.0 this is allowed with an entry in CHANGELOG.md.
+// Compares proto/ with the committed Protobuf image: `npm run check:proto`. With `--renew`, replaces the image with one
+// of the current proto/; before version 1.0 this is allowed with an entry in CHANGELOG.md.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -26,7 +26,7 @@ const LIFETIME_S = 300;
 const RENEW_MS = 60_000;
 /** How far the clocks of two services may differ, in seconds. */
 const CLOCK_SKEW_S = 10;
-/** The only issuer that may assert other principals. */
+/** The only service that may assert principals other than itself. */
 const GATEWAY = "gateway";
 
 /** Provides the signed assertions that name the principal of a call. */
@@ -62,7 +62,7 @@ export async function generateAssertionKey(): Promise<{ privateJwk: JWK; publicJ
 
 /**
  * Creates the identity of the service `name`. Signed assertions are cached until shortly before they expire. If the key
- * can change, the second argument is a function that returns the current one.
+ * can change, `privateKey` is a function that returns the current one.
  */
 export async function createIdentity(
   name: string,
@@ -100,7 +100,7 @@ export async function createIdentity(
   return { name, on, ...on({ type: "service", id: name, versions: "" }) };
 }
 
-/** A caller and the service that asserts it. */
+/** The principal of a call, and the service that signed the assertion of it. */
 export interface Asserted {
   principal: Principal;
   issuer: string;

@@ -125,7 +125,7 @@ test.each([
   ["the wall clock", "wallTime"],
 ] as const)("nothing is used once %s says that the lease has ended", async (_, clock) => {
   await using process = await underLease();
-  // The lease is counted from before the request was sent, however long the response takes.
+  // The lease begins when the request is sent, however long the response takes.
   process.clocks.time += LEASE_MS - 10;
   process.clocks.wallTime += LEASE_MS - 10;
   await process.grant();
@@ -153,8 +153,8 @@ test.each([
   await using process = await underLease();
   await process.grant();
   const expiring = process.principal({ cacheableForMs: 100n });
-  // The remaining validity is counted from before the request was sent, however long the response takes and whatever
-  // time the clocks show.
+  // The remaining validity begins when the request is sent, however long the response takes and whatever time the
+  // clocks show.
   await process.lease.byToken("expiring", async () => {
     process.clocks.time += 50;
     process.clocks.wallTime += 50;
@@ -192,7 +192,7 @@ test("a change does not extend the lease, and the renewal that acknowledges it d
   process.renew({ position: "3" });
   await process.requested(4);
   process.clocks.time += 10;
-  // The lease is counted from when the request that acknowledged the change was sent, so it has not ended yet.
+  // The lease began when the request that acknowledged the change was sent, so it has not ended yet.
   expect(await process.isCalled()).toBe(false);
   process.clocks.time += LEASE_MS / 2;
   expect(await process.isCalled()).toBe(true);
@@ -229,7 +229,7 @@ test("the tokens that were used are reported with the next renewal", async () =>
   await process.isCalled();
   process.renew({});
   await process.requested(3);
-  // A lookup by the token's id is not a use, because its owner has not sent the token itself.
+  // A lookup by the token's id is not a use, because the owner of the token has not sent the token itself.
   await process.isCalledById();
   await process.isCalledById();
   process.renew({});

@@ -10,10 +10,11 @@ import { createClient } from "./client.ts";
 
 /**
  * The principals of tokens that a process keeps in memory. While the process holds its lease, the access service
- * confirms a change to its caller only after this process has dropped the principals that it knew before (ADR 74).
+ * answers a request that changes tokens or grants only after this process has dropped all principals that it kept
+ * before the change (ADR 74).
  */
 export interface AuthenticationLease {
-  /** Whether this process keeps principals. If so, calls must set `withExpiry`. */
+  /** Whether this process keeps principals. If so, calls that request a principal must set `withExpiry`. */
   readonly enabled: boolean;
   /** Returns the principal of a bearer token: the kept one, or else the one that `call` requests. */
   byToken(token: string, call: PrincipalCall): Promise<Principal | undefined>;
@@ -58,7 +59,7 @@ interface Kept {
 const KEPT_SHARE = 0.95;
 /** The largest number of principals that a process keeps. */
 const MAX_KEPT = 10_000;
-/** How long a renewal may take beyond the time for which the access service holds it, in ms. */
+/** How long a renewal may take in addition to the time for which the access service delays its response, in ms. */
 const RESPONSE_MS = 2000;
 /** The pause between attempts to renew the lease after a failure, in ms. */
 const PAUSE_MS = 250;
@@ -167,8 +168,8 @@ export function createAuthenticationLease({
         // A renewal that reports a change does not extend the lease. The next renewal, which acknowledges the change,
         // does.
         if (isRenewal && lease.changed) return true;
-        // The lease is counted from before the request was sent, because the access service counts it from the
-        // request's arrival.
+        // In this process the lease begins when the request is sent, for the access service only when the request
+        // arrives. It therefore ends first in this process.
         until = after(sent, lease.leaseMs);
         return true;
       } catch (error) {
@@ -186,7 +187,7 @@ export function createAuthenticationLease({
     return {
       async [Symbol.asyncDispose]() {
         stopped = true;
-        // This process stops using the kept principals before the access service stops waiting for it.
+        // This process stops using the kept principals before the access service stops waiting for this process.
         end();
         // If the lease cannot be returned, it expires.
         await returnLease().catch(() => {});

@@ -15,7 +15,10 @@ const of = (organizationId: string): [string, OrganizationGrants] => [
   },
 ];
 
-/** Creates callers for a user in two organizations. Each load of the user's grants returns the versions `current()`. */
+/**
+ * Creates callers for a user in two organizations. The grants that are loaded for the user always have the version
+ * vector `current()`, whichever versions were requested.
+ */
 function callers(current: () => string) {
   const loads: string[] = [];
   const callerOf = createCallers(async ({ versions }): Promise<Grants> => {

@@ -24,9 +24,9 @@ export interface CallerOptions {
 export type CallerFactory = (principal: Principal, options?: CallerOptions) => Promise<Caller>;
 
 /**
- * Creates the `Caller` of each principal. Grants are cached under the versions at which they were read. Cached grants
- * are as current as the principal's authentication, because every change gives the principal new versions. If some
- * organizations do not accept a token, the grants of that token are cached separately from those of its principal.
+ * Creates the `Caller` of each principal. Grants are cached under the version vector at which they were read. Cached
+ * grants are as current as the principal's authentication, because every change gives the principal new versions. If
+ * some organizations do not accept a token, the grants of that token are cached separately from those of its principal.
  */
 export function createCallers(load: GrantsLoader): CallerFactory {
   const kept = new LRUCache<string, Grants>({ max: 10_000 });

@@ -41,8 +41,8 @@ const asBytes = (bytes: Buffer): Uint8Array => bytes;
  * Opens a network channel to the service `audience` at `address` (host:port). If the name has several addresses, calls
  * are distributed over them round-robin. Every call waits briefly for a connection before it sends anything. Idempotent
  * methods are retried if there was no response, all others only if the server refused the stream before it read the
- * call. The retries of grpc-js are not used: they see only the status, so they would also repeat an UNAVAILABLE that
- * the service returned.
+ * call. The retries of grpc-js are not used: they see only the status, so they would also repeat a call to which the
+ * service itself responded with UNAVAILABLE.
  */
 export function grpcChannel({
   address,

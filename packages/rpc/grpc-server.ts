@@ -104,7 +104,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
 
 /**
  * Verifies the caller before the message is read: until then the stream is paused, and flow control keeps the caller
- * from sending all of the message. Ends calls whose message has not arrived after the default deadline, even if they
+ * from sending all of the message. Ends calls whose message has not arrived within the default deadline, even if they
  * specify a later deadline.
  */
 const admission =

@@ -10,7 +10,7 @@ export interface TlsFiles {
   caFile: string;
   /** The certificate of this service, whose DNS names contain the service's name. */
   certFile: string;
-  /** The private key of that certificate. */
+  /** The private key of the certificate in `certFile`. */
   keyFile: string;
 }
 

@@ -24,8 +24,8 @@ export function inspectMessages(examine: Inspect): void {
 
 /**
  * Opens a channel to a service in this process. A message for which `isTransferable` returns true is passed without
- * encoding, because encoding would not change it. Every other message is encoded and decoded, so that both channels
- * transfer the same values (ADR 70).
+ * encoding, because encoding would not change it. Every other message is encoded and decoded, so that this channel
+ * transfers the same values as gRPC (ADR 70).
  */
 export const inProcessChannel = (
   audience: string,

@@ -25,7 +25,7 @@ export interface RpcServerOptions<Ctx> {
   /** The service's name, which is the audience of accepted assertions. */
   name: string;
   bindings: readonly ServiceBinding<Ctx>[];
-  /** The accepted keys, or a function that returns the current ones if they can change. */
+  /** The public keys whose assertions are accepted, or a function that returns the current ones if they can change. */
   keys: Changing<AssertionKeys>;
   /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;

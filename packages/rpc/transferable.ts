@@ -10,11 +10,11 @@ const MAX_INT64 = 2n ** 63n - 1n;
 /**
  * Returns true only if encoding and decoding the message would return an equal message, and the encoding has at most
  * 128 KiB. Returns false for values that the encoding changes or refuses, such as unpaired surrogates and numbers that
- * some types of fields exclude, and for bytes, because their owner can overwrite them.
+ * some types of fields exclude, and for bytes, because the code that created the message can overwrite them.
  */
 export const isTransferable = (message: object): boolean => restAfter(message, LARGE_BYTES) >= 0;
 
-/** Returns the part of `budget` that remains after the value; negative if the value must be encoded. */
+/** Returns how many bytes of `budget` remain after the value; negative if the message must be encoded. */
 function restAfter(value: unknown, budget: number): number {
   const rest = budget - FIELD_BYTES;
   switch (typeof value) {

@@ -15,7 +15,7 @@ export interface AuthenticationLimit {
   run<Caller>(request: IncomingMessage, authenticate: () => Promise<Caller>): Promise<Caller>;
 }
 
-/** How long a credential is treated as valid after its last successful authentication, in ms. */
+/** How long a credential counts as known to be valid after its last successful authentication, in ms. */
 const KNOWN_MS = 3_600_000;
 const MAX_KNOWN = 100_000;
 
@@ -38,7 +38,10 @@ export function createAuthenticationLimit({
   if (perMinute === 0) return { run: (_, authenticate) => authenticate() };
   const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_MS });
   const failures = createTokenBuckets({ capacity: perMinute, perSecond: perMinute / 60 });
-  /** The first authentication in progress of each credential that is not known to be valid. */
+  /**
+   * For each credential that is not known to be valid and is being authenticated: a promise that resolves when that
+   * authentication ends. Other requests with the same credential wait for it.
+   */
   const pending = new Map<string, Promise<unknown>>();
   let isLogged = false;
   const isLimited = (request: IncomingMessage) => {

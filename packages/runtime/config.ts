@@ -85,7 +85,7 @@ const isRenewable = (field: z.core.$ZodType | undefined): boolean =>
 
 const filesKey = Symbol("files of the settings");
 
-/** Returns the files of a configuration that `readConfig` returned. */
+/** Returns the files of a configuration that `readConfig` returned; undefined if no setting comes from a file. */
 export const settingFilesOf = (config: object): FollowedFiles | undefined =>
   Reflect.get(config, filesKey);
 

@@ -1,4 +1,4 @@
-/** A value, or a function that returns the current one because it can change. */
+/** A value or, if the value can change, a function that returns the current one. */
 export type Changing<Value> = Value | (() => Value);
 
 const isFunction = <Value>(value: Changing<Value>): value is () => Value =>

@@ -1,8 +1,8 @@
 export type EditionName = "self-hosted" | "hosted";
 
 /**
- * The editions that have each feature. Every difference between editions is a row of this table; code refers to the row
- * by its name.
+ * For each feature, the editions that have it. Every difference between editions is a row of this table; code refers to
+ * the row by its name.
  */
 export const editionTable = {
   "header.snapshot-interval": ["hosted"],

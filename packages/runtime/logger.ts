@@ -10,7 +10,10 @@ export interface LoggerOptions {
   destination?: DestinationStream;
 }
 
-/** Keys whose values must never appear in a log, at every nesting depth at which log lines can contain them. */
+/**
+ * The paths of values that must never appear in a log, at each of the three nesting depths at which log lines can
+ * contain them.
+ */
 const secrets = [
   "authorization",
   "token",

@@ -1,7 +1,7 @@
 let source: (() => Promise<string>) | undefined;
 
 /**
- * Sets the function that `metricsText` calls, or removes it. startTelemetry sets the function; the disposal of
+ * Sets the function that `metricsText` calls, or removes it. `startTelemetry` sets the function; the disposal of
  * telemetry removes it.
  */
 export function serveMetricsFrom(read: (() => Promise<string>) | undefined): void {

@@ -72,7 +72,10 @@ export const keyRingSetting = (length: { bytes: number } | { atLeast: number }) 
       }),
   );
 
-/** Describes a problem of a key list. The message names a key by its id and never quotes its value. */
+/**
+ * Returns the first problem of a key list; undefined if the list is valid. The message names a key by its id and never
+ * quotes its value.
+ */
 function ringProblem(
   ring: string,
   length: { bytes: number } | { atLeast: number },
@@ -91,7 +94,7 @@ function ringProblem(
   return undefined;
 }
 
-/** The settings of a connection to NATS, for every service that has a bus. */
+/** The settings of a connection to NATS, for every service that publishes or receives events. */
 export const natsSettings = {
   NATS_URL: z.string().default("nats://127.0.0.1:4222").describe("Address of NATS."),
   NATS_USER: z.string().optional().describe("User for NATS, with NATS_PASSWORD."),

@@ -14,7 +14,7 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 
 export type { Attributes, Span } from "@opentelemetry/api";
 
-// The context manager is installed on import instead of by startTelemetry, because logs and error responses need a
+// The context manager is installed on import instead of by `startTelemetry`, because logs and error responses need a
 // trace id even if no spans are exported.
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
@@ -23,14 +23,14 @@ const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 let recording = false;
 
 /**
- * Turns the recording of spans on or off. startTelemetry calls this if spans are exported; otherwise spans cost
+ * Turns the recording of spans on or off. `startTelemetry` calls this if spans are exported; otherwise spans cost
  * nothing.
  */
 export function recordSpans(on: boolean): void {
   recording = on;
 }
 
-/** Returns whether spans are exported. If not, callers can skip building a description. */
+/** Returns whether spans are exported. If not, callers need not build the name and attributes of a span. */
 export const spansAreRecorded = (): boolean => recording;
 
 /** Runs `work` inside a span. If spans are not exported, only calls `work`. */

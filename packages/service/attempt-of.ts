@@ -4,8 +4,8 @@ import type { AppError, Refusal } from "@statehouse/errors";
 import { kebabCase } from "@statehouse/runtime";
 
 /**
- * Returns the audit record of a refused call. Its action is, for example, `workspace-lock.lock-workspace` for
- * `WorkspaceLockService.LockWorkspace`.
+ * Returns the refused attempt that the audit trail counts for a refused call. Its action is, for example,
+ * `workspace-lock.lock-workspace` for `WorkspaceLockService.LockWorkspace`.
  */
 export function attemptOf(
   method: Pick<DescMethod, "name"> & { parent: Pick<DescMethod["parent"], "name"> },

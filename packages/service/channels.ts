@@ -8,7 +8,7 @@ export type ServiceAddresses<Client extends Clients> = {
   [Name in Client as `${Uppercase<Name>}_ADDRESS`]: string;
 };
 
-/** Opens gRPC channels to these services at the configured addresses. `stack` closes them. */
+/** Opens gRPC channels to the services `clients` at the configured addresses. `stack` closes them. */
 export function openChannels<Client extends Clients>(
   clients: readonly Client[],
   config: ServiceAddresses<NoInfer<Client>>,

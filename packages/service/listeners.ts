@@ -1,7 +1,10 @@
 import type { GrpcTls, RpcServer } from "@statehouse/rpc";
 import type { Check, Logger, OpsServer } from "@statehouse/runtime";
 
-/** Handles requests that a service serves in addition to gRPC, either on a separate port or mounted by standalone. */
+/**
+ * Handles requests that a service serves in addition to gRPC. `listen` opens a separate port for them; standalone calls
+ * `handler` from its own port instead.
+ */
 export interface Listener<Handler> {
   handler: Handler;
   /** Opens the port. Throws `StartError` if the port cannot be opened. */

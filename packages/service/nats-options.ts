@@ -5,7 +5,10 @@ import type { z } from "zod";
 /** The settings of a connection to NATS. */
 export type NatsConfig = z.output<z.ZodObject<typeof natsSettings>>;
 
-/** The address, login and encryption of the connection. Throws ConfigError if the settings contradict each other. */
+/**
+ * Returns the address, login and encryption of the connection. Throws ConfigError if the settings contradict each
+ * other.
+ */
 export function natsOptions(config: NatsConfig): Omit<Parameters<typeof connectNats>[0], "name"> {
   const { NATS_CA_FILE: caFile, NATS_CERT_FILE: certFile, NATS_KEY_FILE: keyFile } = config;
   if ((certFile === undefined) !== (keyFile === undefined)) {
@@ -39,7 +42,7 @@ function loginOf(config: NatsConfig): NatsLogin | undefined {
   return logins[0];
 }
 
-/** The settings of the streams. */
+/** Returns the settings of the streams. */
 export const streamSettings = (config: NatsConfig): StreamSettings => ({
   replicas: config.STREAM_REPLICAS,
   maxAgeDays: config.STREAM_MAX_AGE_DAYS,

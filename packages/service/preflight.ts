@@ -80,7 +80,7 @@ export async function preflight(service: Examined, print: Print): Promise<boolea
   return ok;
 }
 
-/** Where the authority of a server certificate is set. */
+/** For each part that verifies a server certificate, the beginning of the advice on how to set its authority. */
 const authoritySettings: Readonly<Record<string, string>> = {
   database: "add sslrootcert to DATABASE_URL, with",
   NATS: "set NATS_CA_FILE to",

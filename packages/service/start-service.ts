@@ -29,7 +29,7 @@ import { listingBinding } from "./listing.ts";
 import { openApp } from "./open-app.ts";
 import { localTransport, natsTransport } from "./transport.ts";
 
-/** Dependencies that standalone provides instead of the configuration. */
+/** Dependencies that standalone provides. Without them, the service creates its own from its configuration. */
 export interface Dependencies<Client extends Clients> {
   /**
    * If true, the service opens no ports: standalone calls `rpc.inProcess()` and serves `handlers` and `checks` itself.

@@ -18,7 +18,7 @@ import { natsOptions, streamSettings } from "./nats-options.ts";
 export interface Transport {
   consume(consumer: Consumer): void;
   ready(): Promise<void>;
-  /** Returns the current position of the event stream. Throws `unavailable`. */
+  /** Returns the creation time and the range of sequence numbers of the event stream. Throws `unavailable`. */
   stream(): Promise<StreamPosition>;
 }
 

@@ -7,8 +7,8 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { countReport } from "./count-report.ts";
 
-// .ci/run: runs the checks and all tests and adds their counts. Missing dependencies and skipped suites are failures.
-// The last line is "N passed, N failed".
+// `.ci/run` runs the checks and all tests and adds up their counts. Missing dependencies and skipped suites are
+// failures. The last line of output is `N passed, N failed`.
 
 const reports = mkdtempSync(path.join(tmpdir(), "statehouse-reports-"));
 

@@ -9,7 +9,8 @@ const repository = path.resolve(import.meta.dirname, "../..");
 const folder = path.join(repository, "node_modules/.cache/test-program");
 
 /**
- * A build plugin that keeps the path of each source file, so that bundled modules find the files beside their source.
+ * A build plugin that replaces `import.meta.dirname` and `import.meta.url` with the path of the source file, so that
+ * bundled modules find the files beside their source.
  */
 const sourcePlaces = {
   name: "source-places",

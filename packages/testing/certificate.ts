@@ -5,7 +5,7 @@ import * as x509 from "@peculiar/x509";
 /** A certificate authority for one test. All values are PEM. */
 export interface Authority {
   readonly certificate: string;
-  /** Issues a server certificate for these names and addresses; returns it with its private key. */
+  /** Issues a server certificate for `names`, which are DNS names and IP addresses; returns it with its private key. */
   issue(...names: readonly string[]): Promise<{ certificate: string; privateKey: string }>;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { countReport } from "./count-report.ts";
 
-/** Creates a report of one file, whose tests have these states by name. */
+/** Creates a report of one file. `states` contains the state of each of its tests by name. */
 function report(states: Record<string, string>, status = "passed"): string {
   const assertionResults = Object.entries(states).map(([fullName, state]) => ({
     fullName,

@@ -5,11 +5,11 @@ export interface SharedDependencies {
   postgres: { url: string };
   nats: { url: string };
   minio: MinioAddress | undefined;
-  /** Path of terraform or tofu. */
+  /** Path of `terraform` or `tofu`. */
   commandLine: string | undefined;
   /** Path of the program `statehouse`, bundled into one file. */
   program: string;
-  /** The reason why a dependency is missing, by its name. */
+  /** For each missing dependency, by its name, the reason why it is missing. */
   missing: Partial<Record<Dependency, string>>;
 }
 
@@ -72,7 +72,7 @@ export function sharedMinio(): MinioAddress {
   return minio;
 }
 
-/** Returns the path of terraform or tofu, for suites under `needs("terraform")`. */
+/** Returns the path of `terraform` or `tofu`, for suites under `needs("terraform")`. */
 export function commandLine(): string {
   const { commandLine, missing } = sharedDependencies();
   if (!commandLine) throw new Error(missing.terraform ?? "terraform is missing");

@@ -7,9 +7,9 @@ type Identity = Awaited<ReturnType<typeof createIdentity>>;
 export interface ServiceKeys<Name extends string> {
   /** The public keys of all services, by name. */
   readonly publicKeys: ReturnType<typeof publicKeysOf>;
-  /** The identities of the services by name, which sign calls. */
+  /** The services' identities, which sign calls, by service name. */
   readonly identities: Readonly<Record<Name, Identity>>;
-  /** Returns the settings of a service that contain keys. */
+  /** Returns those settings of a service that contain keys, and `GRPC_TLS`. */
   settingsOf(name: Name): {
     ASSERTION_PRIVATE_KEY: string;
     ASSERTION_PUBLIC_KEYS: string;
@@ -17,7 +17,7 @@ export interface ServiceKeys<Name extends string> {
   };
 }
 
-/** Generates keys for these services and other callers. */
+/** Generates the keys of `names`, which are services and other callers. */
 export async function newServiceKeys<Name extends string>(
   ...names: readonly Name[]
 ): Promise<ServiceKeys<Name>> {
@@ -48,5 +48,5 @@ type KeyPair = Awaited<ReturnType<typeof generateAssertionKey>>;
 const publicKeysOf = (pairs: ReadonlyMap<string, KeyPair>) =>
   Object.fromEntries([...pairs].map(([name, { publicJwk }]) => [name, [publicJwk]]));
 
-/** Generates a setting that contains one symmetric key of 32 bytes. */
+/** Generates the value of a setting that contains a key list: one symmetric key of 32 bytes. */
 export const newKeyRing = (): string => `k1:${randomBytes(32).toString("base64")}`;

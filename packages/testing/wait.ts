@@ -15,8 +15,8 @@ interface WaitOptions {
 
 /**
  * Polls `condition` until its result is not false, null or undefined, and returns the result. Ignores errors that
- * `condition` throws. Throws after `timeout` ms (default 60 s), with the last of these errors as the cause; throws the
- * output of `program` as soon as that has ended.
+ * `condition` throws. Throws after `timeout` ms (default 60 s), with the error of the last call, if it threw, as the
+ * cause. Throws the output of `program` as soon as the program has ended.
  */
 export async function waitFor<T>(
   condition: () => Promise<T | false | null | undefined> | T | false | null | undefined,

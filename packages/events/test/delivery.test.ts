@@ -393,7 +393,7 @@ test("an event names its actor, and the service if it works by itself", async ()
   ] as const;
   for (const [revision, actor] of actors.entries()) await runAs(actor, () => record(revision));
   await record(actors.length);
-  // Records an event in the form in which a replica of the previous version records it.
+  // Records an event in the form in which a replica of the previous release records it.
   await database.query(
     `insert into outbox (event_id, type, subject, revision, message)
      values ('old', 'statehouse.workspaces.workspace.created.v1', 'ws-1', 9, '{}')`,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-/** Returns the environment of a machine that has only these programs and an empty cache. */
+/** Returns the environment of a machine that has only `programs` on its PATH, and an empty cache. */
 function machine(name: string, programs: Record<string, string>): NodeJS.ProcessEnv {
   const bin = path.join(folder.path, name, "bin");
   mkdirSync(bin, { recursive: true });

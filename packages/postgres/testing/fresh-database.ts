@@ -10,7 +10,7 @@ export interface FreshDatabase extends AsyncDisposable {
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Creates an empty database with these migrations applied, for one test file; disposal drops it. */
+/** Creates a database for one test file, with `migrations` applied; disposal drops it. */
 export async function freshDatabase(options: {
   contextName: string;
   migrations: readonly SqlMigration[];
@@ -42,8 +42,8 @@ export async function freshDatabase(options: {
 }
 
 /**
- * Returns the name of a migrated template, which is created once per run and then copied. The template is renamed when
- * it is complete, so that an existing template is always complete.
+ * Returns the name of a migrated template database, which is created once per run and then copied. The template is
+ * renamed when it is complete, so that an existing template is always complete.
  */
 async function migratedTemplate(
   client: Client,
