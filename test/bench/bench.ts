@@ -51,7 +51,7 @@ export function startGround(
   };
 }
 
-/** Starts both stacks with the same dependencies. */
+/** Starts the stacks `one` and `four`, which share PostgreSQL, NATS and MinIO. */
 export async function startBench(ground: Ground): Promise<Bench & AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   const { options, postgres } = ground;

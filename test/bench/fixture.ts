@@ -11,7 +11,7 @@ import { seed } from "./seed.ts";
 export interface BenchFixture {
   name: string;
   origin: string;
-  /** Request headers of the owner. */
+  /** Request headers of the user who owns the organization. */
   headers: Record<string, string>;
   /** Request headers of other users, one for each connection. They have all permissions on the workspaces. */
   people: readonly Record<string, string>[];

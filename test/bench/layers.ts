@@ -9,7 +9,7 @@ const SMALL = 0.015;
 
 /**
  * Profiles this process, in which the four services run, while the generator sends the requests of `plan`, and prints
- * the share of each layer. `micros` is the CPU time of one request.
+ * each layer's share of the CPU time. `micros` is the CPU time of one request.
  */
 export async function printLayers(
   generator: Generator,

@@ -14,11 +14,11 @@ export interface SizedFixture extends AsyncDisposable {
   organizationId: string;
   /** The number of state versions of each workspace in `workspaceIds`. */
   versions: number;
-  /** A state with the lineage of these state versions. */
+  /** A state with the lineage of the state versions of `workspaceIds`. */
   state: StateFile;
   /** Projects other than the default one; each has the same number of workspaces. */
   projectIds: readonly string[];
-  /** Some workspaces of a project that both users of this fixture may read. */
+  /** Some workspaces of a project that `owner` and `confined` may read. */
   workspaceIds: readonly string[];
   owner: Caller;
   /** A user who may read three projects. */
@@ -89,7 +89,7 @@ export async function startSizedFixture(size: number, versions: number): Promise
  * Fills the organization:
  *
  * - Half of the workspaces have the flat tag `common`, one in a thousand has `rare`, and one in five has the binding
- *   env=prod.
+ *   `env=prod`.
  * - One in ten has an applied run; one in ten thousand, and at least one, has a planning run.
  */
 async function fill(
@@ -112,8 +112,8 @@ async function fill(
     id: id("prj", "n"),
     name: "'project ' || n",
   });
-  // Workspaces with runs are spread in groups of four, because the first parts of their names repeat every four
-  // workspaces. They are therefore neither first nor last in any sort order.
+  // The prefixes of names repeat every four workspaces. Runs therefore belong to groups of four successive workspaces,
+  // so that workspaces with runs have all prefixes, and are neither first nor last in any sort order.
   const hasRun = "(n / 4 % 10 = 0 or n % 10000 = 1)";
   const ifRun = (value: string) => `case when ${hasRun} then ${value} end`;
   await inBulk("workspaces", () =>

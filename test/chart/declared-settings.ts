@@ -96,7 +96,7 @@ function valueSchema(name: string, field: z.ZodType): JsonSchema {
   } = jsonSchemaOf(field, "input");
   if (jsonSchemaOf(field, "output").type === "boolean")
     return { description, type: ["boolean", "null"] };
-  // null removes a value that another values file has set.
+  // `null` removes a value that another values file has set.
   if (Array.isArray(values)) return { description, enum: [...values, null] };
   return {
     description,

@@ -8,7 +8,7 @@ import { parseAllDocuments } from "yaml";
 export const chart = path.resolve(import.meta.dirname, "../../helm/statehouse");
 export const minimal = path.join(chart, "examples/minimal.yaml");
 
-/** The programs of both major versions of Helm. */
+/** The names of the programs of Helm 4 and Helm 3. */
 export const helms = ["helm", "helm-3"] as const;
 export type HelmName = (typeof helms)[number];
 
@@ -98,7 +98,7 @@ export const run = (file: string, args: readonly string[], cwd?: string): Promis
     });
   });
 
-/** Runs `helm template` with these values; later values override earlier ones. */
+/** Runs `helm template` with `values`; later values override earlier ones. */
 export async function template(
   values: readonly Values[],
   { helm = "helm", args = [] }: { helm?: HelmName; args?: readonly string[] } = {},
@@ -124,7 +124,7 @@ export async function template(
   return await run(program(helm), [...release, ...given, ...args]);
 }
 
-/** Renders the chart with these values in addition to those of minimal.yaml. If Helm fails, throws its output. */
+/** Renders the chart with `values` in addition to those of minimal.yaml. If Helm fails, throws its error output. */
 export async function render(
   values: Values = {},
   options: Parameters<typeof template>[1] = {},

@@ -60,7 +60,7 @@ function closed(value: unknown): unknown {
   return schema;
 }
 
-/** Returns the names of this definition and of all definitions that it refers to, directly or indirectly. */
+/** Returns `from` and the names of all definitions to which the definition `from` refers, directly or indirectly. */
 function reachable(
   from: string,
   definitions: Readonly<Record<string, Schema>>,
@@ -82,7 +82,7 @@ interface GroupVersionKind {
 }
 
 /**
- * Writes a schema for each kind to the folder. Returns the pattern of their paths, with which kubeconform finds them.
+ * Writes a schema for each kind to `folder`. Returns the pattern of the paths with which kubeconform finds the schemas.
  */
 export async function writeKubernetesSchemas(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
@@ -128,7 +128,7 @@ export async function writeKubernetesSchemas(folder: string): Promise<string> {
   return `${folder}/{{ .ResourceKind }}-{{ .Group }}-{{ .ResourceAPIVersion }}.json`;
 }
 
-/** Returns the definitions of the custom resources, as YAML. `within` is any folder. */
+/** Returns the definitions of the custom resources, as YAML. `within` is any existing folder: `go` runs there. */
 export async function customResourceDefinitions(within: string): Promise<string[]> {
   const manifests: string[] = [];
   for (const [module, file] of definitionFiles) {

@@ -137,7 +137,7 @@ async function removeFromBucket(key: string): Promise<void> {
 
 const fired = new Set<string>();
 
-/** Waits until each of these alerts has fired with the given labels. */
+/** Waits until each alert in `expected` has fired with the labels that `expected` gives. */
 async function expectFiring(expected: Readonly<Record<string, Firing>>): Promise<void> {
   const missing = new Map(Object.entries(expected));
   await waitFor(

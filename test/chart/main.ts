@@ -4,8 +4,8 @@ import { declaredSettings, services } from "./declared-settings.ts";
 import { withTable } from "./readme.ts";
 import { valuesSchema } from "./values-schema.ts";
 
-// npm run chart:renew: writes the files of the chart that are generated from the settings of the services and from
-// values.yaml. With --check it reports the files that differ.
+// `npm run chart:renew` writes the files of the chart that are generated from the settings of the services and from
+// values.yaml. With `--check`, this program writes nothing and reports the files that are not current.
 
 const chart = path.resolve(import.meta.dirname, "../../helm/statehouse");
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

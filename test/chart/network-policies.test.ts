@@ -116,7 +116,7 @@ const ports = {
   22: "ssh",
 };
 
-/** Returns a pod of a component, or a pod of a namespace, depending on which of them has this name. */
+/** Returns a pod of the component `name`, or, if no component has this name, a pod in the namespace `name`. */
 const podOf = (name: string): Pod => (components.includes(name) ? own(name) : elsewhere(name));
 
 const connects = (from: string, to: string, port: number): boolean =>

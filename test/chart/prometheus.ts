@@ -10,7 +10,10 @@ import { type RunningProgram, startProgram } from "./program.ts";
 
 /** Seconds between two scrapes. */
 const INTERVAL = 3;
-/** The value of every range in the rules, in seconds: long enough for a rate of several values. */
+/**
+ * The length in seconds that replaces every range (`[5m]`) in the rules. It spans several scrapes, because `rate` needs
+ * at least two samples.
+ */
 const RANGE = 5 * INTERVAL;
 
 /** A pod whose metrics are read. */
@@ -58,9 +61,9 @@ const groups = z.object({
 });
 
 /**
- * Returns the rendered rules with shorter times, so that an alert that normally needs hours of a fault fires after
- * seconds of it: all ranges are 15 seconds, and a condition has to hold for two scrapes. Expressions and thresholds are
- * not changed.
+ * Returns the rendered rules with shorter times: all ranges are 15 seconds, and a condition has to hold for two
+ * scrapes. An alert that normally needs a fault of several hours then fires after seconds. Expressions and thresholds
+ * are not changed.
  */
 function fasterRules(rendered: Rendered): z.output<typeof groups> {
   const rules = groups.parse(rendered.get("PrometheusRule", "statehouse").spec);

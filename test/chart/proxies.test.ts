@@ -18,8 +18,8 @@ import { type Edge, haproxyConfiguration, nginxConfiguration, startProxy } from 
 
 const MEBIBYTE = 1024 ** 2;
 /**
- * The time limits of the Gateway API are divided by this number. A request to the API may therefore take at most 6
- * seconds.
+ * The time limits of the rendered HTTPRoute are divided by this number. A request to the gateway may therefore take at
+ * most 6 seconds.
  */
 const FASTER = 10;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const url = `https://localhost:${port}`;
   const authority = await newAuthority();
   const issued = await authority.issue("localhost");
-  // Trusts the test's authority, as clients trust the authority of their company.
+  // Trusts the test's certificate authority, as clients trust the certificate authority of their company.
   const before = tls.getCACertificates("default");
   tls.setDefaultCACertificates([...before, authority.certificate]);
   started.defer(() => tls.setDefaultCACertificates(before));
@@ -84,8 +84,8 @@ beforeAll(async () => {
 afterAll(() => started.disposeAsync());
 
 /**
- * Creates a workspace with a pending version for this state; returns its upload URL and a function that returns the md5
- * of the stored bytes.
+ * Creates a workspace with a pending state version for `state`. Returns the workspace's id, the upload URL, and a
+ * function that returns the md5 of the stored bytes.
  */
 async function announced(state: ReturnType<typeof stateFile>) {
   const { id } = await newWorkspaceIn(owner.api, organization);
@@ -121,8 +121,8 @@ test.for([
     await using _ = await startEdge(program);
     const { origin } = new URL(stack.environments.gateway.PUBLIC_URL ?? "");
 
-    // The proxy routes /v1/object/… to the state service. All other paths go to the gateway, even similar ones such as
-    // /v1/objects.
+    // The proxy routes `/v1/object/…` to the state service. All other paths go to the gateway, even similar ones such
+    // as `/v1/objects`.
     expect((await fetch(`${origin}/.well-known/terraform.json`)).status).toBe(200);
     expect((await fetch(`${origin}/v1/object/sv-AAAAAAAAAAAAAAAA`)).status).toBe(401);
     expect((await fetch(`${origin}/v1/objects`)).status).toBe(404);

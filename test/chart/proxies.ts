@@ -16,8 +16,8 @@ export interface Edge {
   certificate: string;
   privateKey: string;
   /**
-   * Returns the address that takes the place of a container port of a component's pods: an address of the process that
-   * replaces the pods.
+   * Returns the address at which a process serves the container port `port` of a component. In these tests, the process
+   * takes the place of the component's pods.
    */
   addressOf(component: string, port: string): string;
 }
@@ -166,8 +166,8 @@ const route = z.object({
 });
 
 /**
- * Returns a configuration of HAProxy from the rendered HTTPRoute. Its time limits are divided by `faster`, so that a
- * test exceeds them in seconds.
+ * Returns a configuration of HAProxy from the rendered HTTPRoute. The time limits of the route are divided by
+ * `faster`, so that a test exceeds them in seconds.
  */
 export function haproxyConfiguration(rendered: Rendered, edge: Edge, faster: number): string {
   const { hostnames, rules } = route.parse(rendered.get("HTTPRoute", "gateway").spec);
@@ -182,7 +182,7 @@ export function haproxyConfiguration(rendered: Rendered, edge: Edge, faster: num
     }
     backends.push(
       `backend rule${index}`,
-      // In an HTTPRoute, 0s means no limit. HAProxy has no value with this meaning, so a limit of 24 days is used.
+      // In an HTTPRoute, `0s` means no limit. HAProxy has no value with this meaning, so a limit of 24 days is used.
       `timeout server ${limit === 0 ? "24d" : `${limit}ms`}`,
       `server pod ${backendOf(rendered, edge, name, { port })}`,
     );

@@ -8,10 +8,10 @@ interface Row {
   description: string;
 }
 
-/** The documentation above a key. */
+/** Returns the documentation in the comment above a key. */
 const descriptionOf = (key: unknown): string => (isScalar(key) ? documented(key) : "");
 
-/** The lines of a comment, beginning with the line that starts with `--`. */
+/** Returns the text of a comment, beginning with the last line that starts with `--`. */
 function documented({ commentBefore }: { commentBefore?: string | null }): string {
   const lines = (commentBefore ?? "").split("\n");
   const start = lines.findLastIndex((line) => DOCUMENTED.test(line));
@@ -53,7 +53,7 @@ export function valuesTable(values: string): string {
   ].join("\n");
 }
 
-/** The text with the generated table between its markers. */
+/** Returns `readme` with the generated table between the markers. */
 export function withTable(readme: string, values: string): string {
   const [before = "", rest = ""] = readme.split("<!-- values -->");
   const [, after = ""] = rest.split("<!-- end of values -->");

@@ -40,7 +40,8 @@ afterAll(async () => {
 });
 
 /**
- * Runs the release script of `repository`. The folder `dist` contains the files that the release of an image creates.
+ * Runs the chart's release script of `repository`. First writes to the folder `dist` the files that the release of an
+ * image creates.
  */
 async function release(
   dist: string,

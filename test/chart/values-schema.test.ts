@@ -8,7 +8,7 @@ interface Schema {
   properties?: Readonly<Record<string, Schema>>;
 }
 
-/** Values of Kubernetes objects that have no default. */
+/** Values without a default: fields of Kubernetes objects that values.yaml does not contain. */
 const withoutDefault = [
   "pod.resources.limits",
   "pod.resources.claims",

@@ -97,7 +97,7 @@ needs(
     condition: (driver: RunningDriver) => boolean | Promise<boolean>,
   ) => Promise.all(drivers.map((driver) => waitForDriver(driver, () => condition(driver))));
 
-  /** Publishes the sample of an event with another id, object and revision. */
+  /** Publishes the sample of an event type, but with the given id, subject and revision. */
   async function publish(
     id: string,
     {

@@ -46,7 +46,7 @@ export interface RunningDriver extends AsyncDisposable {
   /** The errors in the log so far. */
   errors(): string;
   kill(signal: NodeJS.Signals): void;
-  /** The exit code; -1 after a signal. */
+  /** Resolves with the exit code when the process ends; -1 if a signal ended it. */
   exit: Promise<number>;
 }
 
@@ -67,7 +67,7 @@ async function build(command: string, args: readonly string[], options: object):
   if (code !== 0) throw new Error(`${command} ${args.join(" ")}: ${output}`);
 }
 
-/** Builds the packages of all languages from the files of this repository into a folder. */
+/** Builds the subscribers' packages of all languages in `folder`. Returns the commands that start their drivers. */
 export async function buildDrivers(folder: string): Promise<Record<Language, Command>> {
   const go = path.join(folder, "conformance-go");
   const python = path.join(folder, "python");
@@ -131,7 +131,7 @@ export function startDriver(
   };
 }
 
-/** Waits for the condition of one driver. If the time is over, throws an error with the driver's output. */
+/** Waits until `condition` is true. If it is not true in time, throws an error with the output of `driver`. */
 export async function waitForDriver(
   driver: RunningDriver,
   condition: () => boolean | Promise<boolean>,

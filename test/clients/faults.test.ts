@@ -33,7 +33,7 @@ const filter = "statehouse.workspaces.workspace.>";
 /** The seed of the random changes. The message of a failure contains it. */
 const seed = Number(process.env.STATEHOUSE_FAULTS_SEED ?? "20251122");
 
-/** A subscriber of one language: two replicas with one durable consumer, behind a proxy to NATS. */
+/** A subscriber in one language: two replicas with one durable consumer, behind a proxy to NATS. */
 interface Subscriber {
   language: Language;
   proxy: FaultProxy;
@@ -69,7 +69,7 @@ needs(
   const waiting = async (): Promise<number> =>
     (await fixture().rows("workspaces", "select from outbox")).length;
 
-  /** Changes workspaces at random until it is stopped. Requests may fail. */
+  /** Changes workspaces at random until `stop` is called. Requests may fail. */
   function startChanges(): { stop(): Promise<void> } {
     const random = seededRandom(seed);
     const ids: string[] = [];
@@ -118,7 +118,7 @@ needs(
     }
   }
 
-  /** Publishes an event again as a replica of the previous version did: on a subject without an organization. */
+  /** Publishes an event again as the previous release of Statehouse did: on a subject without an organization. */
   async function publishOnPreviousSubject(event: Published): Promise<void> {
     const { url, login } = fixture().stack.nats;
     await using nats = connectNats({ url, login, name: "previous" });
@@ -173,7 +173,7 @@ needs(
     }
     await goesOn(subscribers);
 
-    // A replica of the previous version publishes during an upgrade.
+    // A replica of the previous release publishes during an upgrade.
     const [old] = (await bus.since(0)).filter(({ type }) => type === workspaceEvents.updated);
     if (!old) throw new Error(`no workspace was renamed with seed ${seed}`);
     await publishOnPreviousSubject(old);

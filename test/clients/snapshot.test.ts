@@ -142,7 +142,7 @@ needs(
       ]);
     }
 
-    // Waits until every subscriber has stored its position. A restart then needs no snapshot.
+    // Waits until every subscriber's checkpoint has reached the end of the stream. A restart then needs no snapshot.
     const last = await bus.lastSequence();
     for (const driver of first) {
       await waitForDriver(driver, async () => {
@@ -169,7 +169,7 @@ needs(
     await equal(second);
     await stop(second);
 
-    // The stopped subscribers never receive this deletion, because the stream is deleted before they start again.
+    // The stopped subscribers never receive the deletion of `next`: the stream is deleted before they start again.
     await remove(next);
     await published();
     await bus.manager.streams.delete(STREAM);
@@ -180,8 +180,8 @@ needs(
       const before = second.find(({ language }) => language === driver.language)?.lines() ?? [];
       expect(snapshotsOf(driver.lines())[0], driver.language).toBe("begins");
       expect(tableOf(before)).toHaveProperty([next]);
-      // The table contains the rows that the previous process has stored. At the end of the snapshot, the rows of
-      // deleted workspaces are removed from it.
+      // At first, the table contains the rows that the previous process has stored. At the end of the snapshot, the
+      // rows of deleted workspaces are removed from the table.
       expect(tableOf([...before, ...driver.lines()])).toEqual(await truth());
     }
     await stop(third);

@@ -8,7 +8,7 @@ import {
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { Line } from "./drivers.ts";
 
-/** The types of the events from which a subscriber builds its copy. */
+/** The types of the events from which a subscriber builds its copy of the workspaces. */
 export const workspaceEvents = {
   created: eventType(WorkspaceCreatedSchema),
   updated: eventType(WorkspaceUpdatedSchema),
@@ -29,8 +29,8 @@ interface Row {
 }
 
 /**
- * Returns the workspaces, by id, that a subscriber stores after it has handled these lines; the subscriber compares
- * revisions.
+ * Returns, by workspace id, the name and the lock holder that a subscriber stores after it has handled `lines`. The
+ * subscriber applies an event only if its revision is newer than that of the value that it changes.
  */
 export function tableOf(lines: readonly Line[]): Record<string, string> {
   const rows = new Map<string, Row>();

@@ -69,7 +69,7 @@ export function inFolder(cwd: string, given: Record<string, string>): CommandLin
   };
 }
 
-/** Adds `-no-color` to a command that accepts it; before the other arguments, because options precede file names. */
+/** Inserts `-no-color` directly after a command that accepts it, because options must precede file names. */
 const withoutColor = ([command = "", ...rest]: readonly string[]): string[] =>
   ["init", "plan", "apply", "destroy"].includes(command)
     ? [command, "-no-color", ...rest]

@@ -10,7 +10,7 @@ import { api, download, upload } from "../stack/http.ts";
 import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
 import { running, useNpmStart } from "./npm-start.ts";
 
-/** The responses of commit f307d11 when it created this data folder; `<url>` stands for the server's address. */
+/** What Statehouse at commit f307d11 returned when the golden data folder was made; `<url>` is the server's address. */
 interface Expected {
   token: string;
   secrets: { team: string; organization: string };

@@ -117,7 +117,7 @@ needs("minio")("an export from databases and a bucket", () => {
     await stack.rows("state", "update state_versions set sha256 = 'x' where id = $1", [
       lost.versionId,
     ]);
-    // Simulates a restore of the workspaces database to a time before this workspace was created.
+    // Simulates a restore of the workspaces database to a time before `unknown` was created.
     await stack.rows("workspaces", "delete from workspaces where id = $1", [unknown.id]);
     await using temporary = await temporaryFolder();
     const into = path.join(temporary.path, "export");

@@ -11,11 +11,11 @@ export interface Fixture extends AsyncDisposable {
   readonly owner: Person;
   readonly organization: string;
   readonly api: Api;
-  /** Creates a folder whose configuration consists of this `terraform` block and this body. */
+  /** Creates a folder whose configuration consists of the `terraform` block `block`, followed by `body`. */
   folder(block: string, body?: string, env?: Record<string, string>): Promise<WorkingFolder>;
 }
 
-/** Starts the stack with these options and creates the organization. */
+/** Starts a stack with `options` and creates an organization in it. */
 export async function compatFixture(
   options: Parameters<typeof startStack>[0] = {},
 ): Promise<Fixture> {
@@ -96,7 +96,7 @@ output "secret" {
 }
 `;
 
-/** The values of the outputs that `output -json` prints for the example. */
+/** The values of the outputs that `terraform output -json` prints for `example`. */
 export const exampleOutputs = {
   text: "hello",
   number: 3.5,

@@ -71,7 +71,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
         return { attributes, bytes: Buffer.from(await response.arrayBuffer()) };
       };
       const applied = await current();
-      // The attribute contains the md5 that the CLI sent in the create request.
+      // The attribute `md5` has the value that the CLI sent in the create request.
       expect(md5(applied.bytes)).toBe(applied.attributes.md5);
       const pulled = JSON.parse((await folder.succeed("state", "pull")).stdout);
       expect(pulled).toEqual(JSON.parse(applied.bytes.toString()));

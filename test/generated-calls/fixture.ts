@@ -18,15 +18,15 @@ export interface CallsFixture {
 
 /**
  * Creates `count` objects of each kind in each of three organizations, so that calls still find objects after other
- * calls have deleted some. The owner is also an administrator of the installation; the member's teams may write to the
- * workspaces of these projects.
+ * calls have deleted some. The caller `owner` owns the organizations and is an administrator of the installation. The
+ * caller `member` is in one team of each organization; the team may write to the workspaces of the created projects.
  */
 export async function createCallsFixture(stack: Stack, count: number): Promise<CallsFixture> {
   const { reader: member } = await populate(stack);
   const owner = await newUser(stack, { administrator: true });
   const pools: Record<string, Set<string>> = {};
-  // Creates several organizations, so that a call still finds one after other calls have deleted or renamed some of
-  // them.
+  // Creates several organizations, so that a call still finds one after other calls have deleted or renamed some
+  // organizations.
   for (const organization of [unusedName("org"), unusedName("org"), unusedName("org")]) {
     await owner.api.post(
       "/organizations",

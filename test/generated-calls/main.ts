@@ -13,7 +13,7 @@ const usage = `npm run test:calls -- [--calls 10000] [--as ${callerNames.join(",
   status 5xx or a status, header, media type or body that the OpenAPI document does not describe
 `;
 
-/** Minimum number of calls that are derived from the schemas of the operations. */
+/** Minimum number of calls that schemathesis derives from the operations' schemas, in addition to random calls. */
 const DERIVED = 6_000;
 const OPERATIONS = 140;
 /** Number of objects of each kind in each of the three organizations. */

@@ -49,7 +49,7 @@ const file = z.object({
 
 export type ComposeService = z.output<typeof service>;
 
-/** Reads a Compose file with these variables. Throws if a variable is missing that the file requires. */
+/** Reads a Compose file and substitutes `variables` in it. Throws if a variable that the file requires is missing. */
 export function readCompose(
   place: string,
   variables: Readonly<Record<string, string>>,

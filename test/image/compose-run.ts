@@ -1,7 +1,7 @@
 // Starts deploy/compose.yaml and applies a configuration with the real Terraform CLI: `node compose-run.ts IMAGE`. The
 // script runs in a separate network namespace (compose.test.ts), in which every service can have the ports that the
-// file gives it. Instead of the images that Compose would pull, it runs the same programs from this machine: PostgreSQL
-// as a process, NATS and MinIO in containers.
+// Compose file gives it. Instead of the images that Compose would pull, the script runs the same programs from this
+// machine: PostgreSQL as a process, NATS and MinIO in containers.
 import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";

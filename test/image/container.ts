@@ -29,7 +29,7 @@ export interface ContainerOptions {
   /** The arguments of the entry point. */
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** Replaces the entry point, to inspect the container from the inside. */
+  /** Replaces the entry point of the image. */
   entrypoint?: readonly string[];
   /** Replaces the user of the image. */
   user?: { uid: number; gid: number };
@@ -39,7 +39,7 @@ export interface ContainerOptions {
   volumes?: Readonly<Record<string, string>>;
   /** The capabilities of the process; default: none. */
   capabilities?: readonly string[];
-  /** The file for /etc/hosts; default: the file of the machine, because the container shares the machine's network. */
+  /** The file for `/etc/hosts`; default: that of the machine, because the container shares the machine's network. */
   hosts?: string;
 }
 
@@ -47,7 +47,7 @@ export interface ContainerOptions {
 export interface Container extends FollowedProcess, AsyncDisposable {
   /** Sends a signal to process 1. */
   signal(name: "KILL" | "TERM"): Promise<void>;
-  /** The process id of process 1 on the machine. */
+  /** Returns the process id that process 1 of the container has on the machine. */
   pid(): Promise<number>;
   /** Runs a program in the container; resolves with its exit code and output. */
   exec(...args: string[]): Promise<{ code: number; output: string }>;

@@ -13,7 +13,7 @@ import { uploadDuringStop } from "../system/upload-during-stop.ts";
 import { containerProcess, filesOf } from "./container-process.ts";
 import { useImage } from "./use-image.ts";
 
-/** Prints the files and folders that the process can write to in the container, outside of /proc, /dev and /tmp. */
+/** A script that prints which files and folders of the container it can write to, except in /proc, /dev and /tmp. */
 const writablePlaces = `
 const fs = require("node:fs");
 const found = [];

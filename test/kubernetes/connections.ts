@@ -22,7 +22,7 @@ const allowed: Readonly<Record<Component | "edge" | "stranger", readonly string[
   stranger: [],
 };
 
-/** Prints the name of each argument `name=host:port` to which it can connect. */
+/** A script. For each argument `name=host:port`, prints the name if it can connect to the port. */
 const probe = `
 const { connect } = require("node:net");
 for (const target of process.argv.slice(1)) {

@@ -8,8 +8,8 @@ const PORT = 8080;
 const source = path.resolve(import.meta.dirname, "../upgrade/edge.ts");
 
 /**
- * The public address: a port of this machine that is forwarded to a proxy in a pod of a separate namespace, as to an
- * ingress controller.
+ * The public address: a port of this machine, forwarded to a proxy in a pod of a separate namespace. The proxy takes
+ * the place of an ingress controller.
  */
 export interface Edge {
   url: string;

@@ -12,7 +12,7 @@ export async function run(
   return stdout;
 }
 
-/** Calls the API server of KUBECONFIG in one namespace. */
+/** Calls the API server of `KUBECONFIG`, in one namespace. */
 export interface Cluster {
   readonly namespace: string;
   kubectl(...args: string[]): Promise<string>;

@@ -1,4 +1,4 @@
-// Installs the chart on the cluster of KUBECONFIG and uses it: `npm run test:kubernetes -- --help`.
+// Installs the chart on the cluster of `KUBECONFIG` and uses it: `npm run test:kubernetes -- --help`.
 
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -288,7 +288,7 @@ async function scale(cluster: Cluster, deploy: (gateway: object) => Promise<void
   );
 }
 
-/** Restarts PostgreSQL. While it is down, requests must not fail with any status other than 503. */
+/** Restarts PostgreSQL. While it is down, requests may fail, but only with the status 503. */
 async function restartPostgres(
   stores: OwnStores,
   cluster: Cluster,

@@ -8,7 +8,7 @@ export const restrictedPod = {
   },
 };
 
-/** The security context that this profile requires of a container. */
+/** The security context that the profile "restricted" requires of a container. */
 export const restrictedContainer = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ["ALL"] },

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
 import path from "node:path";
 
-/** Returns the files that a git clone with the changes of this folder would contain. */
+/** Returns the files that a git clone would contain if all changes in this folder were committed. */
 export function filesOfRepository(): string[] {
   const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
     encoding: "utf8",

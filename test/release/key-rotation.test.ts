@@ -42,7 +42,8 @@ interface Traffic extends AsyncDisposable {
 }
 
 /**
- * Starts loops that each use keys in a different way: upload URLs, sealed values, assertions, the database, the store.
+ * Starts three loops of requests that together need all keys: for upload URLs, sealed columns, assertions, the
+ * databases and the object store.
  */
 async function startTraffic(client: Api, token: string, organization: string): Promise<Traffic> {
   const failures: string[] = [];
@@ -150,7 +151,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
     }
   };
   const deploy = () => deployed.deploy(stack.processes);
-  /** Runs one of the three steps of a rotation, and waits until requests have succeeded after it. */
+  /** Runs the step `add`, `switch` or `remove` of a rotation, and waits until requests have succeeded after it. */
   const step = async (name: string, kind: string) => {
     await deployed.keys(name, kind);
     await deploy();
@@ -207,7 +208,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
     }
   });
 
-  /** Calls the access service as the gateway, with the gateway's certificate and this private key. */
+  /** Calls the access service as the gateway: with its certificate, and with the assertion key `privateKey`. */
   const callAsGateway = async (privateKey: string) => {
     const tls = {
       caFile: deployed.file("gateway", "GRPC_CA"),
@@ -321,7 +322,7 @@ needs("nats-server", "minio")("while requests run, without one that fails,", () 
       servername: "access",
       ALPNProtocols: ["h2"],
     };
-    /** Returns the issuer of the certificate that the access service presents to a client with these files. */
+    /** Connects to the access service with `ca`, `cert` and `key`. Returns the issuer of the service's certificate. */
     const issuer = (ca: Buffer, cert: Buffer, key: Buffer) =>
       new Promise<string>((resolve, reject) => {
         const socket = connect({

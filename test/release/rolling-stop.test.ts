@@ -17,7 +17,7 @@ import { newUser } from "../system/fixture.ts";
 
 const CLIENTS = 4;
 
-/** Starts two replicas of every service, with a balancer in front of the API and one in front of state bytes. */
+/** Starts two replicas of every service, a balancer for the gateways, and a balancer for the ports of state bytes. */
 async function startReplicas(stack: AsyncDisposableStack) {
   const api = stack.use(await startBalancer());
   const objects = stack.use(await startBalancer());

@@ -88,8 +88,8 @@ export async function startArchivedPostgres(): Promise<ArchivedPostgres> {
 }
 
 /**
- * Configures recovery as an operator would: where the archive is, and until when it is applied. The file
- * recovery.signal starts the recovery.
+ * Configures recovery as an operator would: where the archive is, and until which moment it is applied. The file
+ * `recovery.signal` makes the server recover when it starts.
  */
 function recoverUntil(moment: Date, cluster: string, owner: { uid: number; gid: number }): void {
   appendFileSync(
@@ -108,7 +108,7 @@ function recoverUntil(moment: Date, cluster: string, owner: { uid: number; gid: 
   }
 }
 
-/** Switches to a new segment of the log. Returns the name of the previous segment, which contains the last commit. */
+/** Starts a new segment of the write-ahead log. Returns the name of the previous one, which has the last commit. */
 async function switchSegment(url: string): Promise<string> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -21,7 +21,7 @@ export async function takeBaseBackup(url: string, file: string): Promise<void> {
 
 const kinds = { data: "d".charCodeAt(0) };
 
-/** Handles the messages of `BASE_BACKUP`. Other results, such as the position in the log, are ignored. */
+/** Sends `BASE_BACKUP` and writes the data of the response. Ignores other results, such as the position in the log. */
 class BaseBackup implements Submittable {
   readonly #write: (bytes: Buffer) => void;
   readonly #done = Promise.withResolvers<void>();

@@ -102,7 +102,7 @@ export function reportedIn(log: string): Reported {
 }
 
 /**
- * Returns a text for each workspace that contains everything that the services store about it, except values that
+ * Returns, by workspace id, a text with everything that the services store about the workspace, except values that
  * background work may still change.
  */
 export async function contentsOf({ workspaces, state }: Databases): Promise<Map<string, string>> {

@@ -240,7 +240,7 @@ async function expectNoProblems(environment: Record<string, string>, print: Dril
   expect({ code, lines }).toMatchObject({ code: 0 });
 }
 
-/** Returns the workspaces whose current state awaits extraction. Nothing is extracted from dropped workspaces. */
+/** Returns the workspaces whose current state awaits extraction, except dropped ones, which are never extracted. */
 const awaitingExtraction = async ({ state }: Databases): Promise<string[]> =>
   (
     await rowsOf<{ id: string }>(

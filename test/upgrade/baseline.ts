@@ -8,7 +8,7 @@ const migrations = [
   ":(glob)services/*/store/migrations/*.sql",
   ":(glob)packages/*/migrations/*.sql",
 ];
-/** A source that has not been used for this time is removed. */
+/** The folder of a release's source is removed if it has not been used for this time, in ms. */
 const UNUSED_MS = 24 * 3_600_000;
 
 async function run(cwd: string, command: string, ...args: string[]): Promise<string> {

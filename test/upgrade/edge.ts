@@ -5,7 +5,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 
-/** The addresses of the two Services. */
+/** The addresses of two Services: that of the gateway, and that of the state service for objects. */
 export interface Targets {
   gateway: string;
   objects: string;

@@ -43,8 +43,8 @@ export interface Load extends AsyncDisposable {
    */
   stop(): Promise<void>;
   /**
-   * Returns one line with counts, and with the 99th percentile of the durations since the last call, without those of
-   * large uploads.
+   * Returns one line with counts, and with the 99th percentile of the durations of requests since the last call of
+   * `report`, without large uploads.
    */
   report(): string;
 }

@@ -19,14 +19,14 @@ export interface Endpoints {
   targetPort: number | undefined;
 }
 
-/** The Services of one cluster. A change of the pods takes effect in them with a delay. */
+/** The Services of one cluster. They use a changed set of ready pods only after a delay. */
 export interface Network extends AsyncDisposable {
   /** The file that replaces /etc/hosts of every pod. */
   readonly hosts: string;
   /** The file that replaces /etc/resolv.conf of every pod. */
   readonly resolver: string;
   newAddress(): string;
-  /** Makes these Services available to the pods. */
+  /** Makes `services` available to the pods. */
   serve(services: readonly Endpoints[]): Promise<void>;
   /** Sets the addresses of the ready pods of a component. The Services use them after a delay. */
   announce(component: string, addresses: readonly string[]): void;

@@ -48,8 +48,8 @@ test("a checkout without history is refused with the reason", async () => {
 });
 
 /**
- * Installs the previous release with the chart: two replicas of each service, as processes behind Services that learn
- * of changes with a delay.
+ * Installs the previous release with the chart in a simulated cluster, with two replicas of each service. Each pod is a
+ * process, and the Services use a changed set of ready pods only after a delay.
  */
 async function install(disposing: AsyncDisposableStack) {
   const folder = disposing.use(await temporaryFolder()).path;

@@ -7,8 +7,8 @@ import { type Pod, startPod } from "./pod.ts";
 
 /**
  * Does what Kubernetes does with the objects of the chart, with processes in place of containers: it repeats failed
- * Jobs, replaces the pods of Deployments one at a time, runs probes, and serves Services that learn of changes with a
- * delay.
+ * Jobs, replaces the pods of Deployments one at a time, runs probes, and serves Services that use a changed set of
+ * ready pods only after a delay.
  */
 export interface SimulatedCluster extends AsyncDisposable {
   readonly network: Network;

@@ -16,7 +16,8 @@ interface Round {
 }
 
 /**
- * Number of times that the sequence runs on each connection before the measured rounds, to learn how fast a server is.
+ * Number of times that the sequence of requests runs on each connection before the measured rounds. The result shows
+ * how many repetitions take about a second.
  */
 const WARM_UP = 5;
 const TIMEOUT_SECONDS = 60;
@@ -98,8 +99,8 @@ export function printCompared(
 }
 
 /**
- * Measures rounds of about a second on each server in turn. Returns undefined if a server does not support the
- * comparison.
+ * Measures rounds of about a second on each server in turn. Returns undefined if a server cannot answer the
+ * requests of the comparison.
  */
 async function alternate(
   servers: readonly Server[],
@@ -123,7 +124,8 @@ async function alternate(
 }
 
 /**
- * Repeats the sequence a fixed number of times on each connection, so that a round never ends between lock and unlock.
+ * Sends the sequence of requests `repetitions` times on each connection. A round is not limited by time, so it never
+ * ends between lock and unlock. Returns undefined if the server cannot answer the requests.
  */
 async function round(
   server: Server,

@@ -15,7 +15,7 @@ export interface Step {
 /** A sequence of requests that each connection repeats on its own workspace. */
 export interface Comparison {
   name: string;
-  /** Returns the sequence, or undefined if the server does not support the comparison. */
+  /** Returns the sequence, or undefined if the server cannot answer its requests; the comparison is then left out. */
   steps(server: Server, own: OwnWorkspace): readonly Step[] | undefined;
 }
 

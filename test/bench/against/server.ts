@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Answer, api, document } from "../../stack/http.ts";
 import { expectStatus, stateFile, writeState } from "../../stack/state.ts";
 
-/** The address of a server with the same HTTP API, and a token that may create workspaces in the organization. */
+/** The address of a server with Statehouse's HTTP API, and a token that may create workspaces in `organization`. */
 export interface Address {
   name: string;
   url: string;
@@ -31,7 +31,7 @@ export interface Server extends Address {
 
 /** Approximate size in bytes of a state that a comparison writes. */
 export const STATE_BYTES = 8192;
-/** Number of state versions in the workspace of each connection. */
+/** Number of state versions in each workspace that a connection reads and writes. */
 const VERSIONS = 20;
 
 /** Returns a state of about `STATE_BYTES`, with resources and an output. */

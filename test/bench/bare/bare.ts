@@ -2,7 +2,7 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { Client } from "pg";
 import { startChild } from "../child.ts";
 
-/** A resource object. The bare handler returns objects of the same size and shape. */
+/** A resource object from a response of Statehouse. The bare handler returns objects of the same size and shape. */
 export interface Template {
   id: string;
   type: string;
@@ -46,8 +46,8 @@ export const schema = `
 `;
 
 /**
- * Starts the handler on a database with as many rows as the product's database. Its responses have the shape of
- * `template`.
+ * Starts the bare handler on a database with as many rows as the product's database. The handler's responses have the
+ * shape of `template`.
  */
 export async function startBareHandler({
   template,

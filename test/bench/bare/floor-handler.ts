@@ -46,7 +46,7 @@ process.once("message", ({ databaseUrl, bodies, recorded, file, bytes }: FloorQu
     const [, name = "", id = ""] = request.url?.split("/") ?? [];
     const answered = name === "download" ? download(id, response) : show(name, id, response);
     answered.catch((error: unknown) => {
-      // The load closes its connections at the end of a round.
+      // The load generator closes its connections at the end of a round, possibly during a response.
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end(String(error));
     });

@@ -25,7 +25,7 @@ export interface FloorQuestion {
  * reads are compared.
  */
 export interface Floor extends AsyncDisposable {
-  /** Returns a `Contender` that sends requests for `name` to the floor server: `download`, or a name in `bodies`. */
+  /** Returns a `Contender` that requests `name` from the floor server. `name` is `download` or a key of `bodies`. */
   contender(name: string): Contender;
 }
 

@@ -1,5 +1,5 @@
-// Loaded into a measured process by NODE_OPTIONS=--import. Measures the longest pauses of the process's event loop.
-// Each connection to the socket PAUSE_METER/<pid> receives them as JSON and resets the measurement.
+// Loaded into a measured process by `NODE_OPTIONS=--import=…`. Measures the longest pauses of the process's event loop.
+// Each connection to the socket `<PAUSE_METER>/<pid>` receives these pauses as JSON and resets the measurement.
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";

@@ -12,11 +12,11 @@ import { callerOf } from "../caller.ts";
 import { seed } from "../seed.ts";
 import { printTable } from "../table.ts";
 
-/** Number of versions in each workspace. */
+/** Number of state versions in each workspace. */
 const EACH = 1000;
-/** Number of versions in each workspace that are due for deletion. */
+/** Number of state versions in each workspace that are due for deletion. */
 const DUE_EACH = EACH / 10;
-/** Number of versions that one transaction deletes, in the collector and in the baseline. */
+/** Number of state versions that one transaction deletes, in the collector and in the baseline. */
 const BATCH = 200;
 const OBJECTS = 3000;
 /**
@@ -26,8 +26,8 @@ const OBJECTS = 3000;
 const PATIENCE = { timeout: 30 * 60_000, interval: 100 };
 
 /**
- * (l) Measures how many versions retention policies delete per second. The baseline is plain DELETE statements for
- * rows, and direct removals from the store for bytes.
+ * (l) Measures how many state versions retention policies delete per second. For rows, the baseline is plain DELETE
+ * statements; for bytes, it is direct removals from the store.
  */
 export async function collection({ options }: Ground): Promise<Aim[]> {
   const workspaces = Math.max(1, Math.round(options.versions / EACH));
@@ -66,8 +66,8 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
       ],
     );
     return [
-      // Retention keeps the row of a version whose bytes it deletes: it updates the row under locks and records an
-      // event. A plain DELETE does neither.
+      // Retention keeps the row of a state version whose bytes it deletes: it updates the row under locks and records
+      // an event. A plain DELETE does neither.
       atLeast("(l) versions deleted by retention, of plain DELETEs", 0.1, raw / ours),
       atLeast("(l) bytes deleted, of plain removals", 0.5, bytes.raw / bytes.ours),
     ];
@@ -77,8 +77,8 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
 }
 
 /**
- * Creates workspaces with 1,000 versions each. The oldest tenth is due for deletion by the collector; the baseline
- * deletes the next tenth.
+ * Creates workspaces with 1,000 state versions each. The oldest tenth is due for deletion by the collector; the
+ * baseline deletes the next tenth.
  */
 async function fill(
   stack: Stack,
@@ -144,7 +144,7 @@ async function deletePlainly(client: Client): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Waits until a scan of the collector has deleted all due versions; returns the duration of the scan in seconds. */
+/** Waits until a scan of the collector has deleted all due state versions; returns its duration in seconds. */
 const scanSeconds = (client: Client, due: number): Promise<number> =>
   waitFor(
     async () => {

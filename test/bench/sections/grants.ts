@@ -87,7 +87,8 @@ async function inManyTeams({ stack, organizationId, projectIds }: SizedFixture):
 }
 
 /**
- * Measures one process and four processes, because one of several processes could miss a change while it caches grants.
+ * Counts stale responses after changes of grants, in one process and in four: one of several processes could miss a
+ * change of grants that it has cached.
  */
 async function changingGrants(): Promise<Aim[]> {
   const rows: (string | number)[][] = [];

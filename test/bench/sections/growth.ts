@@ -56,7 +56,7 @@ export async function writesBySize(
   const aims: Aim[] = [];
   for (const [name, write] of Object.entries(writes)) {
     const times = fixtures.map((): number[] => []);
-    // The first execution compiles code and loads pages.
+    // The first turn compiles code and loads pages into memory, so it is not counted.
     for (let turn = 0; turn <= TURNS; turn++) {
       for (const [index, fixture] of fixtures.entries()) {
         const startedAt = performance.now();

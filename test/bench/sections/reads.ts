@@ -12,7 +12,7 @@ import type { Counted } from "../processes.ts";
 import { printTable } from "../table.ts";
 import { printRates } from "./rates.ts";
 
-/** A stack with a state of 8 KiB in the workspace of each connection. */
+/** A stack in which each connection of the load generator has its own workspace with a state of 8 KiB. */
 interface Side extends BenchFixture {
   /** The download URLs of the states, by the ids of their workspaces. */
   downloads: ReadonlyMap<string, URL>;
@@ -65,8 +65,8 @@ const LEASE_SECONDS = 5;
 /**
  * (t) Compares reads with their floor, the cost of a minimal server that uses node:http and pg, authenticates nothing,
  * and sends responses of the same size. For each request it reads one row; for outputs it also inserts an audit record;
- * for downloads it inserts an audit record and sends a file instead of reading a row. The aims apply to authentication
- * under leases.
+ * for downloads it inserts an audit record and sends a file instead of reading a row. The aims apply to the rounds
+ * with authentication leases.
  */
 export async function reads(ground: Ground): Promise<Aim[]> {
   // Records metrics as `npm start` does; otherwise the results of one process would not contain the cost of metrics.
@@ -155,7 +155,7 @@ function contenderOf(side: Side, row: Row): Contender {
   return { ...planned, plan: { ...planned.plan, origin: url?.origin ?? side.origin } };
 }
 
-/** Writes a state of 8 KiB with an output to the workspace of each connection. */
+/** Writes a state of 8 KiB with an output to each workspace of `fixture.workspaceIds`. */
 async function withStates(fixture: BenchFixture): Promise<Side> {
   const { api, workspaceIds } = fixture;
   const downloads = new Map<string, URL>();

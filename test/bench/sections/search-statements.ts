@@ -77,7 +77,7 @@ async function statementTimes(
     logger: createLogger({ service: "bench", level: "silent" }),
   });
   let taken = nothing;
-  // Each execution uses new lists, because lists keep the totals of earlier searches.
+  // Calls `createWorkspaceLists` for each search, because the object that it returns caches the totals of searches.
   const newLists = () =>
     createWorkspaceLists({
       async query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]> {

@@ -11,7 +11,7 @@ const show = (id: string) => [
   { method: "GET", path: `/api/v2/workspaces/${id}`, expect: 200 } as const,
 ];
 
-/** (a) Measures requests that show a workspace, compared with those to a bare handler. */
+/** (a) Measures requests that show a workspace, compared with requests to a bare Koa handler. */
 export async function showWorkspace(bench: Bench): Promise<Aim[]> {
   const { one, four, postgres, options } = bench;
   const shown = await one.api.get(`/workspaces/${one.workspaceIds[0]}`);

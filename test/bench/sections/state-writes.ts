@@ -32,8 +32,8 @@ const sizes = [
 ] as const;
 
 /**
- * (i) Measures how several concurrent clients create, upload and read versions, compared with the same number of raw
- * PUTs to the same MinIO.
+ * (i) Measures how fast concurrent clients create, upload and read state versions, compared with the same number of
+ * direct PUTs to the same MinIO.
  */
 export async function stateWrites(ground: Ground): Promise<Aim[]> {
   await using stack = await startProcesses({ blobs: "minio", settings: { LOG_LEVEL: "warn" } });
@@ -68,8 +68,8 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
       const measured = { raw: [] as number[], ours: [] as number[], times: [] as WriteTimes[] };
       const uploads: number[] = [];
       let growth = 0;
-      // The first round opens connections and compiles code, so its results are not used. With 100 MiB and more, that
-      // time is insignificant, and the first round is the first measured one.
+      // The first round opens connections and compiles code, so its results are not used. For 100 MiB and more, this
+      // time is insignificant, so the first round is measured, too.
       for (let round = 0; round <= rounds; round++) {
         await empty();
         const times: WriteTimes[] = [];

@@ -11,9 +11,9 @@ const WRITES = 60;
 const WARM_UP = 20;
 
 /**
- * Measures how much of an upload's duration is spent on checking the rights of the version's creator. For this check,
- * the state service calls the access service after the last byte, to get the principal of the token that created the
- * version. Uploads and calls of this kind alternate.
+ * Measures how much of an upload's duration is spent on checking the rights of the state version's creator. For this
+ * check, the state service calls the access service after the last byte, to get the principal of the token that created
+ * the state version. The measurement alternates uploads with such calls.
  */
 export async function printUploadCheck(sizes: readonly number[]): Promise<void> {
   await using stack = await startProcesses({ settings: { LOG_LEVEL: "warn" } });

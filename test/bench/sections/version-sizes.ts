@@ -9,11 +9,11 @@ import { seed } from "../seed.ts";
 import { printTable } from "../table.ts";
 
 const SIZES = [10, 1000, 100_000];
-/** Highest permitted ratio of a request's time with 100,000 versions to its time with 10. */
+/** Highest permitted ratio of a request's time with 100,000 state versions to its time with 10. */
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 7 };
 
-/** Paths below /api/v2. The lists filter by organization and workspace name, as clients do. */
+/** Paths below `/api/v2`. The lists filter by organization and workspace name, as clients do. */
 const requests: Readonly<Record<string, (of: { id: string; query: string }) => string>> = {
   "current version": ({ id }) => `/workspaces/${id}/current-state-version`,
   "list of 10": ({ query }) => `/state-versions?${query}&page[size]=10`,
@@ -22,7 +22,8 @@ const requests: Readonly<Record<string, (of: { id: string; query: string }) => s
 };
 
 /**
- * (k) Measures requests for the current version and for lists of versions, with few and many versions in one workspace.
+ * (k) Measures requests for the current state version and for lists of state versions, with few and with many state
+ * versions in one workspace.
  */
 export async function versionSizes({ contest, postgres }: Ground): Promise<Aim[]> {
   await using stack = await startStack({ blobs: "directory", settings: { LOG_LEVEL: "warn" } });

@@ -16,9 +16,9 @@ const LONGER = { ...PACE, rounds: 7 };
 
 interface Request {
   name: string;
-  /** Returns a path below /api/v2. */
+  /** Returns a path below `/api/v2`. */
   path(fixture: SizedFixture, workspaceId: string): string;
-  /** Whether the time of the request may grow at most by FACTOR from the smallest to the largest size. */
+  /** Whether the time of the request may grow at most by `FACTOR` from the smallest to the largest size. */
   flat?: true;
   /** Highest permitted number of SQL statements. */
   statements?: number;
@@ -68,8 +68,8 @@ const requests: readonly Request[] = [
 
 /**
  * (g) Measures reads and lists among few and many workspaces, for an owner and for a user who may read three projects;
- * then the statements of searches, writes, and the cost of the counters. Searches are repeated, so their totals are
- * cached; the table of search statements shows how long counting takes.
+ * then the statements of searches, writes, and the cost of the counters of list totals. Searches are repeated, so
+ * their totals are cached; the table of search statements shows how long counting takes.
  */
 export async function workspaceSizes(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();

@@ -202,7 +202,7 @@ func (w *walker) workspace() error {
 		return err
 	}
 	w.workspaceID = made.ID
-	// Sends the settings in the same way as the configuration provider.
+	// Sends the settings in the same way as the `tfe` configuration provider.
 	updated, err := w.client.Workspaces.UpdateByID(w.ctx, made.ID, tfe.WorkspaceUpdateOptions{
 		ExecutionMode: tfe.String("remote"),
 		SettingOverwrites: &tfe.WorkspaceSettingOverwritesOptions{
@@ -338,7 +338,7 @@ func (w *walker) outputs() error {
 			}
 			return expect("output", outputs.Items[0].Value, any("eu-1"))
 		}
-		// The state may still be processed.
+		// The service may still be processing the state, so the read is repeated.
 		if attempt == 100 {
 			return err
 		}
@@ -476,7 +476,7 @@ func (w *walker) organizationToken() error {
 	return w.client.OrganizationTokens.Delete(w.ctx, w.name)
 }
 
-// auditTrail reads the trail with an audit trails token, in pages, and continues after the last record.
+// auditTrail reads the audit trail with an audit trails token, in pages, and continues after the last record.
 func (w *walker) auditTrail() error {
 	tokenType := tfe.AuditTrailToken
 	token, err := w.client.OrganizationTokens.CreateWithOptions(w.ctx, w.name, tfe.OrganizationTokenCreateOptions{
