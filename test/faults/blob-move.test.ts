@@ -83,7 +83,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
       expect(status).toBe(201);
       const url: string = body.data.attributes["hosted-state-download-url"];
       expect((await download(url, fixture.owner.token)).bytes.equals(state.bytes)).toBe(true);
-      // Skips the first workspace, because the test deletes it.
+      // Skips the state of the first workspace, because the test deletes that workspace.
       await readOne(1 + (written++ % (STATES - 1)));
     }
     expect((await unlock(fixture, id)).status).toBe(200);

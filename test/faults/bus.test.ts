@@ -76,7 +76,8 @@ describe("while NATS is stopped", () => {
           expect((await lock(fixture(), id)).status).toBe(200);
           expect((await write(fixture(), id, state)).status).toBe(201);
           const unlocked = await unlock(fixture(), id);
-          // The summary is current even without the bus, because the response of the seal contains the current version.
+          // The workspace names the current state version even without the bus, because the state service returns it
+          // when it seals the lock.
           expect(unlocked.body.data.relationships["current-state-version"].data.id).toBe(
             (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id,
           );
@@ -227,7 +228,7 @@ test("kill -9 of a consumer between its transaction and its acknowledgement: the
   expect(await currentVersion(id)).toBe(written.body.data.id);
   await stack.processes.workspaces.kill();
   const { num_ack_pending } = await bus.consumer("workspaces-workspace-state");
-  // The following event may also have been delivered before the crash.
+  // The event that follows the unacknowledged one may also have been delivered before the crash.
   expect(num_ack_pending).toBeGreaterThanOrEqual(1);
   await bus.endAckWaits("workspaces");
   await healAll(fixture());

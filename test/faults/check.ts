@@ -9,8 +9,8 @@ import { brokenPromises, differences, unsettled } from "./truth.ts";
 const SETTLING_MS = 60_000;
 
 /**
- * Checks what must hold after every fault: every lock can be taken and released, all work is finished, the services
- * agree, confirmed data is stored byte for byte, and the store contains no surplus key.
+ * Checks what must hold after every fault: every workspace can be locked and unlocked, all background work is finished,
+ * the services agree, confirmed data is stored byte for byte, and the store contains no key without a row.
  */
 export async function expectWhole(fixture: FaultFixture): Promise<void> {
   await expectEveryLockOpens(fixture);
@@ -35,7 +35,7 @@ async function becomesEmpty(what: string, list: () => Promise<string[]>): Promis
 }
 
 async function expectEveryLockOpens({ rows, owner, checked }: FaultFixture): Promise<void> {
-  // An interrupted safe deletion holds its lock until its lease ends, so the lease is ended here.
+  // An interrupted safe deletion keeps its deletion lock until the lock's lease ends, so this statement ends the lease.
   await rows(
     "workspaces",
     "update workspaces set deletion_lock_until = now() where deletion_lock_until > now()",
@@ -70,8 +70,8 @@ async function expectAcknowledgedStates({ acknowledged, owner }: FaultFixture): 
 
 async function expectNoOwnerlessBlobs(fixture: FaultFixture): Promise<void> {
   const ownerless = async () => {
-    // Reads the keys before the rows. A deletion in between can then cause a surplus key, which is checked again, but
-    // never a missing key.
+    // Reads the keys of the store before the rows. A deletion in between can then cause a key without a row, which is
+    // checked again, but never a row without a key.
     const there = await fixture.store.keys();
     const owned = await fixture.rows<{ key: string }>(
       "state",

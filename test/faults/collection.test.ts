@@ -68,7 +68,10 @@ needs("minio")("while the collector works", () => {
     );
     return { id, due: count - 1 };
   }
-  /** Records that only the current version must still exist; the others may be deleted. */
+  /**
+   * Removes the workspace's versions from the record of confirmed data, except the current one: the others may be
+   * deleted.
+   */
   async function promiseOnlyTheCurrent({ acknowledged, rows }: FaultFixture, id: string) {
     const [row] = await rows<{ id: string }>(
       "state",

@@ -21,7 +21,7 @@ import {
 import { type StoreView, storeView } from "../stack/store.ts";
 import { type Proxies, type StartedProxies, startProxies } from "./proxies.ts";
 
-/** The fixture stops the dependencies that are passed to it. */
+/** Options of a fault fixture. When the fixture is disposed, it stops the dependencies in these options. */
 export interface FaultFixtureOptions {
   /** The store of state bytes; default: a folder. */
   store?: "directory" | "minio" | Awaited<ReturnType<typeof ownMinio>>;
@@ -38,9 +38,9 @@ export interface FaultFixture extends AsyncDisposable {
   readonly organization: string;
   /** The bytes of every state version that was confirmed as finalized, keyed by its id. */
   readonly acknowledged: Map<string, { workspaceId: string; bytes: Buffer }>;
-  /** Workspaces that were already checked after an earlier test. */
+  /** Workspaces whose locks were already checked after an earlier test. */
   readonly checked: Set<string>;
-  /** Queries one of the databases without a proxy. */
+  /** Queries one of the databases directly, not through a proxy. */
   rows: Stack["rows"];
 }
 
@@ -176,7 +176,9 @@ export async function healAll({
   );
 }
 
-/** Repeats the request while it fails or returns a 5xx. Then expects the status `status`, or one of them. */
+/**
+ * Repeats the request while it fails or returns a 5xx. Then expects the status `status`, or one of a list of statuses.
+ */
 export async function eventually(
   status: number | readonly number[],
   ask: () => Promise<Answer>,

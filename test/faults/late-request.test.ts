@@ -83,7 +83,8 @@ test("a write that unlock and lock overtook is refused by the sealed epoch", asy
   const { proxies } = fixture();
   const id = await newLockedWorkspace(fixture());
   const [first, second] = two();
-  // The state service has requested the lock. The response was correct when it was sent, but it arrives late.
+  // The state service has asked the workspaces service for the current lock. The response is correct when it is sent,
+  // but it arrives only after the workspace was unlocked and locked again.
   const held = proxies.stateToWorkspaces.hold({
     direction: "answers",
     when: () => true,

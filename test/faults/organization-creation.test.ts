@@ -133,7 +133,7 @@ test("kill -9 of access between creating the owners and responding: the repeat c
   await stack.processes.access.kill();
   expectUnanswered(await asked);
   await healAll(fixture());
-  // The event may have completed the creation before the repeated request, which then returns 422.
+  // The creation event may have completed the creation before the repeated request, which then returns 422.
   const repeated = await eventually(201, create).catch(() => undefined);
   if (!repeated) expect((await create()).status).toBe(422);
   expect((await owner.api.get(`/organizations/${name}`)).status).toBe(200);

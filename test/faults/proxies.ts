@@ -20,7 +20,7 @@ const ends = {
   stateToStore: ["state", "S3_ENDPOINT"],
 } as const satisfies Record<string, readonly [ServiceName, string]>;
 
-/** The services that listen at the gRPC addresses. */
+/** The service that listens at each gRPC address, keyed by the setting that contains the address. */
 const servers: Readonly<Record<string, ServiceName>> = {
   ACCESS_ADDRESS: "access",
   WORKSPACES_ADDRESS: "workspaces",
@@ -66,7 +66,7 @@ export async function startProxies(
   return { proxies: proxies as Proxies, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
-/** The files with which a service with mutual TLS identifies itself to other services. */
+/** The files with which a service with mutual TLS identifies itself and verifies other services. */
 const filesOf = ({ GRPC_CA_FILE, GRPC_CERT_FILE, GRPC_KEY_FILE }: Environment): TlsFiles => ({
   caFile: GRPC_CA_FILE ?? "",
   certFile: GRPC_CERT_FILE ?? "",

@@ -51,7 +51,7 @@ test("a consumer of the previous version is continued, and events on the previou
   await using bus = await waitFor(() => openBus(stack.nats));
   const id = await newLockedWorkspace(fixture());
   await eventually(201, () => write(fixture(), id, one()));
-  // An extraction that ends later would replace the count that this test sets.
+  // An extraction that ends later would replace the resource count that this test sets.
   const awaited = "select from state_versions where extraction_due_at is not null";
   await waitFor(async () => (await rows("state", awaited)).length === 0);
   await waitFor(async () => (await rows("state", "select from outbox")).length === 0);
@@ -71,7 +71,7 @@ test("a consumer of the previous version is continued, and events on the previou
      where workspace_id = $1`,
     [id],
   );
-  // A replica of the previous version still publishes.
+  // Simulates a replica of the previous release, which still publishes on the previous subject.
   await using nats = connectNats({ ...stack.nats, name: "previous" });
   const connection = await nats.connection();
   await jetstream(connection).publish(type, JSON.stringify({ workspaceId: id }));

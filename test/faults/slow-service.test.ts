@@ -17,8 +17,8 @@ import {
 import { useFaultFixture } from "./use-fixture.ts";
 
 /**
- * A time limit in seconds that requests meet even on a busy machine, and that is short enough for the tests to wait
- * until it has passed.
+ * The services' time limit for requests, in seconds: long enough for requests on a busy machine, and short enough for
+ * the tests to wait until it has passed.
  */
 const REQUEST_TIMEOUT_S = 5;
 /** A number greater than a service's number of database connections. */
@@ -130,7 +130,7 @@ describe("while access does not respond to workspaces", () => {
     expect(await idleTransactions("workspaces")).toEqual([]);
     await expectGivenUp(creations, since);
     proxies.workspacesToAccess.release();
-    // A repeated request completes the creation, or returns 422 if the event has already completed it.
+    // A repeated request completes the creation, or returns 422 if the creation event has already completed it.
     for (const name of names.slice(0, 5)) {
       await waitFor(async () => [201, 422].includes((await create(name)).status));
       await expectStatus(200, owner.api.get(`/organizations/${name}`));
@@ -164,7 +164,7 @@ test.each([
   async (_, proxy) => {
     const { proxies } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));
-    // Opens as many connections as the service may open.
+    // Makes the service open as many database connections as it may open.
     await Promise.all(ids.map((id) => write(fixture(), id, one())));
     proxies[proxy].blackhole();
     const since = performance.now();

@@ -171,7 +171,7 @@ describe("kill -9 of state with bytes in a directory", () => {
     await stack.processes.state.kill();
     expect((await asked).status).toBe(503);
     await healAll(fixture());
-    // The event may have completed the deletion before the repeated request, which then returns 404.
+    // The deletion event may have completed the deletion before the repeated request, which then returns 404.
     const repeated = await owner.api.delete(`/workspaces/${id}`);
     expect([204, 404]).toContain(repeated.status);
     const url = written.body.data.attributes["hosted-state-download-url"];

@@ -43,8 +43,8 @@ const written = (lineage: string, serial: number, marker: string = randomUUID())
 export const one = (): StateFile => written(randomUUID(), 1);
 
 /**
- * Returns a state that the gateway, when a client sends it inline, uploads to the state service, because it is too
- * large for the gRPC create call.
+ * Returns a state that is too large for the gRPC create call. If a client sends this state inline, the gateway
+ * therefore uploads it to the state service.
  */
 export const oneUploaded = (): StateFile => written(randomUUID(), 1, "x".repeat(1_100_000));
 

@@ -35,8 +35,8 @@ const lockEpoch = async (id: string) =>
   )[0]?.epoch;
 
 /**
- * Waits until the workspaces service has the summary of the workspace's new state, for which it calls the state service.
- * Otherwise a proxy could hold that call or its response instead of the one that the test needs.
+ * Waits until the workspaces service has the summary of the workspace's new state, which it requests from the state
+ * service. Otherwise a proxy could hold that request or its response instead of the one that the test needs.
  */
 const awaitSummary = (id: string) =>
   waitFor(
@@ -68,7 +68,7 @@ describe("kill -9 of workspaces between seal and release", () => {
     });
     const asked = act();
     await held;
-    // Whether the response was sent is unknown, so only the result of the transaction is checked.
+    // Whether the state service has sent its response is unknown, so the test waits for the effect of its transaction.
     const epoch = await lockEpoch(id);
     await waitFor(async () => (await sealedEpoch(id)) === epoch, { what: "the seal" });
     await stack.processes.workspaces.kill();

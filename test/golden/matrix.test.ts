@@ -20,7 +20,7 @@ import { type Line, matrixText } from "./matrix/table.ts";
 
 /** Number of callers that make their calls concurrently. */
 const LANES = 6;
-/** Time limit for a busy machine, in ms; two idle cores need a fraction of it. */
+/** Time limit of each test on a busy machine, in ms; two idle cores need a fraction of it. */
 const PATIENCE = 900_000;
 
 /** The rows of the specification that the authorization matrix as a whole proves. */
@@ -74,8 +74,8 @@ async function inLanes<Item, Result>(
 /** Makes the calls of all rows with this `pass`, as each of the callers. */
 async function callAll(pass: Row["pass"]): Promise<void> {
   const lanes = pass === "alone" ? 1 : LANES;
-  // Calls the groups one after the other, so that the services can use cached grants during groups whose calls do not
-  // change teams and grants.
+  // Finishes each group of rows before the next, so that the services can use cached grants during groups whose calls
+  // change neither teams nor grants.
   for (const group of Object.values(rowGroups)) {
     const ofPass = group.filter((row) => row.pass === pass);
     await inLanes(lanes, preparedCallers, async (prepared) => {

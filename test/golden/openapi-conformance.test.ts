@@ -2,7 +2,7 @@ import { routes } from "@statehouse/gateway/routes/routes";
 import { describe, expect, test } from "vitest";
 import { undescribed } from "./openapi-conformance.ts";
 
-// These tests concern the check itself; route-coverage.ts applies the check to every response in the system tests.
+// These tests concern `undescribed` itself; route-coverage.ts applies it to every response in the system tests.
 
 const show = routes.find(({ path }) => path === "/api/v2/ssh-keys/:sshKeyId");
 const json = { "content-type": "application/vnd.api+json" };

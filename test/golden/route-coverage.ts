@@ -6,7 +6,10 @@ import { undescribed } from "./openapi-conformance.ts";
 
 /** Statuses that every route may return without declaring them. */
 const everywhere: ReadonlySet<number> = new Set([401, 405]);
-/** Statuses that every route with a body may return without declaring them: the body is invalid JSON, or too large. */
+/**
+ * Statuses that every route with a request body may return without declaring them: the body is invalid JSON or too
+ * large.
+ */
 const withBody: ReadonlySet<number> = new Set([400, 413]);
 
 const matchers = routes

@@ -13,7 +13,8 @@ test("system tests reach exactly the declared statuses of every route", () => {
 });
 
 test("every system test that the golden file names exists and proves its statuses", () => {
-  // This checks only that the files exist. proves-routes.ts checks the statuses of a file after its tests.
+  // This checks only that the files exist. After a file's tests, proves-routes.ts checks that they received its
+  // statuses.
   for (const file of new Set(readGolden().values())) {
     expect(existsSync(path.join(systemTests, file)), file).toBe(true);
   }

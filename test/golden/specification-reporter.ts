@@ -21,7 +21,7 @@ export default class SpecificationReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
-    // Tests declare their rows while they run, so a file can be compared only if all its tests have passed.
+    // Tests declare their rows while they run, so only files whose tests have all passed are compared.
     const whole = modules.filter(allPassed);
     const files = new Set(whole.map((module) => module.relativeModuleId));
     const update = this.#vitest?.config.snapshotOptions.updateSnapshot === "all";
@@ -56,7 +56,10 @@ function declarationsOf(module: TestModule): Declaration[] {
   }));
 }
 
-/** Returns the differences for these files. With `update` it writes the golden files instead. */
+/**
+ * Returns how the golden files differ from the declarations in `files`. With `update`, writes the golden files, and
+ * returns only the invalid declarations.
+ */
 function compare(
   files: ReadonlySet<string>,
   declarations: readonly Declaration[],

@@ -14,7 +14,8 @@ describe.each(goldenFiles())("%s", (golden) => {
   });
 
   test("each test file in the golden files exists", () => {
-    // This checks only that the files exist. specification-reporter.ts compares a file's tests when the file runs.
+    // This checks only that the files exist. When a file runs, specification-reporter.ts compares the rows that its
+    // tests declare with the golden files.
     const files = new Set(rows.flatMap(({ tests }) => tests.map(fileOf)));
     expect([...files].filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
   });

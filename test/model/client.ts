@@ -30,7 +30,7 @@ export interface Known {
   /** The client that holds the lock, in the first of the model's possible states. */
   holder: Client | undefined;
   shown: Shown;
-  /** The upload URLs in the first document that showed them, keyed by version id. */
+  /** The upload URLs in the first document that showed them, keyed by the id of the state version. */
   urls: ReadonlyMap<string, Partial<Record<Kind, string>>>;
 }
 
@@ -55,7 +55,7 @@ const received = async (asked: Promise<Answer>, withId = true): Promise<Received
   return { status, ...(withId && status < 300 ? { id: body.data.id } : {}) };
 };
 
-/** Returns a command's first step in the model and its request; undefined for an upload without a known URL. */
+/** Returns a command's first step in the model and its request; undefined for an upload whose URL is not known. */
 export function ready(place: Place, known: Known, chosen: Command): Ready | undefined {
   const { clients, intruder, hosted } = place;
   const command = authored(chosen, known.holder);
@@ -159,8 +159,8 @@ const address = ({ publicUrl }: Place, id: string, kind: Kind): string =>
   `${publicUrl}/v1/object/${id}${kind === "json" ? "/json" : ""}`;
 
 /**
- * Downloads the raw state or the JSON form of a version. Returns the status and, after a success, the name that the
- * model gives to the received bytes.
+ * Downloads the raw state or the JSON form of a state version. Returns the status and, after a success, the name that
+ * the model gives to the received bytes.
  */
 export async function fetched(place: Place, id: string, kind: Kind): Promise<Received> {
   const { status, bytes } = await download(address(place, id, kind), place.clients[0].token);

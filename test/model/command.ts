@@ -10,7 +10,7 @@ import type { Kind } from "./upload.ts";
 export type Author = Client | "holder";
 
 /**
- * Chooses one of the versions whose status contains `like`; with `any`, or if no status contains it, one of all
+ * Chooses one of the state versions whose status contains `like`; with `any`, or if no status contains it, one of all
  * versions. `nth` is its position among these, counted from the newest, which is 0; after the oldest, counting starts
  * again at the newest.
  */

@@ -29,7 +29,7 @@ const happen: Record<Fault, (fixture: FaultFixture) => Promise<void>> = {
   silentState: ({ proxies }) => silence(proxies.workspacesToState),
 };
 
-/** Causes faults in the fixture's services and connections from outside, as test/faults does. */
+/** Returns a function that causes a fault in the fixture's processes or connections, as the tests in test/faults do. */
 export const disturbing =
   (fixture: FaultFixture): Disturb =>
   async (fault, afterMs, during) => {

@@ -68,7 +68,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
       next(outcomes(states, [sent]), "the model does not allow this response");
     }
   }
-  // About half of the workspaces are deleted; the data of the others is compared row by row at the end.
+  // About half of the workspaces are deleted; the rows of the others are checked after all histories.
   if (history.length % 2 === 0) {
     await expectStatus(204, owner.api.delete(`/workspaces/${where.id}`));
     const last = shown.versions.at(-1);
@@ -145,7 +145,7 @@ const locks = (step: Step): boolean =>
   "commands" in step &&
   (step.fault !== undefined || step.commands.some(({ command }) => /lock/i.test(command.do)));
 
-/** Reads the workspace's documents as its owner. */
+/** Reads the documents of the workspace and of its state versions as the owner. */
 async function seen(
   place: Place,
   { id, name }: { id: string; name: string },

@@ -31,7 +31,7 @@ export const pick = <T>(random: Random, from: readonly T[]): T => {
   return found;
 };
 
-/** A clock of a process. At most one of its two times is wrong by more than the drift. */
+/** The clock of a process, with a monotonic and a wall time. At most one of the two is wrong by more than the drift. */
 class FaultyClock {
   readonly #rate: number;
   readonly #faulty: "monotonic" | "wall";
@@ -64,7 +64,7 @@ interface LeaseFixtureOptions {
   stack: AsyncDisposableStack;
 }
 
-/** Starts the replicas, and creates the processes, which do not hold leases yet. */
+/** Starts the replicas of the access service, and creates the authenticating processes, which hold no leases yet. */
 export async function startLeaseFixture({ database, random, stack }: LeaseFixtureOptions) {
   const { publicKeys: keys, identities } = await newServiceKeys(
     "gateway",

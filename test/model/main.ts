@@ -9,7 +9,10 @@ const usage = `npm run test:model -- [--hours 1] [--seed 1] [--in faults] [--pat
   --path  path of a shrunk history, printed with its failure; repeats only that history, with the printed seed and
           the setting in which it failed`;
 
-/** How long histories run in one setting, in ms; the next setting then starts with new users, databases and stores. */
+/**
+ * The total time in ms for which histories run in one setting, before the next setting starts with new users, databases
+ * and stores.
+ */
 const ROUND_MS = 4 * 60_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

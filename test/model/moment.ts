@@ -5,15 +5,15 @@ export type Client = 0 | 1;
 /** The model's response to a command: a status, and the version or the bytes that the response contains. */
 export interface Answer {
   status: number;
-  /** The version in the document, as its position in the model's list. */
+  /** The state version in the response's document, as its index in the model's list of state versions. */
   version?: number;
-  /** The name of the bytes. */
+  /** The model's name for the bytes that the response contains. */
   bytes?: string;
 }
 
 /**
- * One atomic step of a command. Steps of other commands can run between two steps. Steps of one command with the same
- * `key` do the same.
+ * One atomic step of a command. Steps of other commands can run between two steps. Within a command, steps with the
+ * same `key` have the same effect.
  */
 export interface Moment {
   key: string;

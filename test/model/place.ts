@@ -10,7 +10,7 @@ export interface Member extends Person {
 
 /** The stack and the users with which histories run. */
 export interface Place {
-  /** The address of the stack's object server. */
+  /** The base URL at which the stack serves state bytes. */
   readonly publicUrl: string;
   readonly organization: string;
   /** Two owners of the organization. */
@@ -34,7 +34,7 @@ export interface PlaceOptions {
   owned?: { owner: Member; organization: string };
 }
 
-/** Creates the users and the database connection in a running stack. */
+/** Creates the users in a running stack, and the connection to the state service's database. */
 export async function openPlace(
   stack: Stack,
   { hosted = false, owned }: PlaceOptions = {},

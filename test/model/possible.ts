@@ -75,7 +75,7 @@ export function outcomes(states: readonly State[], sent: readonly Sent[]): State
 
 /**
  * Compares the received response with the model's response. If they agree, returns the state, with the received id
- * recorded for the version of the response; otherwise undefined. Without a response, returns the state unchanged.
+ * recorded for the state version in the response; otherwise undefined. Without a response, returns the state unchanged.
  */
 function fitted(state: State, answer: Answer, received: Received | undefined): State | undefined {
   if (!received) return state;
@@ -113,8 +113,8 @@ export interface ShownVersion {
 }
 
 /**
- * Of the given states, and of the states that can follow from them without a command, returns those that agree with
- * these documents, with the documents' ids added.
+ * Returns those of the given states, and of the states that can follow from them without a command, that agree with the
+ * documents in `shown`. Adds the ids in the documents to the returned states.
  */
 export function thatShow(states: readonly State[], shown: Shown): State[] {
   const found = new Map<string, State>();
@@ -139,7 +139,7 @@ export function thatShow(states: readonly State[], shown: Shown): State[] {
   return [...found.values()];
 }
 
-/** Returns what the documents would show for a state. */
+/** Returns what the documents of a workspace in this state would show. */
 export function look(state: State): Shown {
   return {
     holder: state.lock?.holder ?? null,

@@ -1,4 +1,4 @@
-/** Where and how long to search. */
+/** Where a search for failing histories starts, and how long it runs. */
 export interface Range {
   seed: number;
   path?: string | undefined;

@@ -73,7 +73,7 @@ export async function searchRevocations({ seed, path, forMs }: Range): Promise<F
       const left = Math.max(1000, Math.min(HISTORY_MS, until - Date.now()));
       await runHistory({ database, seed: seed + histories, forMs: left, counts });
       histories++;
-      // On a busy machine a history can end before a lease was used.
+      // On a busy machine a history can end before a lease was used; up to ten histories then run.
     } while (Date.now() < until || (histories < 10 && (counts.hits === 0 || counts.changes === 0)));
   } finally {
     for (const [name, value] of previous) {
@@ -151,8 +151,8 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
   const inTime = <T>(work: () => Promise<T>) => runWithDeadline(Date.now() + 8000, work);
 
   /**
-   * Repeats work until it succeeds, or fails with an error other than `unavailable` and `deadlineExceeded`. Throws
-   * internal errors.
+   * Repeats `work` while it fails with `unavailable` or `deadlineExceeded`. Throws internal errors and ignores all
+   * others.
    */
   const repeated = async (work: () => Promise<unknown>): Promise<void> => {
     for (;;) {
@@ -177,7 +177,7 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
     const request = () => users.setUserSuspended({ id: user.id, suspended }, asAdministrator);
     const way = random();
     if (way < 0.1) {
-      // This call has no time limit, because the command ends only when no process uses what it read before the change.
+      // This call has no time limit, because the command does not end while a process uses data from before the change.
       const action = suspended ? "suspend" : "unsuspend";
       await repeated(() => changeUser([action, user.username], () => {}));
     } else {
@@ -267,8 +267,8 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
       const user = pick(random, people);
       await sleep(random() * 20);
       if (random() < 0.2) {
-        // Only one team is created at a time, because the version that is read from the database must be that of the
-        // confirmed creation.
+        // Only one team is created at a time: `createTeam` then reads the organization's version from the database,
+        // which must not contain the effect of another, unconfirmed creation.
         if (organization.changing) continue;
         organization.changing = true;
         await createTeam();

@@ -67,7 +67,7 @@ export interface Announced {
   content: string;
   force: boolean;
   inline: boolean;
-  /** The name of the JSON form that the request contains. */
+  /** The model's name for the JSON form that the request contains. */
   json: string | undefined;
   /**
    * Whether the version is a snapshot. In the hosted edition, a version whose state is uploaded by URL is a snapshot
@@ -78,7 +78,7 @@ export interface Announced {
 
 const newest = (versions: readonly Version[]): Version | undefined => versions.at(-1);
 
-/** Returns whether the serial and lineage may follow the stored ones. */
+/** Returns whether a version with the announced serial and lineage may follow the stored versions. */
 function mayFollow({ versions }: State, announced: Announced, epoch: number): boolean {
   const kept = versions.filter(({ status }) => status !== "discarded");
   const last = newest(kept);

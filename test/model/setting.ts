@@ -10,7 +10,7 @@ import { search } from "./search.ts";
 import { undisturbed, withFaults } from "./step.ts";
 
 const LANES = 4;
-/** Settings with which retention runs during the histories. */
+/** Settings of the services with which the collector runs every second, so that retention affects the histories. */
 const collecting = { COLLECTION_INTERVAL: "1" };
 
 /**

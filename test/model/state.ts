@@ -1,4 +1,4 @@
-/** The statuses of a version in the model, which describes one workspace independently of its storage. */
+/** The statuses that a state version can have in the model. The model describes one workspace, but not its storage. */
 export type Status =
   | "pending"
   | "finalized"
@@ -22,7 +22,7 @@ export interface Version {
   intermediate: boolean;
   /** Whether the announced bytes are stored. */
   raw: boolean;
-  /** The name of the JSON form; null until it is stored. */
+  /** The model's name for the JSON form; null until it is stored. */
   json: string | null;
   /** The version from which a rollback copied this one. */
   copyOf: string | null;

@@ -22,7 +22,7 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
-/** What happens before the next inspection: concurrent commands, or time that passes. */
+/** What happens before the workspace's documents are read again: concurrent commands, or time that passes. */
 export type Step =
   | { commands: readonly { command: Command; afterMs: number }[]; fault?: Fault; faultMs?: number }
   | { pass: Time }

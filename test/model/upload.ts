@@ -17,8 +17,9 @@ function refusal(version: Version, kind: Kind, content: string): number | undefi
 }
 
 /**
- * Checks the version before and after the bytes are stored, as the service does. `memory` is a part of the steps' keys:
- * the values on which `then` depends, so that steps that continue differently have different keys.
+ * Returns the first of the two steps of an upload: one before and one after the bytes are stored. As in the service,
+ * each step checks whether the state version accepts the bytes. `memory` is a part of the steps' keys: the values on
+ * which `then` depends, so that steps that continue differently have different keys.
  */
 export const upload = (
   memory: string,

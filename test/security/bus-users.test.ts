@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 const TYPE = "statehouse.workspaces.workspace.created.v1";
 const SUBJECT = `${TYPE}.org-1`;
 
-/** The subjects that docs/operations.md lists for a user. */
+/** The subjects to which a NATS user may publish and subscribe according to docs/operations.md. */
 const permissionsOf = (name: string, publish: readonly string[]) => ({
   publish: [
     ...publish,

@@ -6,7 +6,7 @@ import { storeView } from "../stack/store.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 import { newLockedWorkspace, useFixture } from "../system/fixture.ts";
 
-// The fixture uses the default deletion delay.
+// The fixture uses the default of `BLOB_DELETION_DELAY`, seven days.
 const fixture = useFixture({ blobs: "directory" });
 
 const DAY_MS = 86_400_000;

@@ -64,7 +64,8 @@ const logger = createLogger({ service: "test", level: "silent" });
 const open = (url: string) => openDatabase({ ...options, url, entities: [], logger });
 
 /**
- * Connects in the same way as a service and the migrate command; returns whether the service's connection is encrypted.
+ * Connects once as a service does and once as the migrate command does; returns whether the first connection is
+ * encrypted.
  */
 async function connect(url: string): Promise<boolean | undefined> {
   await using database = await open(url);

@@ -111,14 +111,14 @@ beforeAll(async () => {
     projectId: own.relationships.project.data.id,
     userId: stranger.id,
   };
-  // Creating a pending version raises the revision in the state service without an event. The event published here
+  // Creating a pending version raises the revision of the workspace's state without an event. The event published here
   // makes the workspaces service fetch that revision, so that the forged events change no revision.
   await publish("statehouse.state.workspace-state.changed.v1", [JSON.stringify({ workspaceId })]);
 });
 
 const databases = ["access", "workspaces", "state"] as const satisfies DatabaseName[];
 
-/** Tables that contain positions or times and therefore change on their own. */
+/** Tables that contain times or the progress of workers, and therefore change without a request. */
 const clocks = new Set([
   "outbox",
   "state_comparison",
@@ -129,7 +129,7 @@ const clocks = new Set([
 
 /**
  * Returns every row of every table, except `clocks` and the audit trail. Of the audit trail, returns only the ids and
- * addresses of the records that are older than `since`.
+ * client addresses of the records that are older than `since`.
  */
 async function everyRow(since: Date): Promise<Record<string, unknown>> {
   const { stack } = fixture();

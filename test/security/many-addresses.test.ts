@@ -6,7 +6,9 @@ const fixture = useFixture({
   settings: { FAILED_AUTHENTICATION_LIMIT: String(FAILURES), TRUSTED_PROXIES: "127.0.0.1" },
 });
 
-/** Sends a request with an invalid token, as a trusted proxy sends it for this client; returns the status. */
+/**
+ * Sends a request with an invalid token, as a trusted proxy forwards it for the address `client`; returns the status.
+ */
 async function statusFrom(client: string, token: string): Promise<number> {
   const response = await fetch(`${fixture().url}/api/v2/organizations`, {
     headers: { authorization: `Bearer ${token}`, "x-forwarded-for": client },

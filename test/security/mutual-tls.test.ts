@@ -42,7 +42,7 @@ const calls = {
   },
 };
 
-/** The services that make these calls. */
+/** For each called service, the service that makes the call. */
 const callers = { access: "gateway", workspaces: "state", state: "workspaces" } as const;
 const called = Object.keys(calls) as (keyof typeof calls)[];
 

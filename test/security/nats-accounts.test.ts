@@ -240,8 +240,8 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
         ]),
       ];
       for (const reply of targets) {
-        // Covers both kinds of responses. The first request gets an event if there is one. The second one gets all
-        // remaining events, so the response to the third one is empty.
+        // Covers responses with and without an event. The first request gets an event if there is one. The second one
+        // gets all remaining events, so the response to the third one is empty.
         for (const body of [
           { batch: 1 },
           { batch: 1000, no_wait: true },
@@ -254,7 +254,7 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
       }
       await connection.flush();
       await admin.flush();
-      // Responses are sent in order, so this response is the last one.
+      // Responses are sent in order, so all responses above have been sent when this one arrives.
       await connection.request(next.replace("MSG.NEXT", "INFO"), "");
       expect(await state()).toEqual(before);
     },

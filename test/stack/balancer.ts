@@ -15,7 +15,7 @@ export interface Balancer extends AsyncDisposable {
   complete(): boolean;
 }
 
-/** Interval of the probes, in ms. */
+/** Interval between two readiness probes of the replicas, in ms. */
 const PROBE_MS = 100;
 
 /** Starts a balancer without replicas. Like an ingress, it keeps its connections to replicas open between requests. */

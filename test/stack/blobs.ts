@@ -7,7 +7,7 @@ export interface BlobSettings extends AsyncDisposable {
   settings: Record<string, string>;
 }
 
-/** Creates a separate bucket or folder. */
+/** Creates a bucket or folder that no other stack uses; returns the settings that name it. */
 export async function blobSettings(kind: BlobKind = "directory"): Promise<BlobSettings> {
   if (kind === "directory") {
     const folder = await temporaryFolder();

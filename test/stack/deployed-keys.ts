@@ -10,21 +10,21 @@ import {
 import { childEnvironment, sharedDependencies, waitFor } from "@statehouse/testing";
 import type { ServiceProcess } from "./service-process.ts";
 
-/** The keys of four processes, as files that an operator replaces while the processes run. */
+/** The keys of the four service processes, as files that an operator replaces while the processes run. */
 export interface DeployedKeys {
-  /** Runs `statehouse keys` on the file of all keys. */
+  /** Runs `statehouse keys` on the file that contains the keys of all services. */
   keys(...args: string[]): Promise<string>;
-  /** Sets those secrets of a service that `keys` does not create. The next `useFiles` or `deploy` writes them. */
+  /** Sets secrets of a service that `statehouse keys` does not create. The next `useFiles` or `deploy` writes them. */
   set(service: ServiceName, secrets: Readonly<Record<string, string>>): void;
   /** Changes the settings of the services so that they read all secrets from files. */
   useFiles(environments: Record<ServiceName, Environment>): Promise<void>;
-  /** Replaces the files, and waits until every process uses the new contents. */
+  /** Writes the current keys and secrets to the files, and waits until every process uses the new contents. */
   deploy(processes: Readonly<Record<ServiceName, ServiceProcess>>): Promise<void>;
   /** Returns the path of a deployed file. */
   file(service: ServiceName, setting: string): string;
   /** Returns the content of a deployed file. */
   read(service: ServiceName, setting: string): Promise<string>;
-  /** Returns the configuration of the NATS users. */
+  /** Returns the part of the NATS server's configuration that defines the users. */
   natsUsers(): Promise<string>;
 }
 
@@ -46,7 +46,7 @@ export async function newDeployedKeys(folder: string): Promise<DeployedKeys> {
   const file = (service: ServiceName, setting: string) => path.join(deployed, service, setting);
   await keys("new", material);
 
-  /** Replaces the files of a service; returns the names of the settings whose files changed. */
+  /** Replaces the deployed files of a service; returns the names of the settings whose files changed. */
   const replace = async (service: ServiceName): Promise<string[]> => {
     const changed: string[] = [];
     await mkdir(path.join(deployed, service), { recursive: true });

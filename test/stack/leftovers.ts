@@ -53,14 +53,15 @@ export async function idsBelow(databases: Databases, id: string): Promise<string
   for (let size = 0; size < known.size; ) {
     size = known.size;
     const rows = Object.values(await rowsWith(databases, [...known])).flat();
-    // Row numbers of the outbox are not ids.
+    // The outbox numbers its rows; such a number is not the id of an object.
     for (const { id } of rows) if (typeof id === "string") known.add(id);
   }
   return [...known];
 }
 
 /**
- * Returns the values of a row that are neither empty nor numbers. Numbers are omitted because they are only versions.
+ * Returns the values of a row that are neither empty nor numbers. Numbers are omitted, because they are only version
+ * counters.
  */
 export const saying = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value && typeof value !== "number"));

@@ -8,7 +8,7 @@ export interface NkeySubscriber {
   declaration: string;
 }
 
-/** Creates the nkey of a subscriber. */
+/** Creates an nkey for a subscriber; returns it with the entry that declares the subscriber. */
 export function newSubscriber(durable: string, filter: string): NkeySubscriber {
   const pair = nkeys.createUser();
   const publicKey = pair.getPublicKey();
@@ -45,7 +45,7 @@ export async function withCredential(
   return { status, headers, text: await response.text() };
 }
 
-/** Sends a signed request. */
+/** Sends a request with a credential that is signed with the subscriber's nkey. */
 export const signed = (
   url: string,
   target: string,

@@ -2,7 +2,7 @@ import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1
 import { createRpcServer, type generateAssertionKey, implement } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
 
-/** Creates a server of the lock service that accepts assertions of the state service and does nothing. */
+/** Creates a server of the lock service that accepts assertions of the state service. Its methods have no effect. */
 export const createLockServer = (
   publicJwk: Awaited<ReturnType<typeof generateAssertionKey>>["publicJwk"],
 ) =>

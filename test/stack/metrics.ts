@@ -12,7 +12,7 @@ const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 const HISTOGRAM = /_(?:bucket|sum|count)$/;
 
-/** Reads the metrics of a service. Labels that identify the instrumentation are omitted. */
+/** Reads the metrics of a service, without the labels `otel_scope_…`, which identify the instrumentation. */
 export async function scrape(opsPort: string | number | undefined): Promise<Sample[]> {
   const response = await fetch(`http://127.0.0.1:${opsPort}/metrics`);
   return parseMetrics(await response.text());

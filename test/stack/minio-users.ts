@@ -18,7 +18,7 @@ export async function removeMinioUser(minio: Address, user: string): Promise<voi
 }
 
 /**
- * Encrypts a body for the administration API. MinIO accepts only bodies that are encrypted with the caller's secret
+ * Encrypts a body for MinIO's administration API, which accepts only bodies that are encrypted with the caller's secret
  * key.
  */
 function encrypted(secretKey: string, body: Buffer): Buffer {
@@ -41,7 +41,7 @@ const sha256 = (bytes: Buffer | string): string => createHash("sha256").update(b
 const hmac = (key: Buffer | string, text: string): Buffer =>
   createHmac("sha256", key).update(text).digest();
 
-/** Sends a request to the administration API, signed like a request to S3. */
+/** Sends a request to MinIO's administration API, signed like a request to S3. */
 async function request(
   { endpoint, region, accessKey, secretKey }: Address,
   method: string,

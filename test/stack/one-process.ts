@@ -20,7 +20,7 @@ export async function inOneProcess(options: RunOptions): Promise<RunningServices
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
   });
   await options.rewire(environments);
-  // Messages are not checked in benchmarks, which run outside Vitest.
+  // Benchmarks, which run outside Vitest, omit this check of the messages that the services pass to each other.
   if (process.env.VITEST) checkPassedMessages();
   const composition = starting.use(await compose(environments, options.logger));
   starting.use(listener);

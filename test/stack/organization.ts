@@ -17,7 +17,8 @@ export async function newOrganization(api: Api, name = unusedName("org")): Promi
 }
 
 /**
- * Returns an organization's internal id, which calls to the access service need for teams. The API never shows this id.
+ * Returns an organization's internal id, which the access service's methods for teams require. The API never shows this
+ * id.
  */
 export async function organizationId({ rows }: Pick<Stack, "rows">, name: string): Promise<string> {
   const sql = "select id from organizations where name = $1";

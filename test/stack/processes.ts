@@ -59,7 +59,7 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
   };
 }
 
-/** Resolves when the service is ready. Throws the output of `program` if that ends before. */
+/** Resolves when the service is ready. If `program` ends before, throws an error with its output. */
 export const readiness = (
   name: ServiceName,
   environment: Environment,
@@ -104,7 +104,7 @@ export async function asProcesses(
       ...options.certificates?.settingsOf(name),
     });
   }
-  // These tests have no ingress, so the state service publishes its own address.
+  // These tests have no ingress, so upload and download URLs contain the state service's own address.
   environments.state.PUBLIC_URL = objectUrl;
   await options.rewire(environments);
   const processes = Object.fromEntries(

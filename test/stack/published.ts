@@ -69,7 +69,10 @@ export function published({
   };
 }
 
-/** Receives the messages for the mail sender in the same way as the mail sender. Only one such receiver can run. */
+/**
+ * Receives the messages for the mail sender. Only one receiver can run, because their stream is a work queue with one
+ * consumer.
+ */
 export function mailSender({ url, login }: Parameters<typeof published>[0]): AsyncDisposable & {
   readonly messages: readonly MessageShape<typeof InvitationCreatedSchema>[];
 } {

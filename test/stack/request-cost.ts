@@ -28,8 +28,8 @@ export interface RequestCost extends DatabaseCost {
 }
 
 /**
- * A statement that a request waits for. Statements of relays and periodic workers are not recorded, because they have
- * no deadline.
+ * A statement that a request waits for. Only statements with a deadline are recorded: statements of relays and periodic
+ * workers have none.
  */
 interface Sent {
   service: string;
@@ -74,7 +74,10 @@ function noteOf(service: string, text: string, client: object): Sent | undefined
 
 let installed = false;
 
-/** Begins to count at its first call; until then, sockets, files and statements are as in production. */
+/**
+ * At its first call, instruments SQL statements, file syncs and socket writes, so that they are counted. Later calls do
+ * nothing.
+ */
 async function install(): Promise<void> {
   if (installed) return;
   installed = true;

@@ -26,7 +26,7 @@ type Level<Grant extends { access: string; permissions: object }> = Pick<
 
 /** A role that a team can have in an organization: one permission, or one access level on a project or workspace. */
 export interface TeamRole {
-  /** The name in `packages/authorization`. */
+  /** The role's name, for example `project admin` or `project workspace-access.runs=plan`. */
   name: string;
   organizationAccess: readonly OrganizationAccess[];
   onProject?: Level<ProjectGrant>;
@@ -34,8 +34,8 @@ export interface TeamRole {
 }
 
 /**
- * Returns the name and permissions of one role for each value, other than the default, of each permission of a custom
- * grant. `nameOf` returns the permission's name in documents.
+ * Returns the names and permissions of the custom roles in which a single permission differs from its default: one role
+ * for each permission and each of its other values. `nameOf` returns the permission's name in documents.
  */
 const singles = (
   values: Readonly<Record<string, readonly unknown[]>>,
@@ -113,7 +113,7 @@ export interface RolePlace {
   workspaceId?: string;
 }
 
-/** Creates a user in a new secret team that has the role on these targets. */
+/** Creates a user in a new secret team, and grants the team the role on the targets in `place`. */
 export async function newRoleHolder(
   fixture: RoleFixture,
   role: TeamRole,
@@ -210,7 +210,7 @@ export const nominalGrants = (
   ),
 });
 
-/** Returns the grants that the access service should return for a role's holder on these projects and workspaces. */
+/** Returns the grants that the access service should return for a role holder whose role was granted on `places`. */
 export const grantsByRole = (
   { role, person, teamId }: RoleHolder,
   organizationId: string,

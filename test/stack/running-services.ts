@@ -4,7 +4,7 @@ import type { Environment, Installation, ServiceName } from "@statehouse/standal
 import type { ServiceCertificates } from "@statehouse/testing";
 import type { ServiceProcess } from "./service-process.ts";
 
-/** Channels to two of the services. */
+/** Channels for calls to the access service and to the workspaces service. */
 export interface Channels {
   access: Channel;
   workspaces: Channel;

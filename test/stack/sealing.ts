@@ -26,8 +26,8 @@ export async function sealNow(stack: Stack): Promise<void> {
 }
 
 /**
- * Verifies the chains of all services. Returns the findings of all organizations, and the number of sealed records of
- * `organization`.
+ * Verifies the chains of audit records of all services. Returns the findings of all organizations, and the number of
+ * sealed records of `organization`.
  */
 export async function verifyNow(stack: Stack, organization: string) {
   const findings: string[] = [];

@@ -54,7 +54,7 @@ export interface Stack extends AsyncDisposable {
   readonly access: Channel;
   /** Channel to the workspaces service, for calls that normally another service makes. */
   readonly workspaces: Channel;
-  /** Returns channels for calls as the service or runner `name`. */
+  /** Returns channels for calls that a test makes as the service or runner `name`. */
   channelsOf(name: string): Channels;
   readonly people: People;
   /** Returns the gRPC clients of the runner with that name. */
@@ -94,8 +94,9 @@ export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack
   start(options, asProcesses);
 
 /**
- * Returns the setting of authentication leases: STATEHOUSE_TEST_LEASE_SECONDS, with which any tests run under leases. A
- * lease must not be longer than half of the time limit of a request, so the value is limited to that.
+ * Returns the setting for authentication leases: the value of STATEHOUSE_TEST_LEASE_SECONDS, with which any test can
+ * run under leases. A lease must not be longer than half of a request's time limit, so a greater value is reduced to
+ * that half.
  */
 function leaseSettings({ REQUEST_TIMEOUT = "30" }: Record<string, string> = {}) {
   const seconds = Number(process.env.STATEHOUSE_TEST_LEASE_SECONDS ?? 0);
@@ -128,7 +129,7 @@ async function start<Running extends RunningServices>(
       ? undefined
       : { user: natsUser, password: secrets.natsPassword };
   const nats = stack.use(await ownNats(natsLogin ? { login: natsLogin } : {}));
-  // Events are not checked in benchmarks, which run outside Vitest.
+  // Benchmarks, which run outside Vitest, omit the comparison of events with the event catalog.
   if (process.env.VITEST && natsLogin) stack.use(await checkEvents(nats.url, natsLogin));
   const blobs = stack.use(await blobSettings(options.blobs));
   const running = stack.use(

@@ -55,17 +55,20 @@ export function stateFile({
   return { serial, lineage, bytes, md5: md5Of(bytes) };
 }
 
-/** Returns the body of a create request. `attributes` are added to those of the state or replace them. */
+/**
+ * Returns the body of a request that creates a state version. `attributes` are added to those of the state or replace
+ * them.
+ */
 export const announcement = (
   { serial, md5, lineage }: StateFile,
   attributes: Record<string, unknown> = {},
 ) => document("state-versions", { serial, md5, lineage, ...attributes });
 
-/** Returns the body of a create request with inline state. */
+/** Returns the body of a request that creates a state version with inline state. */
 export const inlineState = (state: StateFile, attributes: Record<string, unknown> = {}) =>
   announcement(state, { state: state.bytes.toString("base64"), ...attributes });
 
-/** Returns the body of a request that rolls back to a version. */
+/** Returns the body of a request that rolls a workspace back to the state version `id`. */
 export const rollbackTo = (id: string) => ({
   data: {
     type: "state-versions",
@@ -73,7 +76,7 @@ export const rollbackTo = (id: string) => ({
   },
 });
 
-/** Creates a state version. Takes the lock before and releases it afterwards. */
+/** Creates a state version. Locks the workspace before and unlocks it afterwards. */
 export async function writeState(
   api: Api,
   workspaceId: string,
@@ -89,7 +92,7 @@ export async function writeState(
   return created;
 }
 
-/** Waits until a version is extracted; returns its document. */
+/** Waits until a state version is extracted; returns its document. */
 export const processedVersion = (
   api: Api,
   id: string,

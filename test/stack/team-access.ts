@@ -1,6 +1,6 @@
 import { document, linkage } from "./http.ts";
 
-/** Returns the body that gives a team access to a project, by default at the level `read`. */
+/** Returns the body of the request that gives a team access to a project, by default at the level `read`. */
 export const projectAccess = (
   teamId: string | undefined,
   projectId: string | undefined,
@@ -11,7 +11,7 @@ export const projectAccess = (
     project: linkage("projects", projectId),
   });
 
-/** Returns the body that gives a team access to a workspace. */
+/** Returns the body of the request that gives a team access to a workspace. */
 export const workspaceAccess = (
   teamId: string | undefined,
   workspaceId: string | undefined,

@@ -128,7 +128,7 @@ test("includes and lists contain nothing of a foreign organization", async () =>
 });
 
 describe("a reader", () => {
-  /** Returns whether every user may call the route, because it concerns only the user. */
+  /** Returns whether every user may call the route, because it concerns only the calling user. */
   const own = (route: Route) => /authentication-tokens|account/.test(route.path);
   /** Returns whether only administrators may call the route. */
   const administrative = (route: Route) => route.path.startsWith("/api/v2/admin/");

@@ -49,7 +49,7 @@ async function actorWith(
 
 const nothing = async () => {};
 
-/** Creates a new member of the organization whose only team has that role. */
+/** Creates a user who belongs to the organization through a single team, which has the role `role`. */
 export async function newActor(fixture: Fixture, role: TeamRole): Promise<Actor> {
   const { stack, owner, organization, url } = fixture;
   const roles = { stack, owner, organizationId: await organizationId(stack, organization) };
@@ -66,6 +66,6 @@ export async function organizationTokenActor(fixture: Fixture): Promise<Actor> {
   return actorWith(fixture, recordedApi(fixture.url, body.data.attributes.token), nothing);
 }
 
-/** Makes an actor of another caller, such as an owner or a user without access. It receives no role. */
+/** Creates an actor for an existing caller, such as an owner or a user without access. The caller receives no role. */
 export const plainActor = (fixture: Fixture, { api }: { api: Api }): Promise<Actor> =>
   actorWith(fixture, api, nothing);

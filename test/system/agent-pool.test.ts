@@ -197,7 +197,7 @@ test("pools can be filtered by the name of a readable workspace that may use the
   expect(await usable(owner.api, hidden)).toBe(true);
   expect(await usable(reader.api, shown)).toBe(true);
   expect(await usable(reader.api, hidden)).toBe(false);
-  // Likewise, the name of a project finds pools only if the caller may read the project.
+  // A filter by the name of a project also finds pools only if the caller may read the project.
   for (const filter of ["filter[allowed_projects][name]", "filter[allowed-projects][name]"]) {
     const found = async (api: Api, name: string) =>
       (await api.get(`${pools()}?${filter}=${name}`)).body.data.length > 0;

@@ -29,7 +29,7 @@ import { startProcesses } from "../stack/stack.ts";
 import { newWorkspace, useStack } from "./fixture.ts";
 
 // The services' ports are reachable from their network. These tests send requests to them without the gateway, and
-// without TLS, so that the assertion alone decides.
+// without TLS, so that the assertion alone decides whether a request is accepted.
 
 const fixture = useStack(() => startProcesses({ grpcTls: "off" }));
 

@@ -20,8 +20,8 @@ const worlds: Record<EditionName, () => Fixture> = {
 const editionNames = Object.keys(worlds) as EditionName[];
 
 /**
- * Returns whether the path exists. For a feature that an edition does not have, the response is the same as for an
- * unknown path.
+ * Returns whether the edition serves the requested path. For a feature that an edition does not have, the response is
+ * the same as for an unknown path.
  */
 async function isThere(
   asked: Promise<{ status: number; body: { errors?: { detail: string }[] } }>,
@@ -30,7 +30,7 @@ async function isThere(
   return !(status === 404 && body.errors?.[0]?.detail === "Not found.");
 }
 
-/** Creates a version of the workspace with inline state; returns its id. */
+/** Creates a state version of the workspace with inline state; returns the id of the version. */
 async function writeVersion(
   { owner }: Fixture,
   workspaceId: string,

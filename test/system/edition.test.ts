@@ -58,7 +58,7 @@ test("assessments are disabled when a workspace stops being remote, and refused 
   const both = { "execution-mode": "local", "assessments-enabled": true };
   expect(await enabled(changed, both)).toBe(422);
 
-  // The same applies to a workspace that inherits the organization's mode because its own mode is removed.
+  // Assessments are also disabled when a workspace inherits the organization's mode because its own mode is removed.
   const inheriting = await made();
   const inherits = { "setting-overwrites": { "execution-mode": false } };
   expect(await enabled(inheriting, inherits)).toBe(false);

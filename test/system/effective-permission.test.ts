@@ -62,7 +62,7 @@ test("those who manage access read what a user or team may do, and which grants 
     }),
   );
   expect(grantedBy["can-force-delete"]).toEqual([]);
-  // These are the same permissions as in the document that the user reads.
+  // These are the same permissions as in the workspace's document when the user reads it.
   const shown = await writers.member.api.get(`/workspaces/${workspaceId}`);
   expect(permissions).toEqual(shown.body.data.attributes.permissions);
 

@@ -279,7 +279,7 @@ const changes: Readonly<Record<string, Change>> = {
   },
 };
 
-/** Routes whose responses have no tag, or never change, with the reason. */
+/** Routes whose responses have no entity tag, or never change, with the reason. */
 const unchanging: Readonly<Record<string, string>> = {
   "/ping": "has no body",
   "/organizations/:organizationName/entitlement-set":
@@ -349,7 +349,7 @@ describe("a change that a response shows changes its tag", () => {
       expect([path, after.status]).toEqual([path, 200]);
       expect(after.body, path).not.toEqual(body);
       expect(after.headers.get("etag"), path).not.toBe(tag);
-      // The audit trail grows by records of the installation's own work.
+      // The audit trail can gain records of the installation's own work between two reads.
       if (path === "/organization/audit-trail") continue;
       const again = await read(path, address, after.headers.get("etag") ?? "");
       expect([path, again.status]).toEqual([path, 304]);

@@ -4,7 +4,7 @@ import { problemOf } from "../stack/event-check.ts";
 
 const [first] = eventMessages;
 
-/** Replaces parts of the sample of the first event, and compares the result with the catalog. */
+/** Replaces parts of the sample of the catalog's first event, and compares the result with the catalog. */
 function check(changed: { subject?: string; headers?: object; payload?: object }) {
   if (!first) throw new Error("the catalog is empty");
   const { subject, headers, payload } = sampleEvent(first);

@@ -45,7 +45,7 @@ export async function newUser(
   return { ...person, api: recordedApi(stack.url, person.token) };
 }
 
-/** Creates the users in a running stack. */
+/** Creates the users of a fixture in a running stack. */
 export async function populate<Running extends Stack>(stack: Running): Promise<Fixture<Running>> {
   const [owner, reader, stranger] = await Promise.all([
     newUser(stack),
@@ -77,7 +77,7 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
   };
 }
 
-/** Returns a test function with the stacks of a worker. */
+/** Returns Vitest's test function, extended with the stacks of a worker. */
 const extended = () =>
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the fixtures that this one needs from the pattern.
   test.extend("stacks", { scope: "worker" }, async ({}, { onCleanup }) => {
@@ -88,9 +88,10 @@ const extended = () =>
     return stacks;
   });
 /**
- * The test function with the stacks of a worker, keyed by their options. Files with equal options share one stack, which
- * starts at its first use. The function is created when this file is imported, because Vitest accepts its creation only
- * at the top level, and `useFixture` can be called in a `describe`. Commands import this file without Vitest.
+ * The test function with the stacks of a worker, keyed by their options. Files with equal options share one stack,
+ * which starts at its first use. The function is created when this file is imported, because Vitest accepts its
+ * creation only at the top level, and `useFixture` can be called in a `describe`. It is undefined in commands, which
+ * import this file without Vitest.
  */
 const worker = process.env.VITEST ? extended() : undefined;
 
@@ -175,7 +176,7 @@ export async function newLockedWorkspace(
   return (await expectStatus(200, fixture.owner.api.post(lock))).body.data;
 }
 
-/** Returns the paths of the three documents that show a version; a query can be appended to each. */
+/** Returns the paths of the three documents that show a state version; a query can be appended to each path. */
 export const waysToVersion = (
   { organization }: Pick<Fixture, "organization">,
   { id, attributes: { name } }: { id: string; attributes: { name: string } },
@@ -201,7 +202,7 @@ export function errorDetails({ status, body, headers }: Answer): string[] {
   });
 }
 
-/** Returns the details of a 422, keyed by their pointers. */
+/** Returns the `detail` of each error of a response, keyed by the error's `pointer`. */
 export const problems = (answer: Answer): Record<string, string> => {
   errorDetails(answer);
   return Object.fromEntries(

@@ -37,7 +37,7 @@ const example = (objects: ObjectIds, name: string): string => {
   return value;
 };
 
-/** Returns the secrets that responses must not contain, unless the request contained them. */
+/** Returns the ids and names of `ours`, which responses must not contain unless the request contained them. */
 const secrets = () =>
   Object.entries(ours)
     .filter(([name]) => name !== "downloadUrl")
@@ -45,7 +45,7 @@ const secrets = () =>
 
 const compare = (probe: Probe): Promise<void> => expectAlike(probe, secrets());
 
-/** Makes the calls one after the other. Their order must not matter. */
+/** Makes the calls one after the other. The order must not affect the responses. */
 async function compareAll(probes: readonly Probe[]): Promise<void> {
   expect(probes.length).toBeGreaterThan(0);
   for (const probe of probes) await compare(probe);

@@ -14,17 +14,17 @@ import { expectAlike, kinds, parameters } from "./probe.ts";
 
 const fixture = useFixture();
 
-/** Objects in a project that no user below can read. */
+/** Objects in a project that neither `insider` nor `watcher` can read. */
 let hidden: ObjectIds;
-/** Objects in a project that both users below may read. */
+/** Objects in a project that both `insider` and `watcher` may read. */
 let open: ObjectIds;
 /** A user who administers the open project, agent pools and teams. */
 let insider: ApiUser;
 /** A user who may read the open project and its workspaces, but not their state. */
 let watcher: ApiUser;
 /**
- * The ids of a token of the organization and of a token of a team. Both users may read the team, but `watcher` cannot
- * read the tokens.
+ * The ids of a token of the organization and of a token of a team. Both `insider` and `watcher` may read the team, but
+ * `watcher` cannot read the tokens.
  */
 let tokenIds: string[];
 

@@ -157,7 +157,7 @@ test("dead letters and the oldest lock are read from the database", async () => 
   await waitFor(async () =>
     expect(total(await metricsOf("access"), "statehouse_dead_letters")).toBe(2),
   );
-  // A replica serves the same value of the age for minutes. The service is restarted, so that the value is read again.
+  // A replica caches the age of the oldest lock for minutes. The service is restarted, so that it reads the age again.
   await stack.processes.workspaces.kill();
   await stack.processes.workspaces.start();
   const age = total(await metricsOf("workspaces"), "statehouse_oldest_lock_age_seconds");

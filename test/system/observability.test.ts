@@ -152,7 +152,7 @@ test("logs and traces never contain a token, an upload URL, a state or an output
     smokeMarkers.state,
     smokeMarkers.output,
     "Bearer ",
-    // The beginnings of the payloads of upload tokens and of assertions.
+    // How the payload of every upload token begins, and how every assertion begins.
     Buffer.from("ws-").toString("base64url").slice(0, 4),
     "eyJ",
   ];

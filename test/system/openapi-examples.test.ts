@@ -66,7 +66,7 @@ test("the examples of the OpenAPI document are requests and resources of this te
     if (!route.body && route.method === "DELETE") continue;
     const name = `${route.method} ${route.path}`;
     const body = route.body ? (bodies[name]?.(objects) ?? bodyFor(route, objects)) : undefined;
-    // All other lists contain only objects of this test.
+    // Limits this list to the workspace of this test; all other lists contain only objects of this test.
     const query = route.path === "/api/v2/admin/workspaces" ? `?q=${objects.name}` : "";
     const path = pathWith(route, objects).replace(/^\/api\/v2/, "") + query;
     const answer = await owner.api.send(route.method, path, body);
@@ -92,9 +92,9 @@ test("the examples of the OpenAPI document are requests and resources of this te
 });
 
 /**
- * Returns the position of a call: first the reads, then the action that locks, then the changes that are not actions,
- * and then the other actions. Calls that suspend or change the administrator who makes the calls come last, because no
- * call is permitted after them.
+ * Returns a number by which the calls are sorted: first the reads, then the action that locks, then the changes that
+ * are not actions, and then the other actions. Calls that suspend or change the administrator who makes the calls come
+ * last, because no call is permitted after them.
  */
 function place({ method, path }: Route): number {
   if (method !== "GET" && path.includes("/admin/users/")) return methods.length + 1;
@@ -102,7 +102,7 @@ function place({ method, path }: Route): number {
   return path.includes("/actions/") ? methods.length : methods.indexOf(method);
 }
 
-/** Whether a body has an attribute or an item. */
+/** Returns whether a body is a useful example: neither its attributes nor its `data` are empty. */
 const says = (body: unknown): boolean =>
   !/"(attributes|data)":(\{\}|\[\])/.test(JSON.stringify(body));
 

@@ -8,7 +8,7 @@ import { projectAccess } from "../stack/team-access.ts";
 import type { Actor } from "./actors.ts";
 import { newUser } from "./fixture.ts";
 
-/** Tries the action of a flag on an object on which the actor has its role. */
+/** Tries the action of a permission flag on an object on which the actor has its role. */
 export type Attempt = (actor: Actor, target: string) => Promise<Answer>;
 
 /**
@@ -40,7 +40,7 @@ export const onWorkspace: Record<string, Attempt> = {
   },
   "can-read-state-outputs": ({ api }, id) =>
     api.get(`/workspaces/${id}/current-state-version-outputs`),
-  // If the workspace is not locked, callers that may write receive 412.
+  // Locks the workspace first: otherwise, callers that may write receive 412.
   "can-create-state-versions": async ({ api }, id) => {
     await api.post(`/workspaces/${id}/actions/lock`);
     return api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
@@ -127,7 +127,7 @@ const inOrganization =
     api.post(`/organizations/${organization}${tail}`, body());
 const named = (type: string, more: Record<string, unknown> = {}) =>
   inOrganization(`/${type}`, () => document(type, { name: unusedName("made"), ...more }));
-/** A token other than the one that the actor uses. */
+/** The path of an organization's token other than the one that the actor uses. */
 const otherToken = "/authentication-token?token=audit-trails";
 
 export const onOrganization: Record<string, Attempt> = {

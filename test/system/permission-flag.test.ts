@@ -4,8 +4,9 @@ import { teamRole, teamRoles } from "../stack/roles.ts";
 import { newActor } from "./actors.ts";
 import { useFixture } from "./fixture.ts";
 
-// These tests check the effect of each permission of a custom grant on a workspace's document. Permissions for runs,
-// variables and run tasks have no other effect in Statehouse; runners and consoles use these flags.
+// A workspace's document shows the caller's permissions as flags, such as `can-queue-run`. These tests check which
+// flags each permission of a custom grant sets. Statehouse itself does not use the flags for runs, variables and run
+// tasks; runners and consoles use them.
 
 const fixture = useFixture();
 

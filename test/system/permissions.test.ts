@@ -28,7 +28,7 @@ async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boo
 }
 
 /**
- * Flags whose test changes the object: a later attempt on the same object could then fail for a reason other than
+ * Flags whose action changes the object: a later attempt on the same object could then fail for a reason other than
  * permissions.
  */
 const spoiling = [
@@ -41,7 +41,9 @@ const spoiling = [
   "can-move-workspace",
 ];
 
-/** Tries every action and compares the results with the flags. */
+/**
+ * Tries the action of every flag. Returns the flags that the document shows, and whether each action was authorized.
+ */
 async function compare(
   actor: Actor,
   attempts: Record<string, Attempt>,

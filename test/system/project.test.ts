@@ -103,8 +103,8 @@ test("workspaces inherit the tag bindings of the project", async () => {
   ]);
 });
 
-// The configuration provider reads a project's tags through this include. Without included bindings, it treats the tags
-// as deleted.
+// The configuration provider reads a project's tags by including its effective tag bindings. If the response does not
+// include them, the provider treats the tags as deleted.
 test("effective bindings can be included in show and list", async () => {
   proves("Projects/bindings and effective bindings");
   const { api } = fixture().owner;

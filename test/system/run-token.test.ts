@@ -40,7 +40,7 @@ async function running(workspaceId: string) {
   return { runId, runTokenId, secret, api: recordedApi(fixture().url, secret) };
 }
 
-/** Reads a workspace's state through every route with the token; returns each status once. */
+/** Reads a workspace's state through every route with the run's token; returns the distinct statuses. */
 async function reads(
   { api, secret }: Pick<Awaited<ReturnType<typeof running>>, "api" | "secret">,
   { id, attributes, version }: Awaited<ReturnType<typeof producer>>,

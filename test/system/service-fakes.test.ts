@@ -185,8 +185,8 @@ test.each<[string, (side: Side) => Promise<unknown>]>([
 });
 
 /**
- * Returns the response or the error of a call. Ids are replaced with names, and values that each installation chooses
- * with the names of their fields.
+ * Returns the response or the error of a call. Replaces ids with names, and replaces values that differ between
+ * installations with the names of their fields.
  */
 async function outcome(side: Side | undefined, call: (side: Side) => Promise<unknown>) {
   if (!side) throw new Error("the sides are not started");

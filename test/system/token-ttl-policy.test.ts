@@ -77,7 +77,7 @@ describe("the policies", () => {
     expect(updated.status).toBe(200);
     expect(maxima(updated.body)).toEqual(all);
     expect(updated.body.data[1].id).toBe(listed.body.data[1].id);
-    // One client spells the key with an underscore.
+    // One client spells the key `audit-trails` with an underscore.
     const one = await owner.api.patch(policiesPath, policies({ audit_trails: DAY }));
     expect(maxima(one.body)).toEqual({ ...all, "audit-trails": DAY });
     expect((await owner.api.get(policiesPath)).body.data).toEqual(one.body.data);

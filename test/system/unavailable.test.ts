@@ -61,7 +61,7 @@ test("an organization that access did not receive is completed by the repeat", a
   await owner.api.get("/organizations");
   const body = document("organizations", { name: unusedName("half"), email: "a@b.example" });
   const path = `/organizations/${body.data.attributes.name}`;
-  // 422 is accepted, because the event may have completed the first request before the repeat.
+  // 422 is accepted, because the creation event may have completed the first request before the repeat.
   await refusedThenDone("workspacesToAccess", [201, 422], () =>
     owner.api.post("/organizations", body),
   );

@@ -14,13 +14,13 @@ export async function organizationToken({
 const lockPath = ({ objects }: PreparedCaller, action: string) =>
   `/workspaces/${objects.workspaceId}/actions/${action}`;
 
-/** Soft-deletes the backing data of the older version. */
+/** Soft-deletes the backing data of the caller's older state version. */
 export async function softDeleted({ fixture: { owner }, objects }: PreparedCaller): Promise<void> {
   const path = `/state-versions/${objects.oldStateVersionId}/actions/soft_delete_backing_data`;
   await owner.api.post(path);
 }
 
-/** Ensures that the workspace is not locked. */
+/** Ensures that the caller's workspace is not locked. */
 export async function unlocked(prepared: PreparedCaller): Promise<void> {
   const { status } = await prepared.fixture.owner.api.post(lockPath(prepared, "force-unlock"));
   if (status !== 200 && status !== 409 && status !== 401)

@@ -12,8 +12,8 @@ const stateReads = new Set([
 ]);
 
 /**
- * Records the request ids of all refused attempts in a separate table: the table of attempts has one row for equal
- * attempts of a minute, with the request id of the last of them.
+ * Records the request id of every refused attempt in a separate table, because `audit_attempts` has only one row for
+ * all equal attempts of a minute, with the request id of the last one.
  */
 export async function watchAttempts(stack: Stack): Promise<void> {
   for (const database of databases) {
@@ -42,11 +42,17 @@ export interface AuditedCall {
   authenticated: boolean;
 }
 
-/** The example bodies of these routes contain no member. test/system/audit-records.test.ts calls them with members. */
+/**
+ * Returns whether the row's calls change nothing, because the example body of the route contains no member.
+ * test/system/audit-records.test.ts calls these routes with members.
+ */
 const changesNothing = ({ route }: Row) =>
   /^(POST|DELETE) .*\/teams\/:teamId\/relationships\//.test(route);
 
-/** An audit trails token receives 404 for this route because it has no account, whatever its rights are. */
+/**
+ * Returns whether a 404 of the row's route is a refusal. `GET /api/v2/account/details` is the exception: it returns 404
+ * to an audit trails token, whatever its rights are, because the token has no account.
+ */
 const isRefused = ({ route }: Row) => route !== "GET /api/v2/account/details";
 
 const isObject = ({ route }: Row) => route.includes("/v1/object/");
@@ -54,8 +60,8 @@ const leavesRecord = (row: Row) =>
   (!changesNothing(row) && !row.route.startsWith("GET ")) || stateReads.has(row.route);
 
 /**
- * Returns the rows without an audit record: `changes` are rows whose calls changed something or read a state,
- * `refusals` are rows whose calls were refused. Transfers of state bytes are tested in
+ * Returns the rows whose calls should have left an audit record but left none: `changes` are rows whose calls changed
+ * something or read a state, `refusals` are rows whose calls were refused. Transfers of state bytes are tested in
  * services/state/test/objects/audit.test.ts.
  */
 export async function withoutRecord(

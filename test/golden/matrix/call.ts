@@ -132,7 +132,7 @@ const isCircle = (needs: Row["needs"]): needs is Circle => typeof needs === "str
 const organizationOf = ({ caller, fixture }: PreparedCaller) =>
   caller.grants().organizations.get(fixture.organizationId);
 
-/** Decides whether a caller belongs to a group, for routes that require no action. */
+/** For each group of callers, decides whether a caller belongs to it. Groups are for routes that require no action. */
 const circles: Readonly<Record<Circle, (prepared: PreparedCaller) => boolean>> = {
   anybody: () => true,
   "every token": () => true,

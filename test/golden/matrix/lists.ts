@@ -46,7 +46,9 @@ async function readList(api: Api, path: string): Promise<Item[] | undefined> {
   return items;
 }
 
-/** Returns the ids that the caller reads and the ids that it should read; undefined if the list is refused. */
+/**
+ * Returns the ids that the caller finds in the list and the ids that it should find; undefined if the list is refused.
+ */
 export async function compareList(
   list: List,
   prepared: PreparedCaller,
@@ -81,7 +83,9 @@ const isOfOwnTeam = ({ caller }: PreparedCaller, teamId: string | undefined) =>
 
 const related = ({ relationships }: Item, name: string) => relationships?.[name]?.data?.id ?? "";
 
-/** Returns whether the scope of the action contains this object. The SQL of lists is made from the same scope. */
+/**
+ * Returns whether the caller's scope for the action contains the object. The SQL of lists is made from the same scope.
+ */
 function inScope(
   prepared: PreparedCaller,
   action: Action,

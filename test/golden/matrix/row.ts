@@ -18,7 +18,7 @@ export type Circle =
   | "nobody"
   /** Callers that belong to an organization of the row's user, and whose token the organization accepts. */
   | "colleagues"
-  /** Callers that manage teams; if the team's settings allow it, also the team's members. */
+  /** Callers that manage teams; if the team lets its members manage its tokens, also its members. */
   | "trusted members"
   /** The team's members, and callers that may read secret teams. */
   | "whoever sees the secret team"
@@ -30,9 +30,9 @@ export interface Row {
   route: string;
   /** Names the case if a route has several rows. */
   note: string;
-  /** The actions that are all required, or the group of permitted callers. */
+  /** The actions, all of which the caller must be allowed to perform; or the group of permitted callers. */
   needs: readonly Action[] | Circle;
-  /** The names of the prepared ids to use, keyed by parameter; by default, the name is that of the parameter. */
+  /** For a parameter of the route, the name of the prepared id to use; by default, the name of the parameter itself. */
   ids: Readonly<Record<string, string>>;
   query?: (prepared: PreparedCaller) => string;
   /** The body of the call; by default the example body of object-ids.ts. */

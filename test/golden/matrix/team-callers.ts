@@ -34,7 +34,7 @@ const ofTeam = (role: TeamRole): Role => ({
   },
 });
 
-/** Gives the same role to a token of the team instead of to a member. */
+/** Returns a role with the same grants, but whose caller is a token of the team instead of a member. */
 export const asTeamToken = (role: Role): Role => ({
   name: `team token: ${role.name}`,
   cast: async (fixture, place) => {
@@ -57,5 +57,5 @@ export const asTeamToken = (role: Role): Role => ({
 /** The roles of callers that are members of a single team: one for each role that a team can have. */
 export const byTeam = teamRoles.map(ofTeam);
 
-/** Returns the role of a caller that is a member of a single team, whose team role has this name. */
+/** Returns the role of a caller that is a member of a single team, where the team has the team role `name`. */
 export const held = (name: string): Role => ofTeam(teamRole(name));

@@ -161,7 +161,7 @@ export const stateRows: readonly Row[] = [
 const actions = "/api/v2/state-versions/:stateVersionId/actions";
 const old = { stateVersionId: "oldStateVersionId" };
 
-/** The order matters: a version is soft-deleted, restored, and finally deleted permanently. */
+/** The order of the rows matters: a version is soft-deleted, restored, and finally deleted permanently. */
 export const backingDataRows: readonly Row[] = [
   row(`POST ${actions}/soft_delete_backing_data`, "state:manage-backing-data", { ids: old }),
   row(`POST ${actions}/restore_backing_data`, "state:manage-backing-data", {
@@ -179,7 +179,7 @@ export const objectRows: readonly Row[] = [
   row("GET /v1/object/:token", "state:read"),
   row("PUT /v1/object/:token", "anybody", {
     note: "the same bytes again",
-    // The creator of the version is an owner whose token the organization refuses.
+    // The organization refuses the token of the owner who created the version, so it refuses the upload as well.
     hidden: ({ caller }) => caller.name === "owner, user tokens refused",
   }),
 ];
