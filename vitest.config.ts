@@ -1,6 +1,7 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { findProgram } from "./packages/local-services/programs.mjs";
 import { filesThatUse } from "./packages/testing/files-that-use.ts";
+import { memoryFolder } from "./packages/testing/memory-folder.ts";
 import MissingDependenciesReporter from "./packages/testing/missing-dependencies-reporter.ts";
 import SpecificationReporter from "./test/golden/specification-reporter.ts";
 
@@ -33,6 +34,7 @@ const unit: ProjectOptions = {
 /** Layers whose tests use PostgreSQL, NATS and MinIO, which are started once for all layers of a run. */
 const onLocalServices: ProjectOptions = {
   globalSetup: ["packages/testing/global-setup.ts"],
+  env: { TMPDIR: memoryFolder() },
   // These time limits only end tests that hang; they are not a measure of speed.
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -79,7 +81,7 @@ const releaseProcesses: ProjectOptions = {
   ...slow,
   name: "release-processes",
   include: ["test/golden/matrix.test.ts", "test/model/model.test.ts"],
-  env: { STATEHOUSE_TEST_PROCESSES: "true" },
+  env: { ...slow.env, STATEHOUSE_TEST_PROCESSES: "true" },
 };
 
 /**
@@ -107,7 +109,7 @@ const releaseLeases: ProjectOptions = {
     "test/security/{database-*,dense-body,foreign-trace,key-files,large-body,mutual-tls,nats-*,slow-connections}.test.ts",
     ...withoutNats,
   ],
-  env: { STATEHOUSE_TEST_LEASE_SECONDS: "2", MODEL_MS: "3000" },
+  env: { ...system.env, STATEHOUSE_TEST_LEASE_SECONDS: "2", MODEL_MS: "3000" },
 };
 
 export default defineConfig({

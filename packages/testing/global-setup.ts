@@ -1,5 +1,6 @@
 import type { TestProject } from "vitest/node";
 import type { Dependency } from "./dependencies.ts";
+import { clearMemoryFolder } from "./memory-folder.ts";
 import {
   missingDependencies,
   type StartedDependencies,
@@ -25,6 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     .filter(([name]) => project.name === "release" || !ofRelease.has(name))
     .map(([, reason]) => reason);
   if (process.env.CI === "true" && missing.length > 0) throw new Error(missing.join(" "));
+  if (users === 0) clearMemoryFolder();
   users++;
   started ??= startDependencies({ fast: true });
   project.provide("statehouseDependencies", (await started).shared);

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { watchStatements } from "@statehouse/postgres";
 import { callCount } from "@statehouse/rpc";
 import { remainingMs, traceId } from "@statehouse/runtime";
@@ -73,6 +74,11 @@ function noteOf(service: string, text: string, client: object): Sent | undefined
 }
 
 let installed = false;
+/**
+ * Duration added to each sync of a file. The files of a test can be in memory, where a sync takes no time; on a disk it
+ * takes some ms, so that concurrent syncs overlap.
+ */
+const SYNC_MS = 5;
 
 /**
  * At its first call, instruments SQL statements, file syncs and socket writes, so that they are counted. Later calls do
@@ -98,6 +104,7 @@ async function install(): Promise<void> {
     const note = { from: performance.now(), until: Number.POSITIVE_INFINITY };
     syncs.push(note);
     await sync.call(this);
+    await pause(SYNC_MS);
     note.until = performance.now();
   };
   // Counts calls of these methods as system calls: each call is one, because the messages are smaller than the buffer
