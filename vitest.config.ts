@@ -14,6 +14,22 @@ const withLocalServices = "{packages,services}/*/test/**/*.test.ts";
 const plans = "services/*/test/plans/**/*.test.ts";
 const modules = "**/node_modules/**";
 
+/** Security tests of networks, credentials, the database and the size of messages. */
+const connections =
+  "test/security/{database-*,dense-body,foreign-trace,key-files,large-body,mutual-tls,nats-*,slow-connections}.test.ts";
+
+/**
+ * Test files of the layers below that only `npm run test:release` runs, because they take long: they wait for time
+ * limits, replace keys of running services, or start programs for each test.
+ */
+const heavy = [
+  connections,
+  "services/cli/test/{check-addresses,preflight}.test.ts",
+  "test/compat/{export,runner-port}.test.ts",
+  "test/security/{late-body,revoked-upload}.test.ts",
+  "test/system/webhook-bridge.test.ts",
+];
+
 // The test files that start or use a NATS server while they load or in a hook, and therefore cannot skip their tests
 // themselves. On a machine without the server they are excluded; on CI they fail.
 const withoutNats =
@@ -45,7 +61,7 @@ const service: ProjectOptions = {
   ...onLocalServices,
   name: "service",
   include: [withLocalServices],
-  exclude: [modules, plans, ...withoutNats],
+  exclude: [modules, plans, ...heavy, ...withoutNats],
   isolate: false,
 };
 
@@ -53,7 +69,7 @@ const system: ProjectOptions = {
   ...onLocalServices,
   name: "system",
   include: ["test/{security,system}/**/*.test.ts"],
-  exclude: [modules, ...withoutNats],
+  exclude: [modules, ...heavy, ...withoutNats],
   setupFiles: ["test/golden/proves-routes.ts"],
   isolate: false,
 };
@@ -62,15 +78,22 @@ const slow: ProjectOptions = {
   ...onLocalServices,
   name: "slow",
   include: ["test/{compat,faults,golden,model}/**/*.test.ts", plans],
-  exclude: [modules, ...withoutNats],
+  exclude: [modules, ...heavy, ...withoutNats],
   isolate: false,
 };
 
-/** Tests that are too heavy for `npm test`. They run with `npm run test:release`. */
+/** Tests of what is built and published: images, the chart, clients in other languages, installations. */
 const release: ProjectOptions = {
   ...onLocalServices,
   name: "release",
   include: ["test/{chart,clients,image,release}/**/*.test.ts"],
+};
+
+const releaseHeavy: ProjectOptions = {
+  ...system,
+  name: "release-heavy",
+  include: heavy,
+  exclude: [modules, ...withoutNats],
 };
 
 /**
@@ -96,19 +119,15 @@ const releaseUpgrade: ProjectOptions = {
 };
 
 /**
- * Short histories of the model and the security tests with authentication under leases, except security tests that are
- * slow and about the network, the database or the size of messages. To run other tests under leases, for example:
+ * Short histories of the model and the security tests with authentication under leases, except those of `connections`,
+ * which authentication does not concern. To run other tests under leases, for example:
  * `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/golden test/faults`.
  */
 const releaseLeases: ProjectOptions = {
   ...system,
   name: "release-leases",
   include: ["test/model/model.test.ts", "test/security/**/*.test.ts"],
-  exclude: [
-    modules,
-    "test/security/{database-*,dense-body,foreign-trace,key-files,large-body,mutual-tls,nats-*,slow-connections}.test.ts",
-    ...withoutNats,
-  ],
+  exclude: [modules, connections, ...withoutNats],
   env: { ...system.env, STATEHOUSE_TEST_LEASE_SECONDS: "2", MODEL_MS: "3000" },
 };
 
@@ -120,6 +139,7 @@ export default defineConfig({
       system,
       slow,
       release,
+      releaseHeavy,
       releaseProcesses,
       releaseUpgrade,
       releaseLeases,
