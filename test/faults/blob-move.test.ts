@@ -79,8 +79,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     let written = 0;
     for (const state of succession(1000)) {
       if (stop.aborted) break;
-      const { body, status } = await write(fixture, id, state);
-      expect(status).toBe(201);
+      const { body } = await expectStatus(201, write(fixture, id, state));
       const url: string = body.data.attributes["hosted-state-download-url"];
       expect((await download(url, fixture.owner.token)).bytes.equals(state.bytes)).toBe(true);
       // Skips the state of the first workspace, because the test deletes that workspace.

@@ -1,10 +1,10 @@
 import type { Route } from "@statehouse/gateway/http/route";
 import { routes } from "@statehouse/gateway/routes/routes";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { schemasOf } from "../golden/openapi-conformance.ts";
 import { document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { inlineState, processedVersion, stateFile } from "../stack/state.ts";
+import { expectStatus, inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import { newUser, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
@@ -16,6 +16,7 @@ const fixture = useFixture();
 const file = "../../services/gateway/openapi/examples.json";
 /** The time limit is long, because all operations are called one after another. */
 const TIME_MS = 600_000;
+const SITE_POLICY = "/admin/general-settings/relationships/data-retention-policy";
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Bodies with more members than the smallest valid ones, keyed by operation. */
@@ -47,6 +48,12 @@ const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "POST /api/v2/organizations/:organizationName/teams": () =>
     document("teams", { name: "operators", "organization-access": { "manage-projects": true } }),
 };
+
+// Deletes the policy that the calls set for the whole installation, which other test files use as well.
+afterAll(async () => {
+  const { api } = await newUser(fixture().stack, { administrator: true });
+  await expectStatus(204, api.delete(SITE_POLICY));
+});
 
 test("the examples of the OpenAPI document are requests and resources of this test", {
   timeout: TIME_MS,
