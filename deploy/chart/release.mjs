@@ -38,12 +38,12 @@ const { positionals, values } = parseArgs({
 });
 const [registry = ""] = positionals;
 if (!/^oci:\/\/[^/]+\/./.test(registry)) {
-  fail("The registry is missing, for example oci://registry.example.com/charts.");
+  fail("The first argument must be the registry, such as oci://registry.example.com/charts.");
 }
 const { image, key } = values;
 const keyring = values.keyring && path.resolve(values.keyring);
 const dist = path.resolve(values.dist);
-if (!image) fail("--image is missing, for example registry.example.com/statehouse.");
+if (!image) fail("--image is missing: the repository, such as registry.example.com/statehouse.");
 if (!key || !keyring) fail("--key and --keyring are required: the chart is signed with them.");
 const { problem } = pinnedBase(values["digest-file"]);
 if (problem) fail(problem);

@@ -19,7 +19,8 @@ const { positionals, values } = parseArgs({
   },
 });
 const [repository] = positionals;
-if (!repository) fail("The repository is missing, for example registry.example.com/statehouse.");
+if (!repository)
+  fail("An argument is missing: the repository, such as registry.example.com/statehouse.");
 
 const { base, problem } = pinnedBase(values["digest-file"]);
 if (problem) fail(problem);

@@ -20,7 +20,7 @@ test.each([
 test.each([
   ["services/state/clients/a.ts", "@statehouse/access/service", "is another service"],
   ["services/gateway/routes/a.ts", "@statehouse/state/domain/errors", "is another service"],
-  ["packages/service/a.ts", "@statehouse/access", "is a service; a package serves services"],
+  ["packages/service/a.ts", "@statehouse/access", "is a service; packages must not"],
 ])("an import of a service is found: %s, %s", (file, from, problem) => {
   expect(problemsOf(file, `import { b } from "${from}";`)).toEqual([
     expect.stringContaining(problem),
@@ -69,7 +69,7 @@ test("a service without a file of the one layout, and files without a role, are 
     ]),
   ).toEqual([
     "services/runs/rpc/bindings.ts is missing; every service with a database has it.",
-    "packages/rpc/utils/text.ts is named after no role; name it after what it contains.",
+    "packages/rpc/utils/text.ts: util, helper and common are not allowed as names; name it after what it contains.",
     "services/runs/store/migrations/0001_init.ts is not SQL; store/migrations contains only <name>.sql.",
   ]);
 });

@@ -46,7 +46,7 @@ export function structureProblems(
     if (!services.includes(name) || isTest(file)) return;
     const target = `services/${name}`;
     if (own.startsWith("packages/"))
-      add(from, `'${from.value}' is a service; a package serves services and imports none.`);
+      add(from, `'${from.value}' is a service; packages must not import services.`);
     if (own.startsWith("services/") && target !== own && !composing.includes(own))
       add(from, `'${from.value}' is another service; call it through gRPC (clients/).`);
   };
@@ -113,8 +113,8 @@ const filesOfService = [
 ];
 
 /**
- * Reports missing files of services, files and folders that are named after no role, and migrations that are not SQL.
- * `files` are all tracked files.
+ * Reports missing files of services, files and folders whose names do not describe their content, and migrations that
+ * are not SQL. `files` are all tracked files.
  */
 export function layoutProblems(files: readonly string[]): string[] {
   const all = new Set(files);
@@ -129,7 +129,10 @@ export function layoutProblems(files: readonly string[]): string[] {
   );
   const misplaced = files
     .filter((file) => /(^|\/)(?:utils?|helpers?|common)(\/|\.ts$)/.test(file))
-    .map((file) => `${file} is named after no role; name it after what it contains.`);
+    .map(
+      (file) =>
+        `${file}: util, helper and common are not allowed as names; name it after what it contains.`,
+    );
   const migrations = files
     .filter((file) => /^services\/[^/]+\/store\/migrations\/(?!.*\.sql$)/.test(file))
     .map((file) => `${file} is not SQL; store/migrations contains only <name>.sql.`);

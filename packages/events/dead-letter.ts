@@ -99,7 +99,7 @@ export async function replayConsumer({
   for (const row of rows) {
     try {
       const projection = projectionOf(projections, row.type);
-      if (!projection) throw new Error("no handler for this type");
+      if (!projection) throw new Error("no handler for the type of this event");
       const id = projection.hints[row.type]?.(eventOf(row));
       const parent = row.traceparent ?? undefined;
       if (id !== undefined) {

@@ -21,11 +21,19 @@ export function observePool(pool: Pool, service: string, size: number): Disposab
     created.addCallback(observe);
     stack.defer(() => created.removeCallback(observe));
   };
-  gauge("statehouse_database_connections", "Open connections of the pool", () => [
-    [pool.totalCount - pool.idleCount, { state: "used" }],
-    [pool.idleCount, { state: "idle" }],
-  ]);
-  gauge("statehouse_database_connections_limit", "DATABASE_POOL_SIZE", () => [[size]]);
+  gauge(
+    "statehouse_database_connections",
+    "Open connections of the pool, by state: used or idle",
+    () => [
+      [pool.totalCount - pool.idleCount, { state: "used" }],
+      [pool.idleCount, { state: "idle" }],
+    ],
+  );
+  gauge(
+    "statehouse_database_connections_limit",
+    "The most connections that the pool opens: DATABASE_POOL_SIZE",
+    () => [[size]],
+  );
   gauge(
     "statehouse_database_waiting",
     "Transactions and statements that wait for a connection",

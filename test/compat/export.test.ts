@@ -137,9 +137,9 @@ needs("minio")("an export from databases and a bucket", () => {
     );
     expect(code).toBe(1);
     expect(printed).toContain(
-      `content ${lost.id} ${lost.versionId} ${key}: the bytes in the store differ from the row: other size, md5 or sha256`,
+      `content ${lost.id} ${lost.versionId} ${key}: the size, md5 or sha256 of the bytes in the store differs from the row`,
     );
-    expect(printed).toContain("1 not exported");
+    expect(printed).toContain("1 states not exported");
     const manifest = JSON.parse(await readFile(path.join(into, "manifest.json"), "utf8"));
     expect(manifest.states).toEqual([
       entryOf(organization, kept),

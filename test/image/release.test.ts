@@ -52,7 +52,7 @@ describe("the script of a release", () => {
   test("refuses to run without a repository", async () => {
     const { status, stderr } = await release(digest);
     expect(status).toBe(1);
-    expect(stderr).toContain("The repository is missing");
+    expect(stderr).toContain("An argument is missing: the repository");
   });
 
   test("the committed digest is empty or valid", () => {

@@ -31,7 +31,7 @@ const DAY_MS = 86_400_000;
 export const auditActions = [
   "Actions:",
   "  verify                  recomputes the chains of the audit records and compares them with the stored ones",
-  "    --heads FILE          also with heads that were kept outside the databases: JSON lines of the log or the stream",
+  "    --heads FILE          also compares them with heads that were kept outside the databases: JSON lines of the log or the stream",
   "  export <organization|_> writes records as JSON lines, oldest first; _ for the installation",
   "    --since TIME          only records after this time",
   "",
@@ -116,7 +116,7 @@ async function verify(
     const facts = [
       `${verified.length} chains, ${sum("batches")} batches, ${sum("records")} records`,
       ...(sum("withoutRecords") > 0
-        ? [`${sum("withoutRecords")} batches whose records retention deleted`]
+        ? [`${sum("withoutRecords")} batches whose records were deleted by retention`]
         : []),
       ...(sum("unknownKeys") > 0 ? [`${sum("unknownKeys")} batches signed with removed keys`] : []),
       ...(oldest ? [`${unsealed} records since ${oldest.toISOString()} are not sealed yet`] : []),

@@ -154,7 +154,7 @@ async function requireAbsent(file: string): Promise<void> {
     () => false,
   );
   if (exists)
-    throw new StartError(`The file ${file} already exists; keys new does not replace files.`);
+    throw new StartError(`The file ${file} already exists; "keys new" does not replace files.`);
 }
 
 const save = (file: string, material: unknown): Promise<void> =>

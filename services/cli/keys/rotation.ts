@@ -114,7 +114,7 @@ export function setSubscriber(
   const sender = others.find(([, other]) => isMail(other.filter))?.[0];
   if (isMail(filter) && sender !== undefined) {
     throw new StartError(
-      `The subscriber ${sender} already receives the mail, and the mail stream can have only one subscriber. Remove ${sender} first: keys subscriber FILE --name ${sender} --delete.`,
+      `The subscriber ${sender} already receives the mail, and the mail stream can have only one subscriber. Remove ${sender} first, with "keys subscriber FILE --name ${sender} --delete".`,
     );
   }
   return {

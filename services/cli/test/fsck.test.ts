@@ -93,7 +93,7 @@ test("the command reports damage on disk while a service runs, and changes nothi
     [
       `missing ws-1 sv-missing ${keys[1]}: the bytes are missing in the store`,
       `size ws-1 sv-truncated ${keys[2]}: the number of bytes in the store differs from the row (5 bytes instead of ${bytes.length})`,
-      `content ws-1 sv-flipped ${keys[3]}: the bytes in the store differ from the row: other md5 or sha256 (sha256)`,
+      `content ws-1 sv-flipped ${keys[3]}: the md5 or sha256 of the bytes in the store differs from the row (sha256)`,
       `ownerless ${ownerless}: the bytes have no row and should have been deleted by the sweeper`,
       `4 state versions, 4 contents, ${4 * bytes.length} bytes`,
       "4 problems",

@@ -31,7 +31,7 @@ function compareWith(file: string): void {
       const listed = list.filter((line) => matches(line, name));
       for (const { pattern } of listed) used.add(pattern);
       if (listed.length > 0) reasons += 1;
-      else problems.push(`neither served nor listed: ${name}`);
+      else problems.push(`neither served nor in not-served.txt: ${name}`);
     }
     process.stdout.write(
       `${what}: ${names.length - missing.length} of ${names.length} served, ${reasons} not served with a reason, ${missing.length - reasons} without one\n`,
@@ -50,7 +50,8 @@ function compareWith(file: string): void {
     count(section, members, own.members);
   }
   for (const { pattern } of list) {
-    if (!used.has(pattern)) problems.push(`listed but served, or not in ${file}: ${pattern}`);
+    if (!used.has(pattern))
+      problems.push(`in not-served.txt, but served or not in ${file}: ${pattern}`);
   }
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   if (problems.length > 0) process.exitCode = 1;

@@ -45,7 +45,7 @@ export async function exportCurrentStates(command: ExportCommand): Promise<boole
     print(`${problem} ${workspaceId} ${versionId} ${key}: ${exportProblems[problem]}`);
   }
   print(`${exported.states} states, ${exported.bytes} bytes in ${folder}`);
-  if (exported.problems.length > 0) print(`${exported.problems.length} not exported`);
+  if (exported.problems.length > 0) print(`${exported.problems.length} states not exported`);
   return exported.problems.length === 0;
 }
 

@@ -69,7 +69,7 @@ export async function fsck({ args, environment, print }: CheckCommand): Promise<
     );
   if (checked.deletedPermanently.length > 0)
     print(`${checked.deletedPermanently.length} contents deleted permanently`);
-  if (foreign > 0) print(`${foreign} foreign keys in the store`);
+  if (foreign > 0) print(`${foreign} keys in the store that Statehouse did not write`);
   print(problems.length === 0 ? "no problems found" : `${problems.length} problems`);
   return problems.length === 0;
 }

@@ -51,14 +51,18 @@ export async function moveContents(print: (line: string) => void): Promise<boole
     do {
       moved = await pass();
       const mebibytes = (moved.bytes / 1024 ** 2).toFixed(1);
-      print(`copied ${moved.copied} (${mebibytes} MiB), ${moved.alreadyThere} already present`);
+      print(
+        `${moved.copied} contents copied (${mebibytes} MiB), ${moved.alreadyThere} contents already present`,
+      );
     } while (moved.copied > 0);
     await copyList({ from, to });
     if (moved.problems === 0) {
       print("all contents are moved: the state service can run without BLOB_MOVING_FROM");
       return true;
     }
-    print(`${moved.problems} could not be moved and remain where they were: keep BLOB_MOVING_FROM`);
+    print(
+      `${moved.problems} contents could not be moved and remain where they were: keep BLOB_MOVING_FROM`,
+    );
     return false;
   });
 }

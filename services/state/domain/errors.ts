@@ -58,7 +58,10 @@ export const serialBehind = (serial: bigint, newest: bigint) =>
   );
 
 export const lineageConflict = () =>
-  conflict("lineage_conflict", "The lineage is not that of the workspace's newest state version.");
+  conflict(
+    "lineage_conflict",
+    "The lineage differs from the lineage of the workspace's newest state version.",
+  );
 
 /** A request may name only runs of its own workspace. */
 export const runOfOtherWorkspace = () =>
@@ -98,7 +101,10 @@ export const uploadUsed = () =>
 
 /** The bytes differ from those that the create request announced; the URL remains usable. */
 export const md5Mismatch = () =>
-  conflict("md5_mismatch", "The content does not have the md5 of the create request.");
+  conflict(
+    "md5_mismatch",
+    "The MD5 digest of the content differs from the md5 of the state version.",
+  );
 
 /** The sweeper may already consider this upload's key ownerless. */
 export const uploadTooSlow = () =>
@@ -106,7 +112,10 @@ export const uploadTooSlow = () =>
 
 /** Thrown even if the same content is uploaded again: a response must not claim that a deleted state is stored. */
 export const backingDataDeleted = () =>
-  conflict("backing_data_deleted", "The state version's data was deleted; it accepts no content.");
+  conflict(
+    "backing_data_deleted",
+    "The state version's data was deleted; the version accepts no content.",
+  );
 
 /** The specification's table "State version status" contains no transition for this action. */
 export const transitionNotAllowed = (from: string, to: string) =>

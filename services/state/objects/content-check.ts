@@ -19,7 +19,7 @@ export const contentProblems = {
   rowDiffers: "the rows of the state version and of its blob differ",
   missing: "the bytes are missing in the store",
   size: "the number of bytes in the store differs from the row",
-  content: "the bytes in the store differ from the row: other md5 or sha256",
+  content: "the md5 or sha256 of the bytes in the store differs from the row",
   unreadable: "the bytes cannot be read",
   miscounted: "the reference count of the blob is wrong",
   ownerless: "the bytes have no row and should have been deleted by the sweeper",
@@ -185,7 +185,7 @@ async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
     ...miscounted.map(({ key, counted, found }) => ({
       problem: "miscounted" as const,
       key,
-      detail: `${counted} stored, ${found} found`,
+      detail: `the row counts ${counted} references, the check found ${found}`,
     })),
   ];
 }

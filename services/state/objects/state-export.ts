@@ -32,7 +32,7 @@ export interface StateExport {
 /** The reasons why a state was not exported, with the texts that operators read. */
 export const exportProblems = {
   missing: "the bytes are missing in the store",
-  content: "the bytes in the store differ from the row: other size, md5 or sha256",
+  content: "the size, md5 or sha256 of the bytes in the store differs from the row",
   unreadable: "the bytes cannot be read",
 } as const;
 

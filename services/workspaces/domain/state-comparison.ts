@@ -38,10 +38,12 @@ export type Healing = (typeof healings)[number];
  * decide which one is right. Nothing is deleted because of them.
  */
 export const discrepancies = {
-  unknownHere: "the state service has a workspace that this service neither has nor has deleted",
+  unknownHere:
+    "the state service has a workspace for which this service has no row and no record of a deletion",
   unknownToState: "the state service has no row for a workspace whose state it has reported",
   droppedAtState: "the state service has dropped a workspace that exists in this service",
-  stateBehind: "the state service has an older state of a workspace than it has reported",
+  stateBehind:
+    "the state service has an older state of a workspace than the one it reported to this service",
 } as const;
 
 export type Discrepancy = keyof typeof discrepancies;

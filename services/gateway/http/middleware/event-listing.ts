@@ -111,7 +111,10 @@ function limitOf(text: string | null): number {
 
 function filterOf(text: string): string {
   if (/^[\w*>-]+(\.[\w*>-]+)*$/.test(text) && text.length <= 256) return text;
-  throw badRequest("filter", "Filter must be a subject, for example statehouse.workspaces.>.");
+  throw badRequest(
+    "filter",
+    "Filter must be a subject, which can contain the wildcards * and >, for example statehouse.workspaces.>.",
+  );
 }
 
 /** Returns the cursor of a page, which consists of the service's name and the cursor that the service returned. */

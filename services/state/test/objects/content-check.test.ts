@@ -122,7 +122,7 @@ onEveryStore("the check of contents", (objects) => {
     await expectFound(
       `update blobs set "references" = 2 where key = $1`,
       `update blobs set "references" = 1 where key = $1`,
-      [["miscounted", "2 stored, 1 found"]],
+      [["miscounted", "the row counts 2 references, the check found 1"]],
     );
     await expectFound(
       "update blobs set sha256 = 'x' || sha256 where key = $1",
