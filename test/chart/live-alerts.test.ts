@@ -177,7 +177,7 @@ test("a killed service fires the alerts of replicas, calls and failed requests",
   });
 });
 
-test("a forgotten lock, a restored database, a stopped scan and lost bytes fire theirs", async () => {
+test("a forgotten lock, a restored database, a stopped scan and lost bytes fire their alerts", async () => {
   const { stack, rows, owner, store } = fixture;
   await rows(
     "workspaces",
@@ -207,7 +207,7 @@ test("a forgotten lock, a restored database, a stopped scan and lost bytes fire 
   });
 });
 
-test("invalid tokens and forged assertions fire theirs", async () => {
+test("invalid tokens and forged assertions fire their alerts", async () => {
   const { stack } = fixture;
   const { privateJwk } = await generateAssertionKey();
   const forger = await createIdentity("gateway", privateJwk);
@@ -237,7 +237,7 @@ test("a certificate that expires within three weeks fires its alert", async () =
   });
 });
 
-test("an event that a service cannot store fires theirs", async () => {
+test("an event that a service cannot store fires its alerts", async () => {
   const { rows } = fixture;
   await rows(
     "workspaces",
@@ -256,7 +256,7 @@ test("an event that a service cannot store fires theirs", async () => {
   });
 });
 
-test("an edited audit record, and a transaction that keeps the sealer waiting, fire theirs", async () => {
+test("an edited audit record, and a transaction that keeps the sealer waiting, fire their alerts", async () => {
   const { stack, rows } = fixture;
   await sealNow(stack);
   const edited = await rows(
@@ -290,7 +290,7 @@ test("an edited audit record, and a transaction that keeps the sealer waiting, f
   }
 });
 
-test("state without bus and store, and slow calls fire theirs", async () => {
+test("state without bus and store, and slow calls fire their alerts", async () => {
   const { proxies, rows } = fixture;
   proxies.stateToNats.partition();
   await writeOnce();
@@ -304,7 +304,7 @@ test("state without bus and store, and slow calls fire theirs", async () => {
   });
 });
 
-test("a full heap, a busy event loop and a silent database fire theirs", async () => {
+test("a full heap, a busy event loop and a silent database fire their alerts", async () => {
   const { stack, proxies } = fixture;
   process.kill(stack.processes.access.pid(), "SIGUSR2");
   proxies.workspacesToDatabase.freeze();

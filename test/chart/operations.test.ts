@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { containerOf, environmentOf, podOf, render } from "./helm.ts";
 
-test("commands by the clock are off, and have the settings of state when they are on", async () => {
+test("scheduled commands are off, and have the settings of state when they are on", async () => {
   expect((await render()).ofKind("CronJob")).toEqual([]);
   const rendered = await render({
     operations: {

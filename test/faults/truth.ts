@@ -108,7 +108,7 @@ const forbidden: readonly Question[] = [
   ],
   [
     "workspaces",
-    "current version without a revision of the state service",
+    "has a current state version, but no revision from the state service",
     `select id as found from workspaces where current_state_version_id is not null
        and state_revision = 0`,
   ],
@@ -169,23 +169,31 @@ export async function differences(fixture: FaultFixture): Promise<string[]> {
   const found: string[] = [];
   for (const { id, ...says } of shown) {
     const { id: _, dropped, ...is } = truth.get(id) ?? { id, dropped: false, ...says };
-    if (dropped) found.push(`${id} is dropped at state and alive at workspaces`);
+    if (dropped) {
+      found.push(`${id} is dropped in the state service, but exists in the workspaces service`);
+    }
     // The workspace's lock was sealed before its first write, so the state service has not received the placement.
     if (is.organization === null)
       Object.assign(is, { organization: says.organization, project: says.project });
     if (JSON.stringify(says) !== JSON.stringify(is)) {
-      found.push(`${id}: workspaces says ${JSON.stringify(says)}, state ${JSON.stringify(is)}`);
+      found.push(
+        `${id}: the workspaces service has ${JSON.stringify(says)}, the state service has ${JSON.stringify(is)}`,
+      );
     }
   }
   for (const id of isDeleted) {
-    if (truth.get(id)?.dropped !== true) found.push(`${id} is deleted at workspaces, not at state`);
+    if (truth.get(id)?.dropped !== true) {
+      found.push(`${id} is deleted in the workspaces service, but not in the state service`);
+    }
   }
   const alive = new Set(shown.map(({ id }) => id));
   for (const { id } of kept) {
-    if (!alive.has(id) && !isDeleted.has(id)) found.push(`${id} is known to state only`);
+    if (!alive.has(id) && !isDeleted.has(id)) {
+      found.push(`${id} is known only to the state service`);
+    }
   }
   for (const { id } of organizations) {
-    if (!isProvisioned.has(id)) found.push(`${id} has no owners at access`);
+    if (!isProvisioned.has(id)) found.push(`${id} has no owners in the access service`);
   }
   return found;
 }

@@ -61,7 +61,7 @@ export function recordCall(
     everywhere.has(status) ||
     (mayBeAway && status === 503) ||
     (route.body !== undefined && withBody.has(status));
-  if (!declared) undeclared.add(line);
+  if (!declared) undeclared.add(`${line}: the route does not declare this status`);
   for (const problem of undescribed(route, { status, headers, body })) {
     undeclared.add(`${line}: ${problem}`);
   }
@@ -96,8 +96,8 @@ export function checkReach(file: string): void {
   const problems = [
     ...promised
       .filter((line) => !seen.has(line))
-      .map((line) => `not reached, though routes.golden.txt says so: ${line}`),
-    ...[...undeclared].map((line) => `answered, but its route does not declare it: ${line}`),
+      .map((line) => `not received, although routes.golden.txt assigns it to this file: ${line}`),
+    ...[...undeclared].map((line) => `received, but not as declared: ${line}`),
   ];
   if (problems.length > 0) throw new Error(`${file}\n  ${problems.join("\n  ")}`);
 }
