@@ -119,9 +119,9 @@ const releaseUpgrade: ProjectOptions = {
 };
 
 /**
- * Short histories of the model and the security tests with authentication under leases, except those of `connections`,
- * which authentication does not concern. To run other tests under leases, for example:
- * `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/golden test/faults`.
+ * The model with short histories, and the security tests, both with authentication under leases. The security tests in
+ * `connections` are left out, because they do not depend on authentication. To run other tests under leases, for
+ * example: `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/golden test/faults`.
  */
 const releaseLeases: ProjectOptions = {
   ...system,

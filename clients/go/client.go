@@ -26,8 +26,9 @@ type ClientOptions struct {
 	Login Login
 	// TLS must be set, even to &TLS{}, if the connection must be encrypted.
 	TLS *TLS
-	// Domain is the JetStream domain under which the account of this login imports its durable consumer: "statehouse"
-	// for an account that "statehouse keys" created. If it is empty, the streams are in the account itself.
+	// Domain is the JetStream domain through which this login reaches its durable consumer, if another account owns the
+	// consumer: "statehouse" for an account that "statehouse keys" created. It is empty if the streams are in the login's
+	// account.
 	Domain string
 	// InboxPrefix is the first part of the subjects on which the client receives responses and events. The default is
 	// _INBOX.

@@ -18,8 +18,8 @@ export interface NatsOptions {
    */
   inboxPrefix?: string | undefined;
   /**
-   * The JetStream domain under which the account of this login imports its durable consumer: `statehouse` for an
-   * account that `statehouse keys` created. Default: the streams are in the account itself.
+   * The JetStream domain through which this login reaches its durable consumer, if another account owns the consumer:
+   * `statehouse` for an account that `statehouse keys` created. Default: none; the streams are in the login's account.
    */
   domain?: string | undefined;
 }

@@ -159,9 +159,9 @@ export interface DurableOptions {
 const ACK_WAIT_SECONDS = 15;
 
 /**
- * Creates the durable consumer, or updates the filter of an existing one. The consumer has exactly one filter: only
- * then does the subject of the request that creates it contain the filter, so that permissions of NATS can limit the
- * filter.
+ * Creates the durable consumer, or updates an existing one. A consumer always has exactly one filter, because only then
+ * is the filter a part of the NATS subject to which the create request is sent. Permissions for that subject can
+ * therefore restrict the filters that a NATS user may choose.
  */
 export async function ensureConsumer(
   connection: NatsConnection,

@@ -211,7 +211,7 @@ const timeUntil = (until: number): number => Math.max(0, until - Date.now());
 function requireOpen({ state }: OpenTransaction): void {
   if (state !== "open") {
     throw new Error(
-      "The transaction is over: it has run its last statement, or its work was not awaited",
+      "The transaction is over: this call came after `commitWith`, or the transaction's work did not await it",
     );
   }
 }

@@ -29,8 +29,8 @@ interface Report {
 }
 
 /**
- * Reports readiness. Runs the checks that readiness does not require only if `all` is true, because a dependency that
- * does not respond would delay the response beyond the time limit of a probe.
+ * Reports readiness. Runs only the checks that readiness requires, unless `all` is true: any other dependency that does
+ * not respond would delay the response beyond the time limit of a probe.
  */
 async function readiness(
   { checks, required, stopping }: OpsOptions,

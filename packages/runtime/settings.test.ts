@@ -53,7 +53,7 @@ test.each([
   [
     "an RSA key",
     { gateway: [{ ...jwk, kty: "RSA" }] },
-    "gateway.0.kty: must be OKP: only Ed25519 keys sign",
+    "gateway.0.kty: must be OKP: only Ed25519 keys are accepted",
   ],
 ])("public keys: %s", (_, keys, text) => {
   const found = problem(settings.ASSERTION_PUBLIC_KEYS, JSON.stringify(keys));

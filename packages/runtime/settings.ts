@@ -20,7 +20,7 @@ const keyPart = z
 
 const jwk = z.looseObject(
   {
-    kty: z.literal("OKP", "must be OKP: only Ed25519 keys sign"),
+    kty: z.literal("OKP", "must be OKP: only Ed25519 keys are accepted"),
     crv: z.literal("Ed25519", "must be Ed25519"),
     x: keyPart,
     kid: z.string("is missing").min(1, "is empty"),
@@ -42,8 +42,9 @@ export const portSetting = (byDefault: number, what: string) =>
     .describe(`Port for ${what}; 0 selects a free one.`);
 
 /**
- * Declares a setting that can be replaced while the process runs. Its value is a function that returns the current
- * value, which follows the content of the file that `NAME_FILE` names.
+ * Declares a setting that can be replaced while the process runs. After parsing, it is a function that returns the
+ * current value. The value changes when the content of the setting's file changes; for a setting `X`, this is the file
+ * that the variable `X_FILE` names.
  */
 export const renewable = <Schema extends z.ZodType>(schema: Schema) =>
   schema.transform((value) => () => value).meta(renewableMark);
@@ -97,7 +98,7 @@ function ringProblem(
 /** The settings of a connection to NATS, for every service that publishes or receives events. */
 export const natsSettings = {
   NATS_URL: z.string().default("nats://127.0.0.1:4222").describe("Address of NATS."),
-  NATS_USER: z.string().optional().describe("User for NATS, with NATS_PASSWORD."),
+  NATS_USER: z.string().optional().describe("User for NATS; requires NATS_PASSWORD."),
   NATS_PASSWORD: optionalRenewable().describe("Password of NATS_USER."),
   NATS_TOKEN: optionalRenewable().describe("Token for NATS, instead of a user."),
   NATS_NKEY_SEED: optionalRenewable().describe("Seed of an nkey for NATS, instead of a user."),
@@ -111,7 +112,7 @@ export const natsSettings = {
   NATS_CERT_FILE: z
     .string()
     .optional()
-    .describe("PEM file of the client certificate for NATS, with NATS_KEY_FILE."),
+    .describe("PEM file of the client certificate for NATS; requires NATS_KEY_FILE."),
   NATS_KEY_FILE: z
     .string()
     .optional()

@@ -23,7 +23,9 @@ export const standaloneSchema = z.object({
   GRPC_CERT_FILE: z
     .string()
     .optional()
-    .describe("PEM file of the certificate of RUNNER_PORT, which has the DNS name `workspaces`."),
+    .describe(
+      "PEM file of the server's certificate on RUNNER_PORT; it must contain the DNS name `workspaces`.",
+    ),
   GRPC_KEY_FILE: z
     .string()
     .optional()

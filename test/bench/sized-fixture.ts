@@ -112,8 +112,8 @@ async function fill(
     id: id("prj", "n"),
     name: "'project ' || n",
   });
-  // The prefixes of names repeat every four workspaces. Runs therefore belong to groups of four successive workspaces,
-  // so that workspaces with runs have all prefixes, and are neither first nor last in any sort order.
+  // The prefixes of names repeat every four workspaces. Every tenth group of four successive workspaces has runs, so
+  // that workspaces with runs have all prefixes and are spread over the whole list in every sort order.
   const hasRun = "(n / 4 % 10 = 0 or n % 10000 = 1)";
   const ifRun = (value: string) => `case when ${hasRun} then ${value} end`;
   await inBulk("workspaces", () =>

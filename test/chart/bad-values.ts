@@ -112,7 +112,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
   [
     "two registries",
     { image: { registry: "one.example.com" }, global: { imageRegistry: "other.example.com" } },
-    "image.registry and global.imageRegistry: name different registries",
+    "image.registry and global.imageRegistry: are set to different registries",
   ],
   [
     "two sources of a setting",

@@ -22,7 +22,7 @@ test("the schema accepts no value that values.yaml does not have", () => {
   const named = definitions as Readonly<Record<string, Schema>>;
   const missing = (schema: Schema, value: unknown, path: string): string[] => {
     if (schema.$ref) return missing(named[schema.$ref.split("/").at(-1) ?? ""] ?? {}, value, path);
-    // An empty object in values.yaml can have any members of its schema.
+    // An object that is empty in values.yaml need not list the members that the schema allows in it.
     if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return [];
     return Object.entries(schema.properties ?? {}).flatMap(([name, of]) =>
       /^settings(From)?$/.test(name)

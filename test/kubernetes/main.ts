@@ -114,7 +114,9 @@ async function test(print: (line: string) => void): Promise<void> {
   print("helm test passed");
   const { wrong, tried } = await examineConnections(cluster, outside, { stores, image });
   if (wrong.length > 0) throw new Error(`Connections:\n${wrong.join("\n")}`);
-  print(`${tried} connections tried: those that the services need are open, and all others are closed`);
+  print(
+    `${tried} connections tried: those that the services need are open, and all others are closed`,
+  );
 
   const load = disposing.use(await use(cluster, edge.url));
   const steady = steadiness(load, print);

@@ -31,7 +31,10 @@ export const pick = <T>(random: Random, from: readonly T[]): T => {
   return found;
 };
 
-/** The clock of a process, with a monotonic and a wall time. At most one of the two is wrong by more than the drift. */
+/**
+ * The clock of a process, with a monotonic and a wall time. Both run at the same rate, which is wrong by at most
+ * `DRIFT`. One of them, chosen at random, is also faulty: the monotonic time can stop, or the wall time can jump.
+ */
 class FaultyClock {
   readonly #rate: number;
   readonly #faulty: "monotonic" | "wall";

@@ -267,8 +267,8 @@ async function runHistory({ database, seed, forMs, counts }: HistoryOptions): Pr
       const user = pick(random, people);
       await sleep(random() * 20);
       if (random() < 0.2) {
-        // Only one team is created at a time: `createTeam` then reads the organization's version from the database,
-        // which must not contain the effect of another, unconfirmed creation.
+        // Only one team is created at a time. After a creation, `createTeam` reads the organization's version from the
+        // database. This version must not include another creation that is not confirmed yet.
         if (organization.changing) continue;
         organization.changing = true;
         await createTeam();

@@ -261,7 +261,8 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
   );
 
   test.for(subscribers)("%s sees no message on the subjects of the services", async (durable) => {
-    // Creates the consumer again, because requests of other tests may still wait for its events.
+    // Deletes the consumer and creates it again, to end the pull requests that other tests left open. Otherwise, NATS
+    // would send the events of this test as responses to them.
     const { consumers } = await manager();
     await consumers.delete(durable === "mail-sender" ? MAIL_STREAM : STREAM, durable);
     await setUp();

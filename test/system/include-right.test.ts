@@ -68,7 +68,8 @@ test.each(["owner", "reader", "guest", "auditor", "stranger"] as const)(
       const target = `${fixture().url}${pathWith(route, objects)}?include=${route.includes.join()}&${filters}`;
       const { body, status } = await api.get(target);
       expect([200, 404], `${route.path} ${parametersOf(route)}`).toContain(status);
-      // Resources that memberships include are not counted, because every caller may read its own membership.
+      // For a user without access to the organization, the count must stay 0. The list of the caller's own memberships
+      // is therefore not counted: every caller may read these memberships and what they include.
       if (route.path !== "/api/v2/organization-memberships") found += body.included?.length ?? 0;
       for (const { type, id } of body.included ?? []) {
         if (!Object.hasOwn(addresses, type)) {

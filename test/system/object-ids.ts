@@ -5,7 +5,7 @@ import { inlineState, rollbackTo, stateFile, writeState } from "../stack/state.t
 import { projectAccess, workspaceAccess } from "../stack/team-access.ts";
 import { type Fixture, newProject, newWorkspace } from "./fixture.ts";
 
-/** Ids of one object of each kind, keyed by the names of the routes' parameters. */
+/** Ids and names of one object of each kind. The keys are the names of the routes' parameters, and further names. */
 export type ObjectIds = Record<string, string>;
 
 const outputs = { text: { value: "a", type: "string" } };

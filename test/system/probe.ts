@@ -4,8 +4,8 @@ import type { Answer } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 
 /**
- * The names of the ids that can replace an id in a body. The key is the resource type next to that id, or the attribute
- * that contains the id.
+ * For each kind of id in a body: the keys of `ObjectIds` whose values a probe sends instead of that id. The kind is the
+ * resource type next to the id, or the attribute that contains the id.
  */
 export const kinds: Record<string, readonly string[]> = {
   "agent-pool-id": ["agentPoolId"],
@@ -25,8 +25,8 @@ export const kinds: Record<string, readonly string[]> = {
 };
 
 /**
- * Every query parameter that the routes read, with the kinds of objects that the parameter can name; empty if it names
- * no object.
+ * Every query parameter that the routes read, with the keys of `ObjectIds` whose values it can contain; empty if the
+ * parameter names no object.
  */
 export const parameters: Record<string, readonly string[]> = {
   "filter[admin]": [],
@@ -106,7 +106,7 @@ export function plain({ status, body }: Answer, sent: readonly string[]): string
   return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
 }
 
-/** A call that contains foreign values. */
+/** A call with foreign values: ids or names of existing objects that the caller is not allowed to see. */
 export interface Probe {
   what: string;
   foreign: readonly string[];

@@ -34,8 +34,8 @@ test("a list shows the document of each version, with at most 100 resources", as
   );
   expect(expected.map(({ attributes }) => attributes.resources.length)).toEqual([100, 100, 2]);
   expect(await list()).toEqual(expected);
-  // On pages of one version, the preceding and the following version are not in the list. With a filter, they can be
-  // missing as well.
+  // Each document must refer to the preceding and the following version even if the response does not contain them,
+  // as on a page with only one version. With a filter, they can be missing as well.
   for (const [index, version] of expected.entries()) {
     expect(await list(`&page[size]=1&page[number]=${index + 1}`)).toEqual([version]);
   }

@@ -280,7 +280,7 @@ describe("a user's token that lives longer than the maximum", () => {
     const inOrganization = routes.filter(
       (route) =>
         !route.path.startsWith("/api/v2/admin/") &&
-        // Images are drawn for every id.
+        // An avatar is drawn for every id, even if no object has the id.
         !route.path.startsWith("/avatars/") &&
         parametersOf(route).some((name) => !own.has(name)),
     );

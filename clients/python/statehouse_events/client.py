@@ -123,10 +123,10 @@ class Client:
 
     ``url`` is one address, or several separated by commas: ``nats://127.0.0.1:4222``. ``name`` is
     shown to operators. ``tls`` must be set, even to ``Tls()``, if the connection must be encrypted.
-    ``domain`` is the JetStream domain under which the account of this login imports its durable
-    consumer: ``statehouse`` for an account that ``statehouse keys`` created; without it the streams
-    are in the account itself. ``inbox_prefix`` is the first part of the subjects on which the
-    client receives responses and events.
+    ``domain`` is the JetStream domain through which this login reaches its durable consumer, if
+    another account owns the consumer: ``statehouse`` for an account that ``statehouse keys``
+    created; it is omitted if the streams are in the login's account. ``inbox_prefix`` is the first
+    part of the subjects on which the client receives responses and events.
     """
 
     def __init__(

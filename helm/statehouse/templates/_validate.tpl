@@ -93,7 +93,7 @@ image.tag: is latest, which names another image later, while migrations belong t
 image.tag and image.digest: are both set; remove one of them.
 {{- end }}
 {{- if and .Values.image.registry .Values.global.imageRegistry (ne .Values.image.registry .Values.global.imageRegistry) }}
-image.registry and global.imageRegistry: name different registries; remove one of them.
+image.registry and global.imageRegistry: are set to different registries; remove one of them.
 {{- end }}
 {{- $sources := dict "settingsFrom" .Values.settingsFrom }}
 {{- range $service := list "gateway" "access" "workspaces" "state" }}

@@ -16,8 +16,8 @@ export interface AuthenticationLeases {
   renew(request: LeaseRequest): Promise<Lease>;
   giveBack(holder: string): Promise<void>;
   /**
-   * Waits until no process uses principals that were read before the changes committed so far. Throws `unavailable` if
-   * the deadline of the request passes first.
+   * Waits until no process uses outdated principals: those that it read before one of the changes that were committed
+   * before this call. Throws `unavailable` if the deadline of the request passes first.
    */
   awaitHolders(): Promise<void>;
   /** Removes the leases that have ended, so that no change has to wait for them. */

@@ -129,7 +129,8 @@ const tokenToProto = (token: Token): MessageInitShape<typeof TokenSchema> => ({
   expiredAt: timestampFromDate(token.expiredAt),
   createdByType: token.createdByType ?? "",
   createdById: token.createdById ?? "",
-  // In a slot with at most one token, an empty description is omitted.
+  // A token of the slot `described` always shows its description. Each other slot has at most one token, whose
+  // description is omitted if it is empty.
   ...(token.slot === "described" || token.description !== ""
     ? { description: token.description }
     : {}),

@@ -160,7 +160,7 @@ const rows = (em: EntityManager) => ({
   /** Deletes the team with its tokens, grants and members. */
   async remove(team: Team): Promise<void> {
     for (const table of ["tokens", "team_accesses", "team_members"]) {
-      // index: tokens_by_organization, others by team
+      // index: tokens_by_organization, team_accesses_team_id_target_id_key, team_members_pkey, one for each table
       await queryIn(em, `delete from ${table} where team_id = $1 and organization_id = $2`, [
         team.id,
         team.organizationId,

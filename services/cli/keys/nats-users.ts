@@ -9,7 +9,7 @@ export const consumers: Readonly<Record<string, readonly string[]>> = {
 
 /** The account of the services, which contains the streams. */
 const ACCOUNT = "STATEHOUSE";
-/** The JetStream domain under which a subscriber's account imports its durable consumer. */
+/** The JetStream domain through which a subscriber reaches its durable consumer in the account of the services. */
 const DOMAIN = "statehouse";
 
 const streamOf = ({ filter }: Subscriber): string =>

@@ -153,7 +153,7 @@ export function attributesOf<Message, Item extends object, Context>({
   };
 }
 
-/** Returns the schemas of the attributes that documents of a noun show. */
+/** Returns the schemas of a noun's attributes as documents show them, without attributes that can only be written. */
 export const shapeOf = <Message, Item, Context>({
   attributes,
 }: Noun<Message, Item, Context>): Shape =>

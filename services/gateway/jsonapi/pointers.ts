@@ -3,10 +3,11 @@ import { kebabCase } from "@statehouse/runtime";
 /**
  * The JSON pointers of fields of the gRPC message that are not attributes of the same name in the body. Keys are field
  * paths with `[]` for any index; values are JSON pointers with `[]` for the same index. For example,
- * `{ "tagBindings[]": "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`. A value can be
- * a function of the last index, for maps whose keys are named differently in the body.
+ * `{ "tagBindings[]": "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`. If the keys
+ * of a map have other names in the body, the value is a function: it gets the key, which is the text in the last
+ * brackets of the path, and returns the JSON pointer.
  */
-export type Pointers = Readonly<Record<string, string | ((index: string) => string)>>;
+export type Pointers = Readonly<Record<string, string | ((key: string) => string)>>;
 
 /**
  * Returns the JSON pointer of a field path such as `vcsRepo.identifier` or `tagBindings[2].key`. The longest prefix of

@@ -39,7 +39,7 @@ export interface Loaded<Item, Context> {
   linkage?: ReadonlyMap<Item, readonly Identifier[]>;
 }
 
-/** The form of a relationship in documents, for the OpenAPI document. */
+/** The form of a relationship in JSON:API documents, for the OpenAPI document. */
 export interface RelationshipDescription {
   /** The possible types of the linked resources, in addition to those of `resources`. */
   readonly types: readonly string[];
@@ -58,7 +58,7 @@ export interface RelationshipDescription {
   readonly resources: () => readonly ResourceDescription[];
 }
 
-/** The form of a resource in documents, for the OpenAPI document. */
+/** The form of a resource in JSON:API documents, for the OpenAPI document. */
 export interface ResourceDescription {
   readonly type: string;
   /** Distinguishes resources of the same type that have different members. */

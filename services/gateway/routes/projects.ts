@@ -30,8 +30,8 @@ const actions = ["create-workspace", "update"].map((name) => ({
 }));
 
 /**
- * Reads the action that the caller must be allowed on each project of the list; empty if the query names no action.
- * Reading throws `badRequest` for several actions.
+ * Reads the filter by allowed action: the list contains only projects on which the caller may do this action. Returns
+ * "" if the query names no action; throws `badRequest` if it names more than one.
  */
 const allowedAction = {
   parameters: actions.flatMap(({ wanted }) => wanted.parameters),

@@ -12,7 +12,10 @@ export const recordHeartbeat = (app: App): Promise<DatabaseInterruption[]> =>
     const interruption = interruptionBetween(last, now);
     if (interruption) {
       const since = interruption.since.toISOString();
-      app.logger.info({ since }, "database interruption recorded; bytes without rows are kept");
+      app.logger.info(
+        { since },
+        "the database may have lost rows since this time; ownerless blobs are kept for another BLOB_DELETION_DELAY",
+      );
       await tx.databaseHeartbeats.addInterruption(interruption);
     }
     await tx.databaseHeartbeats.put(now);

@@ -165,7 +165,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(target.content.equals(content)).toBe(true);
   });
 
-  it("reports unavailable and stores nothing partially if its connection is cut", async () => {
+  it("reports unavailable and stores no partial blob if its connection is cut", async () => {
     // A store in a folder has no connection to break. Its failure during a write is a full disk, which another test
     // covers.
     if (!tested.overProxy) return;

@@ -32,7 +32,7 @@ function collectionMetrics(): Collection["onBatch"] {
   const scope = "statehouse/state";
   const rules = retentionRules.map((rule) => ({ rule }));
   const versions = counterFromZero(scope, "statehouse_state_versions_collected_total", {
-    description: "State versions whose contents retention deleted",
+    description: "State versions whose contents were deleted by retention",
     series: rules,
   });
   const bytes = counterFromZero(scope, "statehouse_state_collected_bytes_total", {

@@ -16,9 +16,9 @@ process.on("message", (plan: RevocationPlan) => {
 process.on("disconnect", () => process.exit(0));
 
 /**
- * Revokes and recreates a grant while readers read. Only one response is correct for a read that is sent after the
- * response to one change and whose response arrives before the next change is sent. A read with the other response is
- * stale.
+ * Revokes and recreates a grant while readers read. Checks only the reads that do not overlap with a change: those that
+ * are sent after a change was confirmed and answered before the next change is sent. Such a read must return 200 if the
+ * grant exists and 404 if it does not; otherwise it is stale.
  */
 async function watch(plan: RevocationPlan): Promise<RevocationResult> {
   const end = performance.now() + plan.seconds * 1000;

@@ -110,7 +110,7 @@ async function changingGrants(): Promise<Aim[]> {
     ["", "changes/s", "checked reads/s", "stale"],
     rows,
   );
-  print("    Checked: sent after the answer to a change, answered before the next one was sent.");
+  print("    Checked: sent after a change was confirmed, answered before the next one was sent.");
   return aims;
 }
 

@@ -21,7 +21,7 @@ interface Side {
 }
 
 /**
- * (p) Measures what features of the HTTP layer add to a request: the rate limit of a token, the check of an ETag that
+ * (p) Measures what features of the HTTP layer add to a request: the rate limit per token, the check of an ETag that
  * the client already has, and gzip. Requests with and without each feature alternate in one process.
  */
 export async function httpCosts(ground: Ground): Promise<Aim[]> {
@@ -35,11 +35,11 @@ export async function httpCosts(ground: Ground): Promise<Aim[]> {
   const within = await sideOf(limited);
   const { show, list } = without;
   return [
-    await compare(ground, "show with a limit of the token", [
+    await compare(ground, "show a workspace, with a rate limit per token", [
       contender(ground, "without", without, { path: show }),
       contender(ground, "with RATE_LIMIT", within, { path: within.show }),
     ]),
-    await compare(ground, "show that the client has", [
+    await compare(ground, "show a workspace that the client already has", [
       contender(ground, "200", without, { path: show }),
       contender(ground, "304", without, {
         path: show,

@@ -69,7 +69,8 @@ const LEASE_SECONDS = 5;
  * with authentication leases.
  */
 export async function reads(ground: Ground): Promise<Aim[]> {
-  // Records metrics as `npm start` does; otherwise the results of one process would not contain the cost of metrics.
+  // Records metrics, as `npm start` does. Otherwise, the results of all services in one process would not include the
+  // cost of metrics.
   await using _telemetry = await startTelemetry({ service: "bench", env: {} });
   await readsWith(ground, 0);
   return await readsWith(ground, LEASE_SECONDS);

@@ -29,7 +29,7 @@ export async function seededDatabase(organization: { id: string; name: string },
   const opened = stack.move();
   return {
     database,
-    /** The statements that the database has sent, in order. */
+    /** The SQL statements that `database` has sent to PostgreSQL, in order. */
     statements,
     /** Returns the generic plan of a statement, which does not depend on the values of its parameters. */
     async planOf(sql: string): Promise<string> {
