@@ -1,6 +1,6 @@
 export { withFileLimit } from "./file-limit.ts";
 export { cacheFolder } from "./folders.mjs";
-export { withLock } from "./lock.mjs";
+export { alive, withLock } from "./lock.mjs";
 export { type Minio, type MinioOptions, startMinio } from "./minio.ts";
 export { type Nats, type NatsOptions, startNats } from "./nats.ts";
 export { claimAlone, liveOwner } from "./owner.ts";

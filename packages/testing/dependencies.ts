@@ -7,7 +7,7 @@ export interface SharedDependencies {
   minio: MinioAddress | undefined;
   /** Path of `terraform` or `tofu`. */
   commandLine: string | undefined;
-  /** Path of the program `statehouse`, bundled into one file. */
+  /** Path of the program `statehouse`, bundled from its sources. */
   program: string;
   /** For each missing dependency, by its name, the reason why it is missing. */
   missing: Partial<Record<Dependency, string>>;

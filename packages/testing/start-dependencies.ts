@@ -17,7 +17,7 @@ import {
 } from "@statehouse/local-services";
 import { bundleProgram } from "./bundled-program.ts";
 import type { Dependency, MinioAddress, SharedDependencies } from "./dependencies.ts";
-import { memoryFolder } from "./memory-folder.ts";
+import { memoryFolder, temporaryPath } from "./memory-folder.ts";
 
 /** The dependencies of one run. Disposal stops them. */
 export interface StartedDependencies extends AsyncDisposable {
@@ -36,7 +36,7 @@ export async function startDependencies({
 }: StartDependenciesOptions): Promise<StartedDependencies> {
   const missing = missingDependencies();
   const stack = new AsyncDisposableStack();
-  const folder = await mkdtemp(path.join(fast ? memoryFolder() : tmpdir(), "statehouse-tests-"));
+  const folder = await mkdtemp(temporaryPath(fast ? memoryFolder() : tmpdir()));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   /** Registers each dependency as soon as it has started, so that it is stopped even if another one fails to start. */
   const use = async <T extends AsyncDisposable>(starting: Promise<T>) => stack.use(await starting);

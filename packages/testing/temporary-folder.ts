@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import path from "node:path";
+import { temporaryPath } from "./memory-folder.ts";
 
 export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string;
@@ -8,7 +8,7 @@ export interface TemporaryFolder extends AsyncDisposable {
 
 /** Creates an empty folder; disposal deletes it with its contents. */
 export async function temporaryFolder(): Promise<TemporaryFolder> {
-  const folder = await mkdtemp(path.join(tmpdir(), "statehouse-test-"));
+  const folder = await mkdtemp(temporaryPath(tmpdir()));
   return {
     path: folder,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),

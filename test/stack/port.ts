@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { freePort } from "@statehouse/local-services";
+import { alive, cacheFolder, freePort } from "@statehouse/local-services";
 
 /**
  * A range below the ephemeral ports: the operating system could assign an ephemeral port to another process while the
@@ -12,7 +11,7 @@ const RANGE = { first: 25_000, end: 30_000 };
  * Folder with one file for each port. The file contains the id of the process that uses the port, because test files
  * run in several processes.
  */
-const claims = path.join(tmpdir(), "statehouse-test-ports");
+const claims = path.join(cacheFolder(), "test-ports");
 const own = new Set<string>();
 
 /** Reserves a TCP port of 127.0.0.1 for this process: no other test takes it, even while the port is not in use. */
@@ -35,8 +34,10 @@ function claim(port: string): boolean {
     own.add(file);
     return true;
   } catch {
-    // Removes the claim of a process that no longer runs; the port is free at the next attempt.
-    if (!isAlive(readOr(file, ""))) rmSync(file, { force: true });
+    // Removes the claim of a process that no longer runs; the port is free at the next attempt. A claim without an id is
+    // kept, because another process is writing it.
+    const owner = readOr(file, "");
+    if (owner !== "" && !alive(Number(owner))) rmSync(file, { force: true });
     return false;
   }
 }
@@ -46,17 +47,5 @@ function readOr(file: string, otherwise: string): string {
     return readFileSync(file, "utf8");
   } catch {
     return otherwise;
-  }
-}
-
-/**
- * Returns whether the process of a claim still runs. If the claim does not contain an id, returns true, because another
- * process is writing the claim.
- */
-function isAlive(pid: string): boolean {
-  try {
-    return pid === "" || process.kill(Number(pid), 0);
-  } catch {
-    return false;
   }
 }
