@@ -75,8 +75,11 @@ export type StatementWatcher = (
 
 let watcher: StatementWatcher | undefined;
 
-/** Watches every statement of this process, for tests that count the statements for which a request waits. */
-export function watchStatements(watch: StatementWatcher): void {
+/**
+ * Watches every statement of this process, for tests that count the statements for which a request waits. Without a
+ * watcher it ends the watch.
+ */
+export function watchStatements(watch: StatementWatcher | undefined): void {
   watcher = watch;
 }
 

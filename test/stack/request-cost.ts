@@ -52,7 +52,7 @@ let syncs: Pick<Sent, "from" | "until">[] = [];
 let writes = 0;
 
 /** For each connection, whether its open transaction has changed or locked rows; undefined without a transaction. */
-const transactions = new WeakMap<object, { changed: boolean } | undefined>();
+let transactions = new WeakMap<object, { changed: boolean } | undefined>();
 const toPostgres = new WeakSet<object>();
 
 function noteOf(service: string, text: string, client: object): Sent | undefined {
@@ -73,20 +73,16 @@ function noteOf(service: string, text: string, client: object): Sent | undefined
   return note;
 }
 
-let installed = false;
 /**
  * Duration added to each sync of a file. The files of a test can be in memory, where a sync takes no time; on a disk it
  * takes some ms, so that concurrent syncs overlap.
  */
 const SYNC_MS = 5;
 
-/**
- * At its first call, instruments SQL statements, file syncs and socket writes, so that they are counted. Later calls do
- * nothing.
- */
-async function install(): Promise<void> {
-  if (installed) return;
-  installed = true;
+/** Instruments SQL statements, file syncs and socket writes, so that they are counted until the disposal. */
+async function instrument(): Promise<Disposable> {
+  using restoring = new DisposableStack();
+  transactions = new WeakMap();
   watchStatements((service, text, client) => {
     toPostgres.add(client.connection.stream);
     const note = noteOf(service, text, client);
@@ -97,6 +93,7 @@ async function install(): Promise<void> {
       })
     );
   });
+  restoring.defer(() => watchStatements(undefined));
   await using file = await open(import.meta.filename);
   const prototype: FileHandle = Object.getPrototypeOf(file);
   const { sync } = prototype;
@@ -107,6 +104,9 @@ async function install(): Promise<void> {
     await pause(SYNC_MS);
     note.until = performance.now();
   };
+  restoring.defer(() => {
+    prototype.sync = sync;
+  });
   // Counts calls of these methods as system calls: each call is one, because the messages are smaller than the buffer
   // of a socket.
   for (const name of ["_write", "_writev"] as const) {
@@ -117,7 +117,9 @@ async function install(): Promise<void> {
       if (isResponse || (toPostgres.has(this) && remainingMs() !== undefined)) writes++;
       return write.apply(this, args);
     });
+    restoring.defer(() => void Reflect.set(Socket.prototype, name, write));
   }
+  return restoring.move();
 }
 
 /**
@@ -125,7 +127,7 @@ async function install(): Promise<void> {
  * measurements, because background work can only increase the cost.
  */
 export async function writeCostOf(send: () => Promise<unknown>): Promise<RequestCost> {
-  await install();
+  using _ = await instrument();
   sent = [];
   await send();
   const samples: RequestCost[] = [];
