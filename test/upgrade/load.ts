@@ -14,11 +14,12 @@ export interface Failure {
   problem: string;
 }
 
-/** Texts by which the Terraform CLI says that one of its first requests failed: for the API's version, the organization. */
-const NOT_REPEATED = [
-  "Unsupported Terraform Enterprise version",
-  "Failed to read organization",
-] as const;
+/**
+ * How the Terraform CLI says that one of its first requests failed: for the version of the API, and for the organization,
+ * except that the organization does not exist or that the token is invalid.
+ */
+const FIRST_REQUEST =
+  /Unsupported Terraform Enterprise version|Failed to read organization(?!.*(?:not found|unauthorized))/s;
 const ALREADY_LOCKED = "workspace already locked";
 const ALREADY_UNLOCKED = "workspace already unlocked";
 /** The identifier of a lock as the CLI prints it, `organization/workspace`. */
@@ -31,7 +32,8 @@ const LOCK_ID = /lock\s+ID:\s+"([^"]+)"/;
  */
 export const lostResponse = ({ what, problem }: Failure): boolean =>
   what === "apply" &&
-  [...NOT_REPEATED, ALREADY_LOCKED, ALREADY_UNLOCKED].some((text) => problem.includes(text));
+  (FIRST_REQUEST.test(problem) ||
+    [ALREADY_LOCKED, ALREADY_UNLOCKED].some((text) => problem.includes(text)));
 
 export interface Load extends AsyncDisposable {
   /** All failures so far. */
