@@ -55,43 +55,41 @@ const bill = createHash("sha256").update(ofTheImage(".cdx.json")).digest("hex");
 
 const source = path.join(root, "helm/statehouse");
 const draft = mkdtempSync(path.join(tmpdir(), "statehouse-chart-"));
-try {
-  const chart = path.join(draft, "statehouse");
-  cpSync(source, chart, { recursive: true });
-  const file = path.join(chart, "Chart.yaml");
-  const description = readFileSync(file, "utf8");
-  for (const name of ["version", "appVersion"]) {
-    if (!new RegExp(`^${name}: ${version.replaceAll(".", "\\.")}$`, "m").test(description)) {
-      fail(`${name} of helm/statehouse/Chart.yaml is not ${version}, the version of package.json.`);
-    }
+// `fail` exits, which skips a `finally`.
+process.once("exit", () => rmSync(draft, { recursive: true, force: true }));
+const chart = path.join(draft, "statehouse");
+cpSync(source, chart, { recursive: true });
+const file = path.join(chart, "Chart.yaml");
+const description = readFileSync(file, "utf8");
+for (const name of ["version", "appVersion"]) {
+  if (!new RegExp(`^${name}: ${version.replaceAll(".", "\\.")}$`, "m").test(description)) {
+    fail(`${name} of helm/statehouse/Chart.yaml is not ${version}, the version of package.json.`);
   }
-  // These annotations contain the digests of the image and of its bill of materials, so that the chart's signature
-  // covers both.
-  const annotations = [
-    "  artifacthub.io/images: |",
-    "    - name: statehouse",
-    `      image: ${image}@${digest}`,
-    `  statehouse/bill-of-materials: statehouse-${version}.cdx.json sha256:${bill}`,
-  ];
-  writeFileSync(file, `${description.trimEnd()}\n${annotations.join("\n")}\n`);
-  setTimes(chart, committedAt());
-  mkdirSync(dist, { recursive: true });
-  const passphrase = values["passphrase-file"] && path.resolve(values["passphrase-file"]);
-  helm(
-    "package",
-    chart,
-    `--destination=${dist}`,
-    "--sign",
-    `--key=${key}`,
-    `--keyring=${keyring}`,
-    ...(passphrase ? [`--passphrase-file=${passphrase}`] : []),
-  );
-  if (!values["dry-run"]) {
-    const archive = path.join(dist, `statehouse-${version}.tgz`);
-    helm("push", archive, registry, ...(values["plain-http"] ? ["--plain-http"] : []));
-  }
-} finally {
-  rmSync(draft, { recursive: true, force: true });
+}
+// These annotations contain the digests of the image and of its bill of materials, so that the chart's signature
+// covers both.
+const annotations = [
+  "  artifacthub.io/images: |",
+  "    - name: statehouse",
+  `      image: ${image}@${digest}`,
+  `  statehouse/bill-of-materials: statehouse-${version}.cdx.json sha256:${bill}`,
+];
+writeFileSync(file, `${description.trimEnd()}\n${annotations.join("\n")}\n`);
+setTimes(chart, committedAt());
+mkdirSync(dist, { recursive: true });
+const passphrase = values["passphrase-file"] && path.resolve(values["passphrase-file"]);
+helm(
+  "package",
+  chart,
+  `--destination=${dist}`,
+  "--sign",
+  `--key=${key}`,
+  `--keyring=${keyring}`,
+  ...(passphrase ? [`--passphrase-file=${passphrase}`] : []),
+);
+if (!values["dry-run"]) {
+  const archive = path.join(dist, `statehouse-${version}.tgz`);
+  helm("push", archive, registry, ...(values["plain-http"] ? ["--plain-http"] : []));
 }
 
 /** Returns the content of a file that deploy/image/release.mjs has written. @param {string} extension */
