@@ -20,7 +20,7 @@ const refused = (cause?: unknown) =>
 
 /**
  * Creates the error for an upload that would fail again if it were repeated: other bytes were uploaded first, or the
- * state version was discarded in the meantime.
+ * state version was discarded in the meantime, or its upload window has ended.
  */
 const notTaken = () =>
   conflict("state_not_taken", "The state version no longer accepts this state.");

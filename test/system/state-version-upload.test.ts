@@ -316,6 +316,26 @@ describe("after the pending window", () => {
     }
     expect((await owner.api.post(`/workspaces/${id}/actions/unlock`)).status).toBe(200);
   });
+
+  test("a repeat of the create request with the JSON form of a finalized version returns 409", async () => {
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
+    const state = stateFile();
+    const path = `/workspaces/${id}/state-versions`;
+    const created = await owner.api.post(path, inlineState(state));
+    expect(created.body.data.attributes.status).toBe("finalized");
+    await waitFor(async () => {
+      const shown = await owner.api.get(`/state-versions/${created.body.data.id}`);
+      return shown.body.data.attributes["hosted-json-state-upload-url"] === null;
+    });
+    // The gateway sends contents above 1 MiB to the object server instead of including them in its call.
+    for (const size of [2, 2 * 1024 ** 2]) {
+      const json = Buffer.from("{}".padEnd(size)).toString("base64");
+      const repeat = await owner.api.post(path, inlineState(state, { "json-state": json }));
+      expect(repeat.status).toBe(409);
+      expect(repeat.body.errors[0].code).toBe("state_not_taken");
+    }
+  });
 });
 
 describe("a token signed by another installation", () => {

@@ -47,7 +47,7 @@ export type UploadOutcome = "stored" | "alreadyStored";
 
 /**
  * Returns what a request to an upload URL finds: the version accepts this content, or already has it. Throws
- * `notFound`, and the conflicts `stateVersionDiscarded` and `backingDataDeleted`.
+ * `notFound`, and the conflicts `stateVersionDiscarded`, `stateNotTaken` and `backingDataDeleted`.
  */
 export async function beginUpload(
   app: App,
@@ -88,8 +88,8 @@ async function creatorAtEnd(app: App, target: UploadTarget): Promise<Caller> {
 
 /**
  * Attaches the attempt's blob to the version, in one transaction, if the version's creator may still write the
- * workspace. Throws `notFound`, `uploadTooSlow`, and the conflicts `stateVersionDiscarded`, `backingDataDeleted`,
- * `uploadUsed`, `lockSealed` and `md5Mismatch`.
+ * workspace. Throws `notFound`, `uploadTooSlow`, and the conflicts `stateVersionDiscarded`, `stateNotTaken`,
+ * `backingDataDeleted`, `uploadUsed`, `lockSealed` and `md5Mismatch`.
  */
 export const finishUpload = (
   app: App,

@@ -1,4 +1,5 @@
 import {
+  AppError,
   badRequest,
   conflict,
   forbidden,
@@ -94,6 +95,17 @@ export const outputsNotProcessed = () =>
 
 export const stateVersionDiscarded = () =>
   conflict("state_version_discarded", "The state version was discarded; it accepts no content.");
+
+/** Thrown for the JSON form of a finalized version whose upload window has ended, or of a rollback's copy. */
+export const stateNotTaken = () =>
+  conflict(
+    "state_not_taken",
+    "The state version is finalized and no longer accepts its JSON form.",
+  );
+
+/** Returns whether the error is `stateNotTaken`. */
+export const isStateNotTaken = (error: unknown): boolean =>
+  error instanceof AppError && error.reason === "state_not_taken";
 
 /** Each upload URL accepts only the content that was uploaded to it first. */
 export const uploadUsed = () =>

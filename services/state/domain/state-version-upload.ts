@@ -1,8 +1,8 @@
 import {
   backingDataDeleted,
   md5Mismatch,
+  stateNotTaken,
   stateVersionDiscarded,
-  stateVersionNotFound,
   uploadTooSlow,
   uploadUsed,
 } from "./errors.ts";
@@ -67,8 +67,7 @@ export function requireUndeleted(version: Pick<StateVersion, "status">): void {
 }
 
 /**
- * Throws `stateVersionDiscarded` if the version no longer accepts the content. Throws `stateVersionNotFound` instead if
- * the version is finalized, so that an upload of its JSON form gets the same response as at an expired URL.
+ * Throws `stateVersionDiscarded` if the version no longer accepts the content, or `stateNotTaken` if it is finalized.
  */
 export function requireOpen(
   version: Pick<StateVersion, "status" | "expiresAt">,
@@ -76,7 +75,7 @@ export function requireOpen(
   now: Date,
 ): void {
   if (acceptsContent(version, kind, now)) return;
-  throw version.status === "finalized" ? stateVersionNotFound() : stateVersionDiscarded();
+  throw version.status === "finalized" ? stateNotTaken() : stateVersionDiscarded();
 }
 
 export interface Attempt {

@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { AppError, isNotFound } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
 import { authorizeRepeat, beginUpload, finishUpload, type UploadOutcome } from "../app/upload.ts";
+import { isStateNotTaken } from "../domain/errors.ts";
 import { requireSameContent, type UploadTarget } from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
 import {
@@ -43,13 +44,17 @@ export async function receiveContent(objects: Objects, upload: Upload): Promise<
     await receive(objects, upload);
   } catch (error) {
     // The workspace was deleted, or the creator lost its rights. The response must not reveal that the URL was valid.
-    throw isNotFound(error) ? unknownUploadUrl() : error;
+    if (isNotFound(error)) throw unknownUploadUrl();
+    // The client's URL expires together with the upload window, so it expired during this upload. The gateway's URL for
+    // a repeat of the create request expires later, and the gateway receives the conflict.
+    if (isStateNotTaken(error) && !claimsOf(objects, upload)) throw unknownUploadUrl();
+    throw error;
   }
 }
 
 async function receive(objects: Objects, upload: Upload): Promise<void> {
   const { app, logger } = objects;
-  const claims = app.uploadTokens.verify(upload.token, app.now());
+  const claims = claimsOf(objects, upload);
   if (!claims) throw unknownUploadUrl();
   const size = announcedSize(upload.request, app.settings.maxStateBytes);
   const opening = await within(() => beginUpload(app, claims));
@@ -70,6 +75,10 @@ async function receive(objects: Objects, upload: Upload): Promise<void> {
     outcome === "stored" ? "upload stored" : "upload repeated; content already stored",
   );
 }
+
+/** Returns the claims of the upload URL; undefined if the URL is invalid or has expired. */
+const claimsOf = ({ app }: Objects, { token }: Upload): UploadClaims | undefined =>
+  app.uploadTokens.verify(token, app.now());
 
 async function storeContent(
   { app, store }: Objects,

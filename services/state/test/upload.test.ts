@@ -97,7 +97,7 @@ test("an upload that took so long that its blob may be swept is refused", async 
   await expect(state.put(url, "x", attempt)).rejects.toMatchObject({ reason: "upload_too_slow" });
 });
 
-test("JSON that arrives after the upload window is refused, as at an expired URL", async () => {
+test("JSON that arrives after the upload window is refused", async () => {
   await using own = await runState();
   const created = await own.create(own.lockedWorkspace(), "x");
   await own.put(created.internalUploadPath, "x");
@@ -107,8 +107,24 @@ test("JSON that arrives after the upload window is refused, as at an expired URL
   const { target } = await beginUpload(own.app, claims);
   own.pass(own.app.settings.pendingWindowMs);
   await expect(finishUpload(own.app, target, "json", own.attemptOf("{}"))).rejects.toMatchObject({
-    kind: "notFound",
+    reason: "state_not_taken",
   });
+});
+
+test("JSON in a repeat of the create request after the upload window is refused with a conflict", async () => {
+  await using own = await runState();
+  const id = own.lockedWorkspace();
+  await own.write(id, "x");
+  own.pass(own.app.settings.pendingWindowMs);
+  const inlineJsonState = new TextEncoder().encode("{}");
+  const repeat = own.versions.createStateVersion({
+    workspaceId: id,
+    serial: 1n,
+    lineage: "a",
+    md5: md5Of("x"),
+    inlineJsonState,
+  });
+  await expect(repeat).rejects.toMatchObject({ kind: "conflict", reason: "state_not_taken" });
 });
 
 test("a write after the seal fails, and the finalized version stays current", async () => {

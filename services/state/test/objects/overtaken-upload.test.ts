@@ -8,6 +8,7 @@ import { discardExpiredVersions } from "../../app/discarded-version.ts";
 import type { StateVersionId } from "../../domain/ids.ts";
 import { ownedKeys } from "../retained.ts";
 import { IDLE_MS, onEveryStore } from "../running-objects.ts";
+import { md5Of } from "../running-state.ts";
 import { owner } from "../service-fakes.ts";
 
 onEveryStore("uploads to a version that changes meanwhile", (objects) => {
@@ -106,5 +107,35 @@ onEveryStore("uploads to a version that changes meanwhile", (objects) => {
     const answer = await overtaken(version.json, randomBytes(5000), remove);
     expect(answer).toMatch(/^HTTP\/1.1 409 [\s\S]*"The state version's data was deleted;/);
     expect(await rowOf(version.id)).toMatchObject({ json_blob_key: null });
+  });
+
+  it("the upload window ends during the upload of the JSON form: refused as at an expired URL", async () => {
+    const { state, pending, send } = objects();
+    const version = await pending("x");
+    expect((await send(version.raw, "PUT", { body: "x" })).status).toBe(200);
+    const answer = await overtaken(version.json, randomBytes(5000), async () =>
+      state.pass(state.app.settings.pendingWindowMs),
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 404 [\s\S]*"This upload URL is invalid or has expired."/);
+    expect(await rowOf(version.id)).toMatchObject({ status: "finalized", json_blob_key: null });
+  });
+
+  it("JSON form after the upload window, by the URL of a repeated create request: refused with 409", async () => {
+    const { state, send } = objects();
+    const request = {
+      workspaceId: state.lockedWorkspace(),
+      serial: 1n,
+      lineage: "a",
+      md5: md5Of("x"),
+      inlineState: new TextEncoder().encode("x"),
+    };
+    const { stateVersion } = await state.versions.createStateVersion(request);
+    expect(stateVersion?.status).toBe("finalized");
+    state.pass(state.app.settings.pendingWindowMs);
+    const repeat = await state.versions.createStateVersion(request);
+    expect(repeat.stateVersion?.id).toBe(stateVersion?.id);
+    const answer = await send(repeat.internalJsonUploadPath, "PUT", { body: "{}" });
+    expect(answer.status).toBe(409);
+    expect(JSON.parse(answer.bytes.toString()).errors[0].code).toBe("state_not_taken");
   });
 });
