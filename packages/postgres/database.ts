@@ -48,7 +48,8 @@ export interface DatabaseOptions {
 /**
  * How a proxy assigns server connections to clients: `session` assigns one for as long as the client is connected,
  * `transaction` for one transaction. With `transaction`, the state of a connection, such as named statements, exists
- * only within a transaction. Operators' commands use `transaction`, because it works whether there is a proxy or not.
+ * only within a transaction. Operators' commands use `transaction`, because it works whether there is a proxy or not. The
+ * server then limits the time of their transactions, but not of statements outside transactions.
  */
 export type Pooling = "none" | "session" | "transaction";
 
