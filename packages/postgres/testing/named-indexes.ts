@@ -4,26 +4,26 @@ import type { SqlMigration } from "../index.ts";
 import { freshDatabase } from "./fresh-database.ts";
 
 /**
- * Returns the indexes that the comments `index: …` in the files of a service's store name, and that its migrated
+ * Returns the indexes that the comments `index: …` in the files of these folders name, and that the migrated
  * database does not have.
  */
 export async function missingIndexes({
-  store,
-  ...service
+  folders,
+  ...schema
 }: {
   contextName: string;
   migrations: readonly SqlMigration[];
-  /** The folder of the store. */
-  store: string;
+  /** Folders with SQL. Files in their subfolders are not read. */
+  folders: readonly string[];
 }): Promise<string[]> {
-  await using database = await freshDatabase(service);
+  await using database = await freshDatabase(schema);
   const rows = await database.query<{ name: string }>("select indexname as name from pg_indexes");
   const existing = new Set(rows.map(({ name }) => name));
-  const texts = globSync("*.ts", { cwd: store }).map((file) =>
-    readFileSync(path.join(store, file), "utf8"),
+  const texts = folders.flatMap((folder) =>
+    globSync("*.ts", { cwd: folder }).map((file) => readFileSync(path.join(folder, file), "utf8")),
   );
   // A list that ends with a comma continues on the next line.
-  const lists = texts.flatMap((text) => text.match(/\bindex: .*(?:,\n.*)*/g) ?? []);
-  const named = new Set(lists.flatMap((list) => list.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []));
+  const lists = texts.flatMap((text) => text.match(/\bindex: .*(?:(?<=,)\n.*)*/g) ?? []);
+  const named = new Set(lists.flatMap((list) => list.match(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g) ?? []));
   return [...named].filter((name) => !existing.has(name));
 }

@@ -10,7 +10,7 @@ test("the entities agree with the migrated database", async () => {
   );
 });
 
-test("the indexes that the comments of the store name exist", async () => {
-  const store = path.join(import.meta.dirname, "../store");
-  expect(await missingIndexes({ contextName: "workspaces", migrations, store })).toEqual([]);
+test("the indexes that the comments of store and commands name exist", async () => {
+  const folders = ["store", "commands"].map((one) => path.join(import.meta.dirname, "..", one));
+  expect(await missingIndexes({ contextName: "workspaces", migrations, folders })).toEqual([]);
 });
