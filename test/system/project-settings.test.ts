@@ -147,7 +147,7 @@ test("bindings are added and changed by PATCH, replaced through the project, and
   const many = Array.from({ length: 10 }, (_, index) => binding(`key-${index}`, "1"));
   const tooMany = await owner.api.patch(path, { data: many });
   expect(tooMany.status).toBe(422);
-  expect(problems(tooMany)).toEqual({ "/data": "Too many tag bindings (maximum is 10)" });
+  expect(problems(tooMany)).toEqual({ "/data": "Tag bindings are too many (maximum is 10)" });
 });
 
 test("the list can be filtered by bindings: by key, by value, by several", async () => {

@@ -90,8 +90,7 @@ describe("the policies", () => {
     expect(refused.status).toBe(422);
     const at = "/data/attributes/token-ttl-policies";
     expect(problems(refused)).toEqual({
-      [`${at}/0/max-ttl-ms`]:
-        "Maximum lifetime 0 ms is out of range; expected 1000 to 315360000000000 ms.",
+      [`${at}/0/max-ttl-ms`]: "Max ttl ms 0 is out of range; expected 1000 to 315360000000000.",
       [`${at}/1/token-type`]:
         "Token type 'runner' is unknown; expected one of user, team, organization, audit-trails.",
     });

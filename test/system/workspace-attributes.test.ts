@@ -320,7 +320,7 @@ test("a workspace can have many flat tags up to a limit", async () => {
   const path = `/workspaces/${id}/relationships/tags`;
   const refused = await owner.api.post(path, tags(251));
   expect(refused.status).toBe(422);
-  expect(problems(refused)).toEqual({ "/data": "Too many tags (maximum is 250)" });
+  expect(problems(refused)).toEqual({ "/data": "Tags are too many (maximum is 250)" });
   expect((await owner.api.post(path, tags(250))).status).toBe(204);
   const listed = await owner.api.get(`/organizations/${organization}/tags?q=tag-249`);
   const another = await newWorkspace(fixture());

@@ -55,7 +55,7 @@ test("every problem is reported at once, with its field", () => {
     },
     {
       field: "tokenTtlPolicies[0].maxTtlMs",
-      detail: "Maximum lifetime 999 ms is out of range; expected 1000 to 315360000000000 ms.",
+      detail: "Max ttl ms 999 is out of range; expected 1000 to 315360000000000.",
     },
     {
       field: "tokenTtlPolicies[2].tokenType",
@@ -63,8 +63,7 @@ test("every problem is reported at once, with its field", () => {
     },
     {
       field: "tokenTtlPolicies[2].maxTtlMs",
-      detail:
-        "Maximum lifetime 315360000000001 ms is out of range; expected 1000 to 315360000000000 ms.",
+      detail: "Max ttl ms 315360000000001 is out of range; expected 1000 to 315360000000000.",
     },
   ]);
 });

@@ -75,7 +75,7 @@ export function applyTokenTtlPolicies(
     if (maxTtlMs < MIN_MS || maxTtlMs > MAX_MS) {
       problems.add(
         `${at}.maxTtlMs`,
-        `Maximum lifetime ${maxTtlMs} ms is out of range; expected ${MIN_MS} to ${MAX_MS} ms.`,
+        `Max ttl ms ${maxTtlMs} is out of range; expected ${MIN_MS} to ${MAX_MS}.`,
       );
     }
     if (!policy) continue;

@@ -60,16 +60,16 @@ test("ten bindings with a value and many more flat tags are allowed", () => {
   };
   expect(countProblems(many(10, "v"))).toEqual([]);
   expect(countProblems(many(250, ""))).toEqual([]);
-  expect(countProblems(many(251, ""))).toEqual(["tagBindings: Too many tags (maximum is 250)"]);
+  expect(countProblems(many(251, ""))).toEqual(["tagBindings: Tags are too many (maximum is 250)"]);
   expect(countProblems(many(11, "v"))).toEqual([
-    "tagBindings: Too many tag bindings (maximum is 10)",
+    "tagBindings: Tag bindings are too many (maximum is 10)",
   ]);
 });
 
 test("a request can have ten bindings, with or without values", () => {
   expect(problemsOf(many(10, ""))).toEqual([]);
   expect(problemsOf(many(11, ""))).toEqual([
-    "tagBindings: Too many tag bindings (maximum is 10 in a request)",
+    "tagBindings: Tag bindings are too many (maximum is 10 in a request)",
   ]);
 });
 

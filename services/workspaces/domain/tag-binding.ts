@@ -41,7 +41,10 @@ const RESERVED = /^hcp?:/i;
 /** Checks the bindings of a request, in the field `tagBindings`, and adds their problems to `problems`. */
 export function checkTagBindings(given: readonly TagBindingInput[], problems: Problems): void {
   if (given.length > MAX_VALUED) {
-    problems.add("tagBindings", `Too many tag bindings (maximum is ${MAX_VALUED} in a request)`);
+    problems.add(
+      "tagBindings",
+      `Tag bindings are too many (maximum is ${MAX_VALUED} in a request)`,
+    );
   }
   const seen = new Set<string>();
   for (const [index, { key, value }] of given.entries()) {
@@ -75,10 +78,10 @@ export function checkTagBindingCount(
 ): void {
   const valued = [...keysAndValues.values()].filter((value) => value !== "");
   if (valued.length > MAX_VALUED) {
-    problems.add(path, `Too many tag bindings (maximum is ${MAX_VALUED})`);
+    problems.add(path, `Tag bindings are too many (maximum is ${MAX_VALUED})`);
   }
   if (keysAndValues.size - valued.length > MAX_FLAT) {
-    problems.add(path, `Too many tags (maximum is ${MAX_FLAT})`);
+    problems.add(path, `Tags are too many (maximum is ${MAX_FLAT})`);
   }
 }
 

@@ -199,7 +199,7 @@ describe("bindings", () => {
     ]);
     await bind([["key9", "v"]]);
     expect((await failureOf(bind([["key10", "v"]]))).fields).toEqual([
-      { field: "tagBindings", detail: "Too many tag bindings (maximum is 10)" },
+      { field: "tagBindings", detail: "Tag bindings are too many (maximum is 10)" },
     ]);
     await bind([
       ["key10", "v"],
