@@ -14,6 +14,7 @@ export interface ChangelogEntry {
 /** Every change of the public API, newest first. New entries are added at the top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
+  { date: "2026-11-23", text: "A list of projects can be filtered by one permission only: a request in which both `filter[permissions][create-workspace]` and `filter[permissions][update]` are true gets 400." },
   { date: "2026-11-22", editions: ["self-hosted"], text: "Retention policies accept and show `state-versions-delete-after-n-days`, which applies to state versions instead of `delete-older-than-n-days`." },
   { date: "2026-11-22", text: "Administrators can list the workspaces of all organizations: GET /admin/workspaces with `q`, `filter[current_run][status]`, `sort` and `include`." },
   { date: "2026-11-22", text: "The `description` of a team's default token and of an organization's token is stored and shown. Unknown values of `sort` and `filter[expiry_status]` in the list of team tokens, and of `sort` in the list of a team's memberships, get 400." },
