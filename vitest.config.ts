@@ -27,7 +27,7 @@ const heavy = [
   "services/cli/test/{check-addresses,preflight}.test.ts",
   "test/compat/{export,runner-port}.test.ts",
   "test/security/{late-body,revoked-upload}.test.ts",
-  "test/system/webhook-bridge.test.ts",
+  "test/system/{command-options,webhook-bridge}.test.ts",
 ];
 
 // The test files that start or use a NATS server while they load or in a hook, and therefore cannot skip their tests

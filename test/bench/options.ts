@@ -1,5 +1,6 @@
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { StartError } from "@statehouse/runtime";
 
 export const sectionNames = [
   "a",
@@ -122,10 +123,12 @@ export function readOptions(args: readonly string[]): Options | undefined {
   };
 }
 
-function countOf(name: string, text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1)
-    throw new Error(`--${name} must be a whole number above 0`);
+/** Returns the number of a command's option. Throws `StartError` unless it is a whole number of at least `least`. */
+export function countOf(name: string, text: string, least = 1): number {
+  const count = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isSafeInteger(count) || count < least) {
+    throw new StartError(`--${name} is '${text}'; expected a whole number, at least ${least}.`);
+  }
   return count;
 }
 

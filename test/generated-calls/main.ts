@@ -4,8 +4,9 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { runCommand, StartError } from "@statehouse/runtime";
 import { shareDependencies, startDependencies } from "@statehouse/testing";
+import { countOf } from "../bench/options.ts";
 import { startStack } from "../stack/stack.ts";
-import { callerNames, createCallsFixture } from "./fixture.ts";
+import { type CallerName, callerNames, createCallsFixture } from "./fixture.ts";
 import { generatedCalls } from "./schemathesis.ts";
 
 const usage = `npm run test:calls -- [--calls 10000] [--as ${callerNames.join(",")}] [--seed 1]
@@ -32,11 +33,13 @@ if (values.help) process.stdout.write(usage);
 else await runCommand("Calling the API", callApi);
 
 async function callApi(print: (line: string) => void): Promise<void> {
-  const wanted = Number(values.calls);
+  const wanted = countOf("calls", values.calls);
+  const seed = countOf("seed", values.seed);
+  const names = callersOf(values.as);
   await using started = await startDependencies({ fast: true });
   shareDependencies(started.shared);
   const failed: string[] = [];
-  for (const name of callerNames.filter((known) => values.as.split(",").includes(known))) {
+  for (const name of names) {
     await using stack = await startStack();
     const { pools, tokens } = await createCallsFixture(stack, OBJECTS);
     const { failures, calls, statuses, operations, succeeded } = await generatedCalls(stack.url, {
@@ -44,7 +47,7 @@ async function callApi(print: (line: string) => void): Promise<void> {
       pools,
       examples: Math.max(1, Math.ceil((wanted - DERIVED) / OPERATIONS)),
       phases: ["examples", "coverage", "fuzzing"],
-      seed: Number(values.seed),
+      seed,
     });
     const shares = [...statuses].toSorted(([a], [b]) => a - b).map(([s, n]) => `${s} ${n}`);
     print(
@@ -54,4 +57,13 @@ async function callApi(print: (line: string) => void): Promise<void> {
     if (failures !== "" || calls < wanted) failed.push(name);
   }
   if (failed.length > 0) throw new StartError(`The calls as ${failed.join(", ")} failed.`);
+}
+
+/** Returns the callers that `--as` names. Throws `StartError` if one of them is unknown. */
+function callersOf(text: string): CallerName[] {
+  const names = text.split(",");
+  const known = callerNames.filter((name) => names.includes(name));
+  if (new Set(names).size === known.length) return known;
+  const all = callerNames.join(", ");
+  throw new StartError(`--as is '${text}'; expected some of ${all}, separated by commas.`);
 }

@@ -9,6 +9,7 @@ import { findProgram } from "@statehouse/local-services";
 import { runCommand, StartError } from "@statehouse/runtime";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
+import { countOf } from "../bench/options.ts";
 import { exampleFolder } from "../compat/example-folder.ts";
 import { api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
@@ -71,6 +72,8 @@ else await runCommand("The test", test);
 
 async function test(print: (line: string) => void): Promise<void> {
   const image = required("image");
+  const minutes = countOf("minutes", values.minutes, 0);
+  const rate = countOf("rate", values.rate);
   await using disposing = new AsyncDisposableStack();
   const own = values["stores-on"]
     ? disposing.use(await startStores(values["stores-on"]))
@@ -118,14 +121,14 @@ async function test(print: (line: string) => void): Promise<void> {
     `${tried} connections tried: those that the services need are open, and all others are closed`,
   );
 
-  const load = disposing.use(await use(cluster, edge.url));
+  const load = disposing.use(await use(cluster, edge.url, rate));
   const steady = steadiness(load, print);
   await pause(20_000);
   steady("the real command line applies through the Services");
   if (values.previous) {
     await failMigrations(cluster, databases, () => deploy(image));
     steady("an upgrade whose migration failed first");
-    const end = Date.now() + Number(values.minutes) * 60_000;
+    const end = Date.now() + minutes * 60_000;
     for (let round = 1; Date.now() < end; round++) {
       await helm(cluster, "rollback", release, "--wait", `--timeout=${patience}`);
       await pause(20_000);
@@ -194,7 +197,7 @@ async function available({ kubectl }: Cluster): Promise<void> {
 }
 
 /** Creates an organization, and starts the load: small requests, large uploads and applies. */
-async function use(cluster: Cluster, url: string): Promise<Load> {
+async function use(cluster: Cluster, url: string, rate: number): Promise<Load> {
   const pod = ["exec", `deployment/${release}-access`, "--"];
   const command = ["/usr/bin/node", "/app/services/cli/main.ts", "user", "token", "admin"];
   const token = (await cluster.kubectl(...pod, ...command)).trim();
@@ -207,7 +210,7 @@ async function use(cluster: Cluster, url: string): Promise<Load> {
     token,
     organization,
     folder,
-    rate: Number(values.rate),
+    rate,
     uploadBytes,
     uploadMs: 5000,
   };
