@@ -188,6 +188,17 @@ test("a page that cannot be compared is logged as postponed, and compared again"
   await compare();
 });
 
+test("workspaces are compared even if overdue work cannot be claimed", async () => {
+  await running.sql("alter table organization_deletions rename to renamed_deletions");
+  try {
+    await compare();
+    const postponed = "claim of overdue work postponed";
+    expect(lines.some((line) => JSON.parse(line).msg === postponed)).toBe(true);
+  } finally {
+    await running.sql("alter table renamed_deletions rename to organization_deletions");
+  }
+});
+
 test("reports nothing if nothing differs, and reads many workspaces in a few pages", async () => {
   const organization = (await placementOf(await newWorkspace())).organization;
   await running.stateSql(

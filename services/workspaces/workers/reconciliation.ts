@@ -37,7 +37,7 @@ export function startReconciliation({
    * completed in several units.
    */
   const completeOverdue = async (stop: AbortSignal): Promise<boolean> => {
-    const overdue = await runWithDeadline(Date.now() + UNIT_MS, () => overdueWork(app));
+    const overdue = (await attempt("claim of overdue work", () => overdueWork(app))) ?? [];
     for (const work of overdue) {
       if (stop.aborted) break;
       await attempt("pending sync", work);
@@ -70,7 +70,7 @@ export function startReconciliation({
   const compare = async (stop: AbortSignal): Promise<void> => {
     let more: boolean | undefined = true;
     while (more && !stop.aborted) {
-      // Each page has its own deadline. If a page fails, the remaining pages are left for the next interval.
+      // Each page has its own deadline. If a page fails, the remaining pages are left for the next step of the loop.
       more = await attempt("comparison with the state service", async () => {
         const comparison = await compareNextPage(app);
         if (comparison) report(comparison);
