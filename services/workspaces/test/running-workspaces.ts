@@ -46,9 +46,12 @@ export interface Person extends CallOptions {
  */
 export async function runWorkspaces({
   reconciliationIntervalMs = 30_000,
+  now = () => new Date(),
   log,
 }: {
   reconciliationIntervalMs?: number;
+  /** The clock of the workspaces service. */
+  now?: () => Date;
   /** Called with each log line of the services whose level is warn or higher. */
   log?: (line: string) => void;
 } = {}) {
@@ -113,6 +116,7 @@ export async function runWorkspaces({
       embedded,
       logger,
       reconciliationIntervalMs,
+      now,
       channels: { access: toAccess, state: toState },
     }),
   );

@@ -2,6 +2,7 @@ import { counterFromZero, type Logger, runWithDeadline, startLoop } from "@state
 import type { App } from "../app/app.ts";
 import { overdueWork } from "../app/reconciliation.ts";
 import { type Comparison, compareNextPage } from "../app/state-comparison.ts";
+import { RETRY_AFTER_MS } from "../domain/pending-sync.ts";
 import { discrepancies, healings } from "../domain/state-comparison.ts";
 
 interface ReconciliationOptions {
@@ -17,7 +18,7 @@ const REPORTED_IDS = 50;
 
 /**
  * Starts a loop that completes overdue work and compares workspaces with the state service, at regular intervals. Every
- * replica runs this loop. Disposal waits for the current unit of work.
+ * replica runs this loop. Disposal waits for the current units of work.
  */
 export function startReconciliation({
   app,
@@ -34,15 +35,21 @@ export function startReconciliation({
   };
   /**
    * Completes overdue work, and returns whether there was any. More can be overdue then, because a large deletion is
-   * completed in several units.
+   * completed in several units. The kinds of work run concurrently: while one service does not respond, work that needs
+   * another service is completed within its claim.
    */
   const completeOverdue = async (stop: AbortSignal): Promise<boolean> => {
-    const overdue = (await attempt("claim of overdue work", () => overdueWork(app))) ?? [];
-    for (const work of overdue) {
-      if (stop.aborted) break;
-      await attempt("pending sync", work);
-    }
-    return overdue.length > 0;
+    const claimedUntil = app.now().getTime() + RETRY_AFTER_MS;
+    const kinds = (await attempt("claim of overdue work", () => overdueWork(app))) ?? [];
+    const complete = async (units: (() => Promise<void>)[]): Promise<void> => {
+      for (const unit of units) {
+        // A unit that might not end within the claim is not started. After the claim, any replica can claim it again.
+        if (stop.aborted || app.now().getTime() + UNIT_MS > claimedUntil) break;
+        await attempt("pending sync", unit);
+      }
+    };
+    await Promise.all(kinds.map(complete));
+    return kinds.some((units) => units.length > 0);
   };
   const differences = counterFromZero(
     "statehouse/workspaces",
