@@ -1,9 +1,9 @@
-"""Tests of a client that is closed."""
+"""Tests of the connection of a client, and of a client that is closed."""
 
 import asyncio
 import unittest
 
-from statehouse_events import Client
+from statehouse_events import Client, ClientClosedError, DeadLetterFiles, subscribe
 
 INFO = b'INFO {"server_id": "test", "version": "2.15.0", "max_payload": 1048576}\r\n'
 
@@ -28,8 +28,60 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         async with server:
             host, port = server.sockets[0].getsockname()
             client = Client(f"nats://{host}:{port}", name="test")
-            with self.assertRaisesRegex(ConnectionError, "closed"):
+            with self.assertRaises(ClientClosedError):
                 await client.connect()
             await asyncio.wait_for(ended.wait(), 5)
-            with self.assertRaisesRegex(ConnectionError, "closed"):
+            with self.assertRaises(ClientClosedError):
                 await client.connect()
+
+    async def test_users_that_connect_at_the_same_time_share_a_connection(self) -> None:
+        """Closing the client therefore closes every connection."""
+        opened = 0
+
+        async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal opened
+            opened += 1
+            writer.write(INFO)
+            await reader.readuntil(b"PING\r\n")
+            writer.write(b"PONG\r\n")
+            await reader.read()
+            writer.close()
+
+        server = await asyncio.start_server(welcome, "127.0.0.1", 0)
+        async with server:
+            host, port = server.sockets[0].getsockname()
+            async with Client(f"nats://{host}:{port}", name="test") as client:
+                one, other = await asyncio.gather(client.connect(), client.connect())
+            self.assertTrue(one.is_closed)
+            self.assertIs(one, other)
+            self.assertEqual(opened, 1)
+
+    async def test_a_subscription_ends_when_its_client_is_closed(self) -> None:
+        """The error is raised, because a closed client does not connect again."""
+
+        async def subscribe_until(stop: asyncio.Event) -> None:
+            await subscribe(
+                client,
+                durable="one",
+                filter_subject="statehouse.>",
+                dead_letter=DeadLetterFiles("unused").store,
+                stop=stop,
+            )
+
+        async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(INFO)
+            await reader.readuntil(b"PING\r\n")
+            await client.close()
+            writer.write(b"PONG\r\n")
+            await reader.read()
+            writer.close()
+
+        server = await asyncio.start_server(welcome, "127.0.0.1", 0)
+        async with server:
+            host, port = server.sockets[0].getsockname()
+            client = Client(f"nats://{host}:{port}", name="test")
+            with self.assertRaises(ClientClosedError):
+                await asyncio.wait_for(subscribe_until(asyncio.Event()), 5)
+        stopped = asyncio.Event()
+        stopped.set()
+        await subscribe_until(stopped)

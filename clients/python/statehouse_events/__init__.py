@@ -7,7 +7,17 @@ later events. The messages of all events are in ``statehouse_events.messages``. 
 the subscriber reads all existing objects, as events, before it receives the first event.
 """
 
-from .client import Client, CredentialsFile, Login, NkeySeed, Renewable, Tls, Token, UserPassword
+from .client import (
+    Client,
+    ClientClosedError,
+    CredentialsFile,
+    Login,
+    NkeySeed,
+    Renewable,
+    Tls,
+    Token,
+    UserPassword,
+)
 from .dead_letter_files import DeadLetterFiles, Replay
 from .emitter import Emitter, samples
 from .event import AuthContext, Event, EventFunction, Handler, decode, on
@@ -21,6 +31,7 @@ __all__ = [
     "CheckpointFile",
     "CheckpointStore",
     "Client",
+    "ClientClosedError",
     "CredentialsFile",
     "DeadLetter",
     "DeadLetterFiles",

@@ -114,6 +114,13 @@ class _Nats(NatsClient):
         return command
 
 
+class ClientClosedError(ConnectionError):
+    """The client was closed, and does not connect again."""
+
+    def __init__(self) -> None:
+        super().__init__("the client is closed")
+
+
 CONNECT_TIMEOUT = 2
 RETRY_DELAY = 0.5
 
@@ -146,6 +153,7 @@ class Client:
         self._tls = tls
         self._inbox_prefix = inbox_prefix
         self._connection: _Nats | None = None
+        self._connecting = asyncio.Lock()
         self._is_closed = False
         self._refused: Exception | None = None
         self._failure: Exception | None = None
@@ -173,8 +181,13 @@ class Client:
         """Return the open connection, or open one.
 
         A connection that the server closed because it no longer accepts the login is replaced by
-        one with the current credentials. Raises ConnectionError after the client was closed.
+        one with the current credentials. Raises ClientClosedError after the client was closed.
         """
+        # Subscriptions that connect at the same time share one connection.
+        async with self._connecting:
+            return await self._connect()
+
+    async def _connect(self) -> NatsClient:
         self._require_open()
         if self._connection and not self._connection.is_closed:
             return self._connection
@@ -206,7 +219,7 @@ class Client:
 
     def _require_open(self) -> None:
         if self._is_closed:
-            raise ConnectionError("the client is closed")
+            raise ClientClosedError
 
     async def jetstream(self) -> JetStreamContext:
         """Return the API of JetStream in the domain of the client."""

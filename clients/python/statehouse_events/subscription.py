@@ -14,7 +14,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-from .client import RETRY_DELAY, Client
+from .client import RETRY_DELAY, Client, ClientClosedError
 from .event import (
     MAIL_SUBJECTS,
     Event,
@@ -70,7 +70,8 @@ async def subscribe(
 
     Each event is received at least once, and events of one object in order unless one of them
     failed. While NATS is unavailable or Statehouse has not created the stream, the function waits.
-    Raises ValueError if the subscription is invalid.
+    Raises ValueError if the subscription is invalid, and ClientClosedError if the client is closed
+    before ``stop`` is set.
 
     ``durable`` is the name of the durable consumer: replicas with the same name share the events.
     ``filter_subject`` selects the subjects to receive, with the wildcards of NATS; with a domain it
@@ -144,7 +145,10 @@ class _Subscription:
             while not self.stop.is_set():
                 try:
                     await self._receive(stopping)
-                except Exception as error:  # noqa: BLE001 - every failure is logged and retried
+                except ClientClosedError:
+                    if not self.stop.is_set():
+                        raise
+                except Exception as error:  # noqa: BLE001 - every other failure is logged and retried
                     self._lost(error)
                     await asyncio.wait([stopping], timeout=RETRY_DELAY)
         finally:
