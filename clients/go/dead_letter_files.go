@@ -57,7 +57,7 @@ const (
 	extension      = ".json"
 	maxErrorLength = 1000
 	// maxNameLength is the maximum length of a file's name without its extension. File systems allow 255 bytes, and
-	// write first creates a draft, whose name also contains the process id.
+	// writeDurably first creates a draft, whose name is longer.
 	maxNameLength = 200
 )
 
@@ -190,33 +190,7 @@ func (files *DeadLetterFiles) write(name string, stored storedEvent) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(files.folder, name)
-	draft := fmt.Sprintf("%s.%d.draft", file, os.Getpid())
-	if err := writeToDisk(draft, append(content, '\n')); err != nil {
-		return err
-	}
-	if err := os.Rename(draft, file); err != nil {
-		return err
-	}
-	return syncFolder(files.folder)
-}
-
-func writeToDisk(file string, content []byte) error {
-	handle, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = handle.Write(content)
-	return errors.Join(err, handle.Sync(), handle.Close())
-}
-
-// syncFolder writes a folder to the disk. Without this, a file that was renamed in it can be lost in a power failure.
-func syncFolder(folder string) error {
-	handle, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(handle.Sync(), handle.Close())
+	return writeDurably(filepath.Join(files.folder, name), append(content, '\n'))
 }
 
 // escapeName encodes the characters that a file name must not contain.

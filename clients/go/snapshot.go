@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -74,14 +73,7 @@ func (file CheckpointFile) Save(_ context.Context, checkpoint Checkpoint) error 
 	if err != nil {
 		return err
 	}
-	unfinished := string(file) + ".new"
-	if err := writeToDisk(unfinished, append(content, '\n')); err != nil {
-		return err
-	}
-	if err := os.Rename(unfinished, string(file)); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(string(file)))
+	return writeDurably(string(file), append(content, '\n'))
 }
 
 const defaultCompareEvery = 30 * time.Second

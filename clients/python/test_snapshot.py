@@ -30,6 +30,13 @@ class SnapshotTest(unittest.IsolatedAsyncioTestCase):
             await file.save(Checkpoint("2026-01-02T03:04:05Z", 2))
             self.assertEqual(await file.load(), Checkpoint("2026-01-02T03:04:05Z", 2))
 
+    async def test_only_the_owner_can_read_a_checkpoint(self) -> None:
+        """The packages of all languages create the file with the same permissions."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "checkpoint.json"
+            await CheckpointFile(file).save(Checkpoint("", 1))
+            self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600)
+
     async def test_a_checkpoint_survives_a_power_failure(self) -> None:
         """The file is written to the disk, and then the folder that contains it."""
         synced: list[bool] = []

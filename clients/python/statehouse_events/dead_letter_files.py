@@ -21,8 +21,7 @@ _MAX_ERROR_LENGTH = 1000
 _MAX_NAME_LENGTH = 200
 """The maximum length of a file's name without its extension.
 
-File systems allow 255 bytes, and ``write_durably`` first creates a draft, whose name also contains
-the process id.
+File systems allow 255 bytes, and ``write_durably`` first creates a draft, whose name is longer.
 """
 
 
@@ -100,7 +99,7 @@ class DeadLetterFiles:
         """Write an event to the disk before it is acknowledged."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = json.dumps(_to_object(stored), ensure_ascii=False, indent=2) + "\n"
-        write_durably(file, text, 0o600)
+        write_durably(file, text)
 
 
 def _name_of(event: Event) -> str:

@@ -55,7 +55,7 @@ class CheckpointFile:
     async def save(self, checkpoint: Checkpoint) -> None:
         """Replace the file."""
         content = {"created": checkpoint.created, "position": checkpoint.position}
-        write_durably(self._file, json.dumps(content, separators=(",", ":")) + "\n", 0o666)
+        write_durably(self._file, json.dumps(content, separators=(",", ":")) + "\n")
 
 
 @dataclass(frozen=True, kw_only=True)
