@@ -171,11 +171,11 @@ func (files *DeadLetterFiles) names() ([]string, error) {
 }
 
 // nameOf returns the name of the file of an event: the event's id, or a digest of the event if the id is empty or too
-// long, which happens only if the publisher was not Statehouse.
+// long, which happens only if the publisher was not Statehouse. The packages of all languages compute the same name.
 func nameOf(event Event) string {
 	name := escapeName(event.ID)
 	if name == "" || len(name) > maxNameLength {
-		content := fmt.Sprintf("%q %q %q %d %q", event.ID, event.Type, event.Subject, event.Revision, event.JSON)
+		content := fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%s", event.ID, event.Type, event.Subject, event.Revision, event.JSON)
 		name = fmt.Sprintf("sha256-%x", sha256.Sum256([]byte(content)))
 	}
 	return name + extension

@@ -49,12 +49,13 @@ type IdentifiedEvent = Pick<Event, "id" | "type" | "subject" | "revision" | "jso
 
 /**
  * Returns the name of the file of an event, without its extension: the event's id or, if the id is empty or too long, a
- * digest of the event. Only publishers other than Statehouse send such ids.
+ * digest of the event. Only publishers other than Statehouse send such ids. The packages of all languages compute the
+ * same name.
  */
 function nameOf({ id, type, subject, revision, json }: IdentifiedEvent): string {
   const name = encodeURIComponent(id);
   if (name !== "" && name.length <= MAX_NAME_LENGTH) return name;
-  const content = JSON.stringify([id, type, subject, revision, json]);
+  const content = [id, type, subject, revision, json].join("\0");
   return `sha256-${createHash("sha256").update(content).digest("hex")}`;
 }
 

@@ -308,6 +308,11 @@ needs(
       ),
     );
     for (const events of stored) expect(events).toEqual(stored[0]);
+    // Replicas in different languages that share a folder store an event in the same file.
+    const [names, ...others] = await Promise.all(
+      languages.map(async (language) => (await readdir(deadLettersOf(language))).toSorted()),
+    );
+    for (const other of others) expect(other).toEqual(names);
     expect(stored[0]).toContainEqual(
       expect.objectContaining({ revision: 7, time: "2026-01-02T01:04:05.000Z" }),
     );

@@ -106,11 +106,13 @@ def _name_of(event: Event) -> str:
     """Return the name of the file of an event.
 
     The name is the event's id, or a digest of the event if the id is empty or too long, which
-    happens only if the publisher was not Statehouse.
+    happens only if the publisher was not Statehouse. The packages of all languages compute the same
+    name.
     """
     name = quote(event.id, safe="-_.!~*'()")
     if not name or len(name) > _MAX_NAME_LENGTH:
-        content = repr((event.id, event.type, event.subject, event.revision, event.json))
+        fields = (event.id, event.type, event.subject, str(event.revision), event.json)
+        content = "\0".join(fields)
         name = f"sha256-{hashlib.sha256(content.encode()).hexdigest()}"
     return name + _EXTENSION
 
