@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -79,6 +79,21 @@ test("events of a foreign publisher, whose ids are empty or very long, have a fi
   });
   expect(received).toEqual([...events, nameless]);
   expect(await readdir(folder)).toEqual([]);
+});
+
+test("replicas with the same process id can store the same event", async () => {
+  const folder = path.join(parent, "shared");
+  const replicas = Array.from({ length: 20 }, () => deadLetterFiles(folder));
+  await Promise.all(replicas.map((each) => each.store(failed(eventOf("a", "ws-1", 1, 1)))));
+  expect(await readdir(folder)).toEqual(["a.json"]);
+});
+
+test("a dead letter that cannot be written leaves no draft", async () => {
+  const folder = path.join(parent, "refused");
+  // The draft cannot replace a folder.
+  await mkdir(path.join(folder, "a.json"), { recursive: true });
+  await expect(deadLetterFiles(folder).store(failed(eventOf("a", "ws-1", 1, 1)))).rejects.toThrow();
+  expect(await readdir(folder)).toEqual(["a.json"]);
 });
 
 test("a file that cannot be read does not prevent the replay of the others", async () => {

@@ -67,7 +67,7 @@ export function deadLetterFiles(folder: string): DeadLetterFiles {
   const write = async (name: string, stored: StoredEvent): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     // The file is written durably, because the subscription acknowledges the event when `store` resolves.
-    await writeDurably(path.join(folder, name), `${JSON.stringify(stored, null, 2)}\n`, 0o600);
+    await writeDurably(path.join(folder, name), `${JSON.stringify(stored, null, 2)}\n`);
   };
 
   const names = async (): Promise<string[]> => {

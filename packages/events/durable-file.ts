@@ -1,21 +1,28 @@
-import { open, rename } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import process from "node:process";
 
 /**
  * Replaces a file. When the promise resolves, the text is on the disk; a power failure before that leaves either the
- * previous file or the new one.
+ * previous file or the new one. Only the owner of the process can read the new file.
  */
-export async function writeDurably(file: string, text: string, mode: number): Promise<void> {
-  const draft = `${file}.${process.pid}.draft`;
-  const handle = await open(draft, "w", mode);
+export async function writeDurably(file: string, text: string): Promise<void> {
+  // The name of the draft is random, because replicas that share a folder can have the same process id: in a container
+  // it is often 1.
+  const draft = `${file}.${randomUUID()}.draft`;
   try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    const handle = await open(draft, "wx", 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
   }
-  await rename(draft, file);
   await syncFolder(path.dirname(file));
 }
 

@@ -140,6 +140,6 @@ export function checkpointFile(file: string): CheckpointStore {
         throw error;
       }
     },
-    save: (checkpoint) => writeDurably(file, `${JSON.stringify(checkpoint)}\n`, 0o666),
+    save: (checkpoint) => writeDurably(file, `${JSON.stringify(checkpoint)}\n`),
   };
 }

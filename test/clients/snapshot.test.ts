@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { STREAM } from "@statehouse/events";
 import { needs, temporaryFolder, waitFor } from "@statehouse/testing";
@@ -149,6 +149,8 @@ needs(
         const text = await readFile(checkpointOf(driver.language), "utf8");
         return JSON.parse(text).position >= last;
       });
+      const { mode } = await stat(checkpointOf(driver.language));
+      expect(mode & 0o777, driver.language).toBe(0o600);
     }
     await stop(first);
     const { id: next } = await newWorkspace(fixture());
