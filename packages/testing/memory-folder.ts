@@ -22,14 +22,12 @@ export function memoryFolder(): string {
     accessSync(MEMORY, constants.W_OK);
     const { bavail, bsize } = statfsSync(MEMORY);
     const free = Math.min(bavail * bsize, process.availableMemory());
-    return free >= NEEDED_BYTES && isUsable(mountOptions()) ? MEMORY : tmpdir();
+    const runsPrograms = mountOptions()?.includes("noexec") === false;
+    return free >= NEEDED_BYTES && runsPrograms ? MEMORY : tmpdir();
   } catch {
     return tmpdir();
   }
 }
-
-const isUsable = (options: readonly string[] | undefined) =>
-  options !== undefined && !options.includes("noexec");
 
 /** Returns the options with which the file system in memory is mounted; undefined if there is none. */
 function mountOptions(): string[] | undefined {

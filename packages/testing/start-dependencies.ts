@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import {
   canBuildPrograms,
@@ -17,7 +15,8 @@ import {
 } from "@statehouse/local-services";
 import { bundleProgram } from "./bundled-program.ts";
 import type { Dependency, MinioAddress, SharedDependencies } from "./dependencies.ts";
-import { memoryFolder, temporaryPath } from "./memory-folder.ts";
+import { memoryFolder } from "./memory-folder.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 /** The dependencies of one run. Disposal stops them. */
 export interface StartedDependencies extends AsyncDisposable {
@@ -36,8 +35,7 @@ export async function startDependencies({
 }: StartDependenciesOptions): Promise<StartedDependencies> {
   const missing = missingDependencies();
   const stack = new AsyncDisposableStack();
-  const folder = await mkdtemp(temporaryPath(fast ? memoryFolder() : tmpdir()));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const { path: folder } = stack.use(await temporaryFolder(fast ? memoryFolder() : undefined));
   /** Registers each dependency as soon as it has started, so that it is stopped even if another one fails to start. */
   const use = async <T extends AsyncDisposable>(starting: Promise<T>) => stack.use(await starting);
   const starting = [
