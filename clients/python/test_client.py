@@ -2,10 +2,37 @@
 
 import asyncio
 import unittest
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 from statehouse_events import Client, ClientClosedError, DeadLetterFiles, subscribe
 
 INFO = b'INFO {"server_id": "test", "version": "2.15.0", "max_payload": 1048576}\r\n'
+
+
+@asynccontextmanager
+async def nats_server(
+    on_connect: Callable[[], Awaitable[None]],
+) -> AsyncIterator[tuple[str, asyncio.Event]]:
+    """Run a server that only answers the handshake of NATS, after it has awaited ``on_connect``.
+
+    Yields its URL, and an event that is set when a client has disconnected.
+    """
+    ended = asyncio.Event()
+
+    async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(INFO)
+        await reader.readuntil(b"PING\r\n")
+        await on_connect()
+        writer.write(b"PONG\r\n")
+        await reader.read()
+        writer.close()
+        ended.set()
+
+    server = await asyncio.start_server(welcome, "127.0.0.1", 0)
+    async with server:
+        host, port = server.sockets[0].getsockname()
+        yield f"nats://{host}:{port}", ended
 
 
 class ClientTest(unittest.IsolatedAsyncioTestCase):
@@ -13,21 +40,8 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_closed_client_does_not_connect(self) -> None:
         """A connection that is being opened when the client is closed fails too."""
-        ended = asyncio.Event()
-
-        async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(INFO)
-            await reader.readuntil(b"PING\r\n")
-            await client.close()
-            writer.write(b"PONG\r\n")
-            await reader.read()
-            writer.close()
-            ended.set()
-
-        server = await asyncio.start_server(welcome, "127.0.0.1", 0)
-        async with server:
-            host, port = server.sockets[0].getsockname()
-            client = Client(f"nats://{host}:{port}", name="test")
+        async with nats_server(lambda: client.close()) as (url, ended):
+            client = Client(url, name="test")
             with self.assertRaises(ClientClosedError):
                 await client.connect()
             await asyncio.wait_for(ended.wait(), 5)
@@ -38,19 +52,12 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         """Closing the client therefore closes every connection."""
         opened = 0
 
-        async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def count() -> None:
             nonlocal opened
             opened += 1
-            writer.write(INFO)
-            await reader.readuntil(b"PING\r\n")
-            writer.write(b"PONG\r\n")
-            await reader.read()
-            writer.close()
 
-        server = await asyncio.start_server(welcome, "127.0.0.1", 0)
-        async with server:
-            host, port = server.sockets[0].getsockname()
-            async with Client(f"nats://{host}:{port}", name="test") as client:
+        async with nats_server(count) as (url, _):
+            async with Client(url, name="test") as client:
                 one, other = await asyncio.gather(client.connect(), client.connect())
             self.assertTrue(one.is_closed)
             self.assertIs(one, other)
@@ -68,18 +75,8 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
                 stop=stop,
             )
 
-        async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(INFO)
-            await reader.readuntil(b"PING\r\n")
-            await client.close()
-            writer.write(b"PONG\r\n")
-            await reader.read()
-            writer.close()
-
-        server = await asyncio.start_server(welcome, "127.0.0.1", 0)
-        async with server:
-            host, port = server.sockets[0].getsockname()
-            client = Client(f"nats://{host}:{port}", name="test")
+        async with nats_server(lambda: client.close()) as (url, _):
+            client = Client(url, name="test")
             with self.assertRaises(ClientClosedError):
                 await asyncio.wait_for(subscribe_until(asyncio.Event()), 5)
         stopped = asyncio.Event()
