@@ -22,17 +22,21 @@ const FIRST_REQUEST =
   /Unsupported Terraform Enterprise version|Failed to read organization(?!.*(?:not found|unauthorized))/s;
 const ALREADY_LOCKED = "workspace already locked";
 const ALREADY_UNLOCKED = "workspace already unlocked";
+/** How the CLI says that its request for outputs received no complete response, or 502 from a proxy. */
+const NO_OUTPUTS =
+  /could not read state version outputs?.*: (?:502 Bad Gateway|.*(?:EOF|connection reset by peer))$/m;
 /** The identifier of a lock as the CLI prints it, `organization/workspace`. */
 const LOCK_ID = /lock\s+ID:\s+"([^"]+)"/;
 
 /**
  * Returns whether a run of the Terraform CLI failed because a request received no response or a server error. The CLI
- * repeats all but its first requests. If a request to lock or unlock was handled and only its response was lost, the
- * repeated request is refused with 409: nothing in it distinguishes it from the request of another run.
+ * does not repeat its first requests, and repeats its request for outputs only after 503. It repeats all others. If a
+ * request to lock or unlock was handled and only its response was lost, the repeated request is refused with 409:
+ * nothing in it distinguishes it from the request of another run.
  */
 export const lostResponse = ({ what, problem }: Failure): boolean =>
   what === "apply" &&
-  (FIRST_REQUEST.test(problem) ||
+  ([FIRST_REQUEST, NO_OUTPUTS].some((text) => text.test(problem)) ||
     [ALREADY_LOCKED, ALREADY_UNLOCKED].some((text) => problem.includes(text)));
 
 export interface Load extends AsyncDisposable {
@@ -260,7 +264,8 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
       }
       const problem = `${output}\n${shown.output}`;
       failures.push({ what: "apply", start, end: Date.now(), problem });
-      // The lock that this run does not know it holds would make all later runs fail.
+      // If the response to the request for the lock was lost, the CLI leaves the workspace locked. All later runs would
+      // then fail.
       const [, lock] = problem.includes(ALREADY_LOCKED) ? (LOCK_ID.exec(problem) ?? []) : [];
       if (lock) await folder.run("force-unlock", "-force", lock);
     }
@@ -292,7 +297,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
         const expected = [confirmed, sent].find((state) => state?.serial === current.serial);
         if (current.md5 !== expected?.md5) {
           throw new Error(
-            `${id}: state ${confirmed.serial} was confirmed, and ${current.serial} is current`,
+            `${id}: serial ${confirmed.serial} was confirmed, but serial ${current.serial} is current`,
           );
         }
       }
