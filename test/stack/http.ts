@@ -1,3 +1,7 @@
+import { Agent, type IncomingMessage, request } from "node:http";
+import { request as requestWithTls } from "node:https";
+import { text } from "node:stream/consumers";
+
 /** A response with its JSON:API document. */
 export interface Answer {
   status: number;
@@ -29,19 +33,14 @@ export type Listener = (method: string, url: string, answer: Answer) => void;
 export function api(url: string, token?: string, listener: Listener = () => {}): Api {
   const send: Api["send"] = async (method, path, body, headers = {}) => {
     const target = path.startsWith("http") ? path : `${url}/api/v2${path}`;
-    const response = await fetch(target, {
-      method,
-      redirect: "manual",
+    const answer = await exchange(method, target, {
       headers: {
         "content-type": "application/vnd.api+json",
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...headers,
       },
-      ...(body === undefined
-        ? {}
-        : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      body: typeof body === "string" || body === undefined ? body : JSON.stringify(body),
     });
-    const answer = await answerOf(response);
     listener(method, target, answer);
     return answer;
   };
@@ -59,14 +58,14 @@ export const upload = async (
   url: string,
   bytes: Uint8Array | string,
   headers: Record<string, string> = {},
-): Promise<Answer> =>
-  answerOf(
-    await fetch(url, {
-      method: "PUT",
-      headers: { "content-type": "application/octet-stream", ...headers },
-      body: typeof bytes === "string" ? bytes : Uint8Array.from(bytes),
-    }),
-  );
+): Promise<Answer> => {
+  const response = await fetch(url, {
+    method: "PUT",
+    headers: { "content-type": "application/octet-stream", ...headers },
+    body: typeof bytes === "string" ? bytes : Uint8Array.from(bytes),
+  });
+  return answerOf(response.status, response.headers, await response.text());
+};
 
 /** Downloads bytes from a download URL with a token, as the CLI does. */
 export async function download(
@@ -79,14 +78,44 @@ export async function download(
   return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-async function answerOf(response: Response): Promise<Answer> {
-  const text = await response.text();
-  const isJson = /json/.test(response.headers.get("content-type") ?? "");
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: isJson && text !== "" ? JSON.parse(text) : text,
-  };
+const agent = new Agent({ keepAlive: true });
+
+/**
+ * Makes a request with `node:http`, which takes half the CPU time of `fetch`; a run of all tests makes hundreds of
+ * thousands of requests. Does not follow redirects or decompress bodies.
+ */
+const exchange = (
+  method: string,
+  target: string,
+  { headers, body = "" }: { headers: Record<string, string>; body?: string | undefined },
+) =>
+  new Promise<Answer>((resolve, reject) => {
+    const length = String(Buffer.byteLength(body));
+    const options = {
+      method,
+      headers: body === "" ? headers : { "content-length": length, ...headers },
+    };
+    const receive = (incoming: IncomingMessage) => {
+      text(incoming)
+        .then((content) => {
+          const received = new Headers();
+          for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
+            for (const value of values) received.append(name, value);
+          }
+          return answerOf(incoming.statusCode ?? 0, received, content);
+        })
+        .then(resolve, reject);
+    };
+    const outgoing = target.startsWith("https:")
+      ? requestWithTls(target, options, receive)
+      : request(target, { ...options, agent }, receive);
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+
+function answerOf(status: number, headers: Headers, content: string): Answer {
+  const isJson = /json/.test(headers.get("content-type") ?? "");
+  return { status, headers, body: isJson && content !== "" ? JSON.parse(content) : content };
 }
 
 /** Builds a JSON:API request document. */
