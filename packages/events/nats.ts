@@ -69,6 +69,8 @@ export function connectNats(options: NatsOptions): Nats {
           reconnectTimeWait: RETRY_MS,
           pingInterval: 20_000,
           ignoreAuthErrorAbort: true,
+          // Otherwise the client creates two errors for each published event, to record their stack traces in case it fails.
+          noAsyncTraces: true,
           ...(inboxPrefix !== undefined && { inboxPrefix }),
           ...loginOptions(login, tls),
         });
