@@ -28,18 +28,12 @@ async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boo
 }
 
 /**
- * Flags whose action changes the object: a later attempt on the same object could then fail for a reason other than
- * permissions.
+ * Flags whose action, if it is authorized, changes the object: a later attempt on the same object could then fail for a
+ * reason other than permissions.
  */
-const spoiling = [
-  "can-destroy",
-  "can-force-delete",
-  "can-create-state-versions",
-  "can-lock",
-  "can-unlock",
-  "can-force-unlock",
-  "can-move-workspace",
-];
+const spoiling = ["can-destroy", "can-force-delete", "can-lock"];
+/** Flags whose attempt locks the object first. */
+const locking = ["can-create-state-versions", "can-unlock", "can-force-unlock"];
 
 /**
  * Tries the action of every flag. Returns the flags that the document shows, and whether each action was authorized.
@@ -49,15 +43,14 @@ async function compare(
   attempts: Record<string, Attempt>,
   { target, path }: { target: () => Promise<string>; path: (id: string) => string },
 ): Promise<{ said: Record<string, boolean>; done: Record<string, boolean> }> {
-  const shared = await target();
+  let id = await target();
   const said: Record<string, boolean> = {};
   const done: Record<string, boolean> = {};
-  const flags = await flagsOf(actor, path(shared));
+  const flags = await flagsOf(actor, path(id));
   for (const [flag, attempt] of Object.entries(attempts)) {
     said[flag] = flags?.[flag] ?? false;
-    done[flag] = letThrough(
-      await attempt(actor, spoiling.includes(flag) ? await target() : shared),
-    );
+    done[flag] = letThrough(await attempt(actor, id));
+    if (locking.includes(flag) || (done[flag] && spoiling.includes(flag))) id = await target();
   }
   return { said, done };
 }
