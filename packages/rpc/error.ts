@@ -68,7 +68,8 @@ export class MessageTooLarge extends Error {
  */
 export function errorFromStatus(code: status, details: string, audience: string): Error {
   if (code === status.UNAVAILABLE) {
-    return unavailable("service_unavailable", `The ${audience} service does not answer.`);
+    const message = `The ${audience} service does not answer.`;
+    return unavailable("service_unavailable", message, new Error(details));
   }
   if (code === status.UNIMPLEMENTED) {
     // During an upgrade, a service of the previous release does not have the methods that this release adds, so the

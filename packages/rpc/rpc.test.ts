@@ -263,12 +263,16 @@ test("a response above the limit fails with MessageTooLarge", async () => {
   await expect(answer).rejects.toMatchObject({ name: "MessageTooLarge" });
 });
 
-test("a call to a service that does not respond is unavailable", async () => {
+test("a call to a service that does not respond is unavailable, with the reason as its cause", async () => {
   await using channel = grpcChannel({ address: "127.0.0.1:1", audience: "workspaces" });
   const client = createClient(WorkspaceLockService, channel, state);
   await expect(
     runWithDeadline(Date.now() + 5000, () => client.getLock({ workspaceId: "ws-1" })),
-  ).rejects.toMatchObject({ kind: "unavailable", reason: "service_unavailable" });
+  ).rejects.toMatchObject({
+    kind: "unavailable",
+    reason: "service_unavailable",
+    cause: { message: expect.stringContaining("ECONNREFUSED") },
+  });
 });
 
 test("a method that an earlier release does not have is unavailable", async () => {
