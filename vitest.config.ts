@@ -24,10 +24,13 @@ const connections =
  */
 const heavy = [
   connections,
-  "services/cli/test/{check-addresses,preflight}.test.ts",
-  "test/compat/{export,runner-port}.test.ts",
-  "test/security/{late-body,revoked-upload}.test.ts",
-  "test/system/{command-options,webhook-bridge}.test.ts",
+  "packages/local-services/test/turbo.test.ts",
+  "services/cli/test/{access,check-addresses,migrate,preflight}.test.ts",
+  "test/compat/{data-folder,export,go-tfe,runner-port,without-nats}.test.ts",
+  "test/faults/{rolling-upgrade,snapshot}.test.ts",
+  "test/model/revocations.test.ts",
+  "test/security/{forged-events,late-body,revoked-upload,unstorable-events}.test.ts",
+  "test/system/{command-options,quoted-value,webhook-bridge}.test.ts",
 ];
 
 // The test files that start or use a NATS server while they load or in a hook, and therefore cannot skip their tests
@@ -97,8 +100,8 @@ const releaseHeavy: ProjectOptions = {
 };
 
 /**
- * The matrix and the model with the services as four processes, connected by gRPC with mutual TLS. `npm test` runs both
- * with all services in one process; of its tests, only the fault tests start the services as separate processes.
+ * The matrix and model tests with the services as four processes, connected by gRPC with mutual TLS. `npm test` runs
+ * both with all services in one process; of its tests, only the fault tests start the services as separate processes.
  */
 const releaseProcesses: ProjectOptions = {
   ...slow,
@@ -119,9 +122,9 @@ const releaseUpgrade: ProjectOptions = {
 };
 
 /**
- * The model with short histories, and the security tests, both with authentication under leases. The security tests in
- * `connections` are left out, because they do not depend on authentication. To run other tests under leases, for
- * example: `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/golden test/faults`.
+ * The model test, for a short time (MODEL_MS), and the security tests, both with authentication leases turned on. The
+ * security tests in `connections` are left out, because they do not depend on authentication. Other tests can be run
+ * with leases too, for example: `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/golden test/faults`.
  */
 const releaseLeases: ProjectOptions = {
   ...system,
