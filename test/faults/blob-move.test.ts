@@ -16,7 +16,7 @@ import { download } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
 import { storeView } from "../stack/store.ts";
 import { expectWhole } from "./check.ts";
-import { type FaultFixture, s3Settings, startFaultFixture } from "./fixture.ts";
+import { type FaultFixture, healAll, s3Settings, startFaultFixture } from "./fixture.ts";
 import { forget, newLockedWorkspace, one, succession, unlock, write } from "./steps.ts";
 
 const STATES = 8;
@@ -53,9 +53,8 @@ needs("minio")("moving states from a folder to MinIO", () => {
     await restart();
   };
   const restart = async () => {
-    const { state } = fixture.stack.processes;
-    await state.terminate();
-    await state.start();
+    await fixture.stack.processes.state.terminate();
+    await healAll(fixture);
   };
   const inBucket = () => storeView(fixture.stack.environments.state).keys();
 
@@ -110,9 +109,9 @@ needs("minio")("moving states from a folder to MinIO", () => {
       when: (piece) => piece.includes("PUT /") && piece.includes("/ws-") && ++puts === STATES / 2,
     });
     const first = startCommand({ S3_ENDPOINT: `http://127.0.0.1:${proxy.port}` });
-    await held;
+    await Promise.race([held, first.ended]);
     first.kill();
-    expect((await first.ended).code).toBeNull();
+    expect(await first.ended).toMatchObject({ code: null });
 
     const [kept] = fixture.acknowledged;
     if (!kept) throw new Error("nothing was written");
