@@ -63,7 +63,7 @@ export const inProcessChannel = (
 });
 
 function passes(desc: DescMessage, message: Message): boolean {
-  if (!isTransferable(message)) return false;
+  if (!isTransferable(desc, message)) return false;
   inspect?.(desc, message);
   return true;
 }

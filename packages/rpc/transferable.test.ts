@@ -7,12 +7,16 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { GrantsSchema } from "@statehouse/proto/statehouse/access/v1/grants";
+import { TeamSettingsSchema } from "@statehouse/proto/statehouse/access/v1/team";
 import { RunReportSchema } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import {
   CreateStateVersionRequestSchema,
   StateVersionSchema,
 } from "@statehouse/proto/statehouse/state/v1/state_version";
-import { WorkspaceSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import {
+  ListWorkspacesResponseSchema,
+  WorkspaceSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { expect, test } from "vitest";
 import { isTransferable } from "./transferable.ts";
 
@@ -75,7 +79,7 @@ test("a transferable message is equal after it was encoded and decoded, whatever
       initsOf(field).map((init) => ({ schema, field, message: create(schema, init) })),
     ),
   );
-  const transferable = all.filter(({ message }) => isTransferable(message));
+  const transferable = all.filter(({ schema, message }) => isTransferable(schema, message));
   expect(transferable.length).toBeGreaterThan(200);
   expect(all.length - transferable.length).toBeGreaterThan(200);
   for (const { schema, field, message } of transferable) {
@@ -85,13 +89,59 @@ test("a transferable message is equal after it was encoded and decoded, whatever
   }
 });
 
+const moment = { seconds: 1_800_000_000n, nanos: 5 };
+const workspace = create(WorkspaceSchema, {
+  id: "ws-AAAAAAAAAAAAAAAA",
+  name: "Zoë",
+  description: "The network of the shop",
+  allowedActions: Array.from({ length: 15 }, (_, index) => `workspace:action-${index}`),
+  tagNames: ["network", "shop", "production"],
+  organizationId: "org-AAAAAAAAAAAAAAAA",
+  organizationName: "shop",
+  projectId: "prj-AAAAAAAAAAAAAAAA",
+  executionMode: "remote",
+  engineVersion: "1.11.4",
+  createdAt: moment,
+  updatedAt: moment,
+  latestChangeAt: moment,
+  resourceCount: 3,
+});
+
+test("a name that the encoding changes is found, also beside the name of a type", () => {
+  for (const more of [{}, { $typeName: "x" }]) {
+    const settings = create(TeamSettingsSchema, {
+      organizationAccess: { ...more, "\ud800": true },
+    });
+    expect(isTransferable(TeamSettingsSchema, settings)).toBe(false);
+  }
+});
+
 test("an ordinary message is transferable", () => {
-  const workspace = create(WorkspaceSchema, {
-    id: "ws-AAAAAAAAAAAAAAAA",
-    name: "Zoë",
-    allowedActions: ["workspace:read", "workspace:update"],
-    createdAt: { seconds: 1_800_000_000n, nanos: 5 },
-    resourceCount: 3,
+  expect(isTransferable(WorkspaceSchema, workspace)).toBe(true);
+});
+
+test("an ordinary page of a list is transferable", () => {
+  const page = create(ListWorkspacesResponseSchema, {
+    workspaces: Array.from({ length: 20 }, () => workspace),
   });
-  expect(isTransferable(workspace)).toBe(true);
+  expect(isTransferable(ListWorkspacesResponseSchema, page)).toBe(true);
+});
+
+test("a message above the limit is not transferable, whichever fields are large", () => {
+  const many = <Value>(value: Value) => Array.from({ length: 40_000 }, () => value);
+  const entries = (count: number) => Array.from({ length: count }, (_, key) => [String(key), 1]);
+  const messages: [DescMessage, Record<string, unknown>][] = [
+    [WorkspaceSchema, { description: "x".repeat(130 * 1024) }],
+    [WorkspaceSchema, { tagNames: many("ab") }],
+    [ListWorkspacesResponseSchema, { workspaces: many({ id: "a" }) }],
+    [TeamSettingsSchema, { organizationAccess: Object.fromEntries(entries(10_000)) }],
+    [TeamSettingsSchema, { organizationAccess: { list: many(0) } }],
+    [TeamSettingsSchema, { organizationAccess: { $typeName: "x", ["k".repeat(140_000)]: true } }],
+    [RunReportSchema, { statusTimestamps: Object.fromEntries(many(0).map((_, at) => [at, {}])) }],
+  ];
+  for (const [schema, init] of messages) {
+    const message = create(schema, init);
+    expect(toBinary(schema, message).length).toBeGreaterThan(128 * 1024);
+    expect(isTransferable(schema, message)).toBe(false);
+  }
 });
