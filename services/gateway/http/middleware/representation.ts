@@ -24,9 +24,12 @@ export const representation: Middleware = async (ctx, next) => {
   if (typeof body !== "string" || ctx.state.hasSecret) return;
   if (body.length > LARGE_LENGTH) await nextTurn();
   const encoding =
-    Buffer.byteLength(body) > MIN_COMPRESSED_BYTES ? ctx.acceptsEncodings("gzip", "identity") : "";
+    ctx.req.headers["accept-encoding"] !== undefined &&
+    Buffer.byteLength(body) > MIN_COMPRESSED_BYTES
+      ? ctx.acceptsEncodings("gzip", "identity")
+      : "";
   if (isCacheable(ctx)) {
-    ctx.vary("Authorization, Accept, Accept-Encoding");
+    vary(ctx, "Authorization, Accept, Accept-Encoding");
     if (ctx.response.get("Cache-Control") === "no-store") {
       ctx.set("Cache-Control", "private, no-cache");
     }
@@ -39,9 +42,15 @@ export const representation: Middleware = async (ctx, next) => {
     }
   }
   if (encoding !== "gzip") return;
-  ctx.vary("Accept-Encoding");
+  if (!isCacheable(ctx)) vary(ctx, "Accept-Encoding");
   ctx.set("Content-Encoding", "gzip");
   ctx.body = await compressedBody(ctx, body);
+};
+
+/** Adds fields to the header Vary. Uses `ctx.vary`, which parses all fields, only if the header exists. */
+const vary = (ctx: RequestCtx, fields: string): void => {
+  if (ctx.res.hasHeader("Vary")) ctx.vary(fields);
+  else ctx.set("Vary", fields);
 };
 
 /** Compressed bodies of routes without credentials. */
