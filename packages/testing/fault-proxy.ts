@@ -136,10 +136,6 @@ export async function startFaultProxy(port: number, tls?: ProxyTls): Promise<Fau
   };
 
   const server = listen((client) => {
-    if (isCut) {
-      client.destroy();
-      return;
-    }
     const connection: Connection = {
       client,
       server: open(),
@@ -158,13 +154,21 @@ export async function startFaultProxy(port: number, tls?: ProxyTls): Promise<Fau
   });
   // A connection whose handshake fails, for example because its client was killed, is not forwarded.
   server.on("tlsClientError", () => {});
+  /** All accepted connections, including those whose TLS handshake is not complete. */
+  const accepted = new Set<Socket>();
+  server.on("connection", (socket) => {
+    if (isCut) {
+      socket.destroy();
+      return;
+    }
+    accepted.add(socket);
+    socket.once("close", () => accepted.delete(socket));
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const cutAll = () => {
-    for (const { client, server: remote } of connections) {
-      client.destroy();
-      remote.destroy();
-    }
+    for (const { server: remote } of connections) remote.destroy();
+    for (const socket of accepted) socket.destroy();
   };
 
   return {
