@@ -9,7 +9,7 @@ import { z } from "zod";
 
 /**
  * The lowest rate limit that can be set. A lower limit would make clients slow: go-tfe sends at most two thirds of the
- * limit per second. If the limit is below 4, it sends nothing, because its burst is a third of the limit, rounded down.
+ * limit per second. If the limit is below 4, it sends nothing, because its burst is 0.33 times the limit, rounded down.
  */
 const MIN_RATE_LIMIT = 30;
 
@@ -24,7 +24,7 @@ export const configSchema = z.object({
   ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,
   STATE_OBJECT_URL: settings.PUBLIC_URL.optional().describe(
-    "The address to which inline state is uploaded: the state service's object server (default PUBLIC_URL).",
+    "Address of the state service's object server, to which the gateway uploads a state that a client sent within the request that creates the state version (default PUBLIC_URL).",
   ),
   ACCESS_ADDRESS: settings.ACCESS_ADDRESS,
   WORKSPACES_ADDRESS: settings.WORKSPACES_ADDRESS,
@@ -42,7 +42,7 @@ export const configSchema = z.object({
     .positive()
     .default(64 * 1024 * 1024)
     .describe(
-      "Largest body of a request that creates a state version, in bytes; inline state is measured in its Base64 form.",
+      "Largest body of a request that creates a state version, in bytes; a state within the request is measured in its Base64 form.",
     ),
   MAX_BODIES_BYTES: z.coerce
     .number()
@@ -57,7 +57,7 @@ export const configSchema = z.object({
     .number()
     .int()
     .refine((limit) => limit === 0 || limit >= MIN_RATE_LIMIT, {
-      error: `must be 0 or at least ${MIN_RATE_LIMIT}: public clients use two thirds of the limit and would be slow`,
+      error: `must be 0 or at least ${MIN_RATE_LIMIT}: clients such as go-tfe send at most two thirds of the limit and would be slow`,
     })
     .default(0)
     .describe("Requests per second that each replica accepts from one token; 0 for no limit."),

@@ -92,7 +92,7 @@ export const configSchema = z.object({
     .string()
     .optional()
     .meta(neededWith({ BLOB_STORE: "directory" }))
-    .describe("The directory, with BLOB_STORE=directory."),
+    .describe("Directory in which state bytes are stored if BLOB_STORE=directory."),
   BLOB_MOVING_FROM: z
     .string()
     .optional()
@@ -103,7 +103,7 @@ export const configSchema = z.object({
     .url()
     .optional()
     .meta(neededWith({ BLOB_STORE: "s3" }))
-    .describe("Address of the S3 service, with BLOB_STORE=s3."),
+    .describe("Address of the S3 service; used if BLOB_STORE=s3."),
   S3_BUCKET: neededForS3.describe("Name of the bucket."),
   S3_REGION: z.string().default("us-east-1").describe("Region of the bucket."),
   S3_CREDENTIALS: z
@@ -112,8 +112,8 @@ export const configSchema = z.object({
     .describe(
       "Credentials for the bucket: keys (S3_ACCESS_KEY, S3_SECRET_KEY), or aws, those that Amazon's SDK finds: AWS_* variables, web identity, files, container or instance role.",
     ),
-  S3_ACCESS_KEY: keyForS3.describe("Access key for the bucket, with S3_CREDENTIALS=keys."),
-  S3_SECRET_KEY: keyForS3.describe("Secret key for the bucket, with S3_CREDENTIALS=keys."),
+  S3_ACCESS_KEY: keyForS3.describe("Access key for the bucket; used if S3_CREDENTIALS=keys."),
+  S3_SECRET_KEY: keyForS3.describe("Secret key for the bucket; used if S3_CREDENTIALS=keys."),
   S3_ENCRYPTION: z
     .enum(["none", "AES256", "aws:kms"])
     .default("none")

@@ -21,10 +21,10 @@ test("every problem of the values is in one message", async () => {
       "  settings.NATS_URL: is required; set it. Address of NATS.",
       "  workspaces.settingsFrom.DATABASE_URL.existingSecret: is required; set the name and the key of a Secret. Address of the service's own PostgreSQL database.",
       "  state.settingsFrom.DATABASE_URL.existingSecret: is required; set the name and the key of a Secret. Address of the service's own PostgreSQL database.",
-      "  state.settingsFrom.S3_ACCESS_KEY.existingSecret: is required with BLOB_STORE=s3 and S3_CREDENTIALS=keys; set the name and the key of a Secret. Access key for the bucket, with S3_CREDENTIALS=keys.",
+      "  state.settingsFrom.S3_ACCESS_KEY.existingSecret: is required with BLOB_STORE=s3 and S3_CREDENTIALS=keys; set the name and the key of a Secret. Access key for the bucket; used if S3_CREDENTIALS=keys.",
       "  settings.S3_BUCKET: is required with BLOB_STORE=s3; set it. Name of the bucket.",
-      "  settings.S3_ENDPOINT: is required with BLOB_STORE=s3; set it. Address of the S3 service, with BLOB_STORE=s3.",
-      "  state.settingsFrom.S3_SECRET_KEY.existingSecret: is required with BLOB_STORE=s3 and S3_CREDENTIALS=keys; set the name and the key of a Secret. Secret key for the bucket, with S3_CREDENTIALS=keys.",
+      "  settings.S3_ENDPOINT: is required with BLOB_STORE=s3; set it. Address of the S3 service; used if BLOB_STORE=s3.",
+      "  state.settingsFrom.S3_SECRET_KEY.existingSecret: is required with BLOB_STORE=s3 and S3_CREDENTIALS=keys; set the name and the key of a Secret. Secret key for the bucket; used if S3_CREDENTIALS=keys.",
     ]
   `);
 });
