@@ -241,7 +241,7 @@ func (run *run) open(ctx context.Context) (jetstream.Consumer, error) {
 		return nil, err
 	}
 	if filter := consumer.CachedInfo().Config.FilterSubject; filter != run.Filter {
-		return nil, fmt.Errorf("the consumer %s has the filter %s", run.Durable, filter)
+		return nil, fmt.Errorf("the consumer %s has the filter %s; this subscription needs the filter %s", run.Durable, filter, run.Filter)
 	}
 	return consumer, nil
 }

@@ -204,7 +204,9 @@ async function open(options: ReceiveOptions, stop: Promise<void>): Promise<Opene
   });
   const { config } = await consumer.info(true);
   if (config.filter_subject !== filter) {
-    throw new Error(`The consumer ${durable} has the filter ${config.filter_subject}.`);
+    throw new Error(
+      `The consumer ${durable} has the filter ${config.filter_subject}; this subscription needs the filter ${filter}.`,
+    );
   }
   // If the stream was deleted and created again, the durable consumer no longer exists: the subscription then ends and
   // is created again.

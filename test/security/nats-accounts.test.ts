@@ -304,6 +304,6 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
       deadLetter: async () => {},
     });
     await waitFor(() => warnings.length > 0);
-    expect(String(warnings[0])).toContain(`The consumer tenant has the filter ${filters.tenant}.`);
+    expect(String(warnings[0])).toContain(`The consumer tenant has the filter ${filters.tenant};`);
   });
 });

@@ -292,7 +292,8 @@ class _Subscription:
             info = await stream.add_consumer(self._stream(), config)
         if info.config.filter_subject != self.filter_subject:
             raise ConnectionError(
-                f"the consumer {self.durable} has the filter {info.config.filter_subject}"
+                f"the consumer {self.durable} has the filter {info.config.filter_subject}; "
+                f"this subscription needs the filter {self.filter_subject}"
             )
         messages = await stream.pull_subscribe_bind(self.durable, self._stream())
         return stream, messages
