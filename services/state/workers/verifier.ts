@@ -32,7 +32,7 @@ export function startVerifier({
       const lost = await verifyNextPage(app, (key) => store.sizeOf(key));
       for (const { key, size, found } of lost ?? []) {
         if (found === undefined && (await isDeletedPermanently(store, key))) {
-          logger.info({ key }, "bytes of a restored row were deleted permanently");
+          logger.info({ key }, "blob missing as expected: it was deleted permanently");
           continue;
         }
         lostBlobs.add(1);
