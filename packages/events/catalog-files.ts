@@ -81,7 +81,7 @@ export function catalogFiles(): Map<string, string> {
   return files;
 }
 
-/** Returns the text of each generated file of the packages of other languages, by the path of the file. */
+/** Generates the files of the Go and Python client packages. Returns the text of each file by the file's path. */
 export function clientFiles(): Map<string, string> {
   const commentOf = readComments();
   const python = path.join(clients, "python/statehouse_events");

@@ -14,7 +14,7 @@ export interface ListedRow {
   isListed?: boolean;
 }
 
-/** The part of a noun's store that lists the noun's objects as events with their current values. */
+/** The member `listed` of a noun's store, which lists the noun's objects as events with their current values. */
 export interface ListedNoun {
   /** The schemas of the events' messages, which declare the types of the events. */
   readonly schemas: readonly Published["schema"][];
@@ -30,7 +30,7 @@ export interface ListedNoun {
   readonly events: (row: never) => readonly Published[];
 }
 
-/** Creates the part `listed` of a noun. */
+/** Returns `noun` as the member `listed` of a noun's store. Checks that `events` accepts the type of the rows. */
 export const listed = <Row extends ListedRow>(
   noun: Omit<ListedNoun, "events"> & { events(row: Row): readonly Published[] },
 ): ListedNoun => noun;
@@ -61,8 +61,8 @@ export interface ListingSource {
 }
 
 /**
- * Creates the listing of all nouns that have the part `listed`. A subscriber reads the last position of the stream, and
- * then the listing. Every change that the listing does not contain is published after that position.
+ * Creates the listing of all nouns whose stores have the member `listed`. A subscriber reads the last position of the
+ * stream, and then the listing. Every change that the listing does not contain is published after that position.
  */
 export function createListing(nouns: Readonly<Record<string, object>>, of: ListingSource): Listing {
   const all = Object.entries<{ listed?: ListedNoun }>(nouns).flatMap(([name, { listed: noun }]) =>

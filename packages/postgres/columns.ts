@@ -59,8 +59,8 @@ export function fieldsReader<Fields>(columns: Columns): (row: object) => Fields 
 }
 
 /**
- * Returns a statement that inserts a row and returns it. `json` is the placeholder of the row as JSON: the result of
- * `rowJson` with the same columns.
+ * Returns a statement that inserts a row and returns it. `json` is a placeholder, for example `$1`. Its parameter must
+ * be the result of `rowJson` with the same columns.
  */
 export function insertRow(table: string, columns: Columns, json = "$1"): string {
   const names = Object.entries(columns).map(([field, column]) => columnName(field, column));
@@ -69,15 +69,15 @@ export function insertRow(table: string, columns: Columns, json = "$1"): string 
 }
 
 /**
- * Returns a statement that updates a row and returns it. `json` is the placeholder of the row as JSON: the result of
- * `rowJson` with the same columns.
+ * Returns a statement that updates a row and returns it. `json` is a placeholder, for example `$1`. Its parameter must
+ * be the result of `rowJson` with the same columns.
  */
 export const updateRow = (table: string, columns: Columns, json: string): string =>
   updateFrom(table, columns, `jsonb_populate_record(null::${table}, ${json}::jsonb)`);
 
 /**
- * Returns a statement that updates several rows and returns them. `json` is the placeholder of a JSON array of rows,
- * each in the form that `rowJson` returns.
+ * Returns a statement that updates several rows and returns them. `json` is a placeholder, for example `$1`. Its
+ * parameter must be a JSON array of rows, each in the form that `rowJson` returns.
  */
 export const updateRows = (table: string, columns: Columns, json: string): string =>
   updateFrom(table, columns, `jsonb_populate_recordset(null::${table}, ${json}::jsonb)`);

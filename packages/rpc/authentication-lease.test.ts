@@ -10,7 +10,10 @@ import { implement } from "./service.ts";
 const logger = createLogger({ service: "test", level: "silent" });
 const LEASE_MS = 1000;
 
-/** Starts a stub of the access service that answers renewals one by one, and a process under its lease. */
+/**
+ * Starts a stub of the access service and a client that requests an authentication lease from it. The stub responds to
+ * a renewal only when the test calls `renew`.
+ */
 async function underLease() {
   const stack = new AsyncDisposableStack();
   const { privateJwk, publicJwk } = await generateAssertionKey();
@@ -73,7 +76,7 @@ async function underLease() {
     renew,
     requested,
     principal,
-    /** Grants the lease that the process has requested. */
+    /** Grants the lease that the client has requested. */
     async grant() {
       renew({ changed: true });
       await requested(requests.length + 1);

@@ -133,8 +133,8 @@ export function createAuthenticationLease({
     let stopped = false;
 
     /**
-     * Chooses a new id for each request for a new lease. An earlier request that still reaches the access service could
-     * otherwise acknowledge changes for a lease that has been granted since.
+     * Chooses a new id for each request for a new lease. With the same id, an earlier request that reaches the access
+     * service late could acknowledge changes for a lease that has been granted since.
      */
     const beginLease = async (): Promise<void> => {
       if (holder !== "") await returnLease();
@@ -187,7 +187,8 @@ export function createAuthenticationLease({
     return {
       async [Symbol.asyncDispose]() {
         stopped = true;
-        // This process stops using the kept principals before the access service stops waiting for this process.
+        // The kept principals are dropped before the lease is returned. After the return, the access service answers
+        // requests that change tokens or grants without waiting for this process.
         end();
         // If the lease cannot be returned, it expires.
         await returnLease().catch(() => {});

@@ -122,8 +122,8 @@ const admission =
         next({
           onReceiveMetadata(metadata, admitted) {
             if (encrypted) {
-              // The certificate is read once for each call, because Node parses it at every access. Without a
-              // certificate there are no names, and every issuer is refused.
+              // The certificate is read once for each call, because Node parses it at every access. A caller without a
+              // certificate has no names, so its assertion is refused, whichever service issued it.
               const certificate = call.getAuthContext().sslPeerCertificate;
               namesOfCaller.set(metadata, namesOf(certificate?.subjectaltname));
             }

@@ -3,8 +3,8 @@ import path from "node:path";
 
 /**
  * Returns the test files, relative to `root`, that import one of `names` directly or through files that they import by
- * a relative path. The run leaves these files out if a dependency is missing, because a file that starts the dependency
- * while it loads or in a hook cannot skip its tests.
+ * a relative path. `names` are the functions that start a local service. The run leaves these files out if the service
+ * is missing, because a file that starts it while the file loads or in a hook cannot skip its tests.
  */
 export function filesThatUse(
   names: readonly string[],

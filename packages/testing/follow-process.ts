@@ -21,7 +21,7 @@ export function followProcess(child: ChildProcess): FollowedProcess {
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? -1));
   });
-  // `waitFor` reports a program that cannot be started, even if nothing awaits its exit.
+  // Prevents an unhandled rejection if nothing awaits `exit`: `waitFor` reports a program that cannot be started.
   exit.catch(() => {});
   return {
     output: () => output,

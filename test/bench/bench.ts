@@ -35,7 +35,7 @@ export type Section<On extends Ground = Bench> = (on: On) => Promise<Aim[]>;
 const WARM_UP_SECONDS = 3;
 const ROUND_SECONDS = 1;
 
-/** Starts the load generator but no stack. */
+/** Starts the load generator, but no services. */
 export function startGround(
   options: Options,
   { postgres: { pid } }: StartedDependencies,

@@ -199,7 +199,7 @@ needs(
       for (const replica of replicas.slice(0, 2)) {
         expect(replica.handled().length, language).toBeGreaterThan(0);
       }
-      // The copy equals the database in whichever order the events are applied, and although some were delivered twice.
+      // The copy equals the database in whichever order the events are applied, even if some were delivered twice.
       const lines = linesOf(subscriber);
       expect(tableOf(lines), language).toEqual(expected);
       expect(tableOf(lines.toReversed()), language).toEqual(expected);

@@ -31,12 +31,12 @@ const constraint = "no_more_migrations";
 const usage = `usage: npm run test:kubernetes -- --image NAME:TAG [options]
 
 Installs helm/statehouse from examples/minimal.yaml into a new namespace of the cluster of KUBECONFIG, with kubectl and
-helm on PATH, uses it with the real command line, disturbs it, and removes it. The nodes must have the images or be able
-to pull them.
+helm on PATH. Applies changes to it with the real Terraform CLI under load, drains a node, crashes pods, and removes the
+release. The nodes must have the images or be able to pull them.
 
   --previous NAME:TAG           installs this image first, and upgrades and rolls back under load
   --minutes N                   how long upgrades and rollbacks are repeated (10)
-  --rate N                      operations of the load in a second (20); eight operations send twelve requests
+  --rate N                      operations of the load per second (20); 20 operations send about 30 requests
   --stores-on ADDRESS           starts PostgreSQL, NATS and MinIO on this machine; pods reach it at ADDRESS
   --postgres URL                without --stores-on: the address of PostgreSQL for a user who may create databases
   --nats URL, --nats-user NAME, --nats-password PASSWORD
@@ -124,7 +124,7 @@ async function test(print: (line: string) => void): Promise<void> {
   const load = disposing.use(await use(cluster, edge.url, rate));
   const steady = steadiness(load, print);
   await pause(20_000);
-  steady("the real command line applies through the Services");
+  steady("the real Terraform CLI applies through the Services");
   if (values.previous) {
     await failMigrations(cluster, databases, () => deploy(image));
     steady("an upgrade whose migration failed first");

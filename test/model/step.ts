@@ -124,7 +124,7 @@ const histories = (step: fc.Arbitrary<Step>, maxLength: number): fc.Arbitrary<Hi
     )
     .map(([beginning, steps]) => [...beginning, ...steps.flat()]);
 
-/** Histories of sequential and concurrent commands and of passing time. */
+/** Histories of sequential commands, concurrent commands and steps in which time passes. */
 export const undisturbed = histories(
   fc.oneof(
     { weight: 5, arbitrary: alone },

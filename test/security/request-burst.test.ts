@@ -41,8 +41,8 @@ test("requests that arrive together begin in several turns of the event loop, in
   await waitFor(() => order.length === CONNECTIONS);
   isCounting = false;
   for (const socket of sockets) socket.destroy();
-  // The test and the port count turns of the event loop at different points. A turn of the test can therefore overlap
-  // two turns of the port, and contain the requests of both.
+  // `openHttpPort` begins at most 32 requests in each turn of the event loop. It begins to count a turn at another
+  // point than this test, so what the test counts as one turn can contain the requests of two.
   expect(Math.max(...begun.filter((number) => number !== undefined))).toBeLessThanOrEqual(2 * 32);
   expect(order).toEqual(sockets.map((_, index) => `/${index}`));
 });

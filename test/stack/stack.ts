@@ -94,9 +94,8 @@ export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack
   start(options, asProcesses);
 
 /**
- * Returns the setting for authentication leases: the value of STATEHOUSE_TEST_LEASE_SECONDS, with which any test can
- * run under leases. A lease must not be longer than half of a request's time limit, so a greater value is reduced to
- * that half.
+ * Returns the setting for authentication leases: the value of STATEHOUSE_TEST_LEASE_SECONDS, which turns on leases for
+ * any test. A lease must not be longer than half of a request's time limit, so a greater value is reduced to that half.
  */
 function leaseSettings({ REQUEST_TIMEOUT = "30" }: Record<string, string> = {}) {
   const seconds = Number(process.env.STATEHOUSE_TEST_LEASE_SECONDS ?? 0);

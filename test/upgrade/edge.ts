@@ -21,8 +21,8 @@ const CONNECTIONS = 20;
 const IDLE_MS = 4000;
 
 /**
- * Starts a proxy that keeps its connections open between requests, as an ingress does. It opens another connection for
- * a request only if the previous one was refused, so that nothing was sent; it never repeats a request.
+ * Starts a proxy that keeps its connections open between requests, as an ingress does. If a connection cannot be
+ * established, the proxy has sent nothing of the request and opens another connection. It never sends a request twice.
  */
 export async function startEdge(
   targets: Targets,

@@ -73,8 +73,10 @@ export function createAuthenticationLeases(
   { maxLeaseMs, monotonic = () => performance.now() }: AuthenticationLeaseOptions,
 ): AuthenticationLeases {
   /**
-   * When this process first saw the current renewal of each lease, and when it first saw each database server whose
-   * table of leases may still be incomplete.
+   * For each lease, the time at which this process first saw the lease's current renewal; the key is the database
+   * server and the holder. Also, for each database server whose table of leases may still be incomplete (see
+   * `isComplete`), the time at which this process first saw the server; the key is the server. A server has another key
+   * after each start.
    */
   const firstSeen = new Map<string, { renewal: number; at: number }>();
   const changes = createSignal();
@@ -104,8 +106,9 @@ export function createAuthenticationLeases(
   };
 
   /**
-   * Returns whether it is certain that the table of leases contains every lease that has not ended. After a start or a
-   * restore of the database server, it is certain once even the longest lease must have ended; this is then recorded.
+   * Returns whether the table of leases is known to contain every lease that has not ended. After a start or a restore
+   * of the database server, leases can be missing from it. When even the longest lease that was granted before must
+   * have ended, the table is complete again; this is then recorded.
    */
   const isComplete = async (database: string, known: boolean): Promise<boolean> => {
     if (known || maxLeaseMs === 0) return true;
@@ -186,8 +189,8 @@ export function createAuthenticationLeases(
         );
         const complete = await isComplete(found.database, found.known);
         if (complete && ended.every((one) => one)) break;
-        // Ends the renewals that wait in this process, so that they do not wait for its next poll. A renewal that
-        // arrives later runs its own query.
+        // Wakes the renewals that wait in this process for a change, so that they return now and not after the next
+        // poll of the database. Once is enough: a renewal that arrives later finds the change with its own query.
         if (attempt === 0) changes.notify();
         const left = remainingMs();
         if (left !== undefined && left <= 0) throw holdersSilent();

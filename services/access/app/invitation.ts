@@ -20,7 +20,8 @@ import { callingUser } from "./caller.ts";
  * confirms the address. The address must be the caller's unconfirmed address, and `secret` must be the secret of that
  * invitation: it proves that the caller owns the address. Changes nothing if the invitation is already the caller's.
  * Does not accept the invitations. Returns the id of the caller's membership in the organization of that invitation.
- * Throws `addressInvitedMeanwhile`, and `notFound` for every other reason, which the response must not reveal.
+ * Throws `addressInvitedMeanwhile` if the address receives another invitation during this call. Throws `notFound` in
+ * all other cases in which the claim fails, because the response must not reveal why.
  */
 export async function claimInvitations(
   app: App,
@@ -71,7 +72,7 @@ export async function lockOrganizationsOf(
 /**
  * Moves the invitations of a placeholder user to a user, and deletes the placeholder. The calling function must have
  * locked the rows of the placeholder and of its organizations. Throws `addressInvitedMeanwhile` if the placeholder has
- * received another invitation since then.
+ * received an invitation from another organization meanwhile.
  */
 export async function adoptInvitations(
   tx: Tx,

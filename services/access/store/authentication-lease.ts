@@ -15,8 +15,9 @@ export interface UnacknowledgedChanges {
   /** Identifies the database server. The value differs after a restart and after a restore. */
   database: string;
   /**
-   * Whether it is recorded that the table of leases contains every lease that has not ended. False after a start or a
-   * restore of the database server, until the longest lease must have ended.
+   * Whether the table of leases is recorded as complete: it then contains every lease that has not ended. After a start
+   * or a restore of the database server, leases can be missing. The value is then false until the access service has
+   * waited so long that every lease granted before must have ended.
    */
   known: boolean;
   /** Whether the table of changes contains a change. */
@@ -57,7 +58,8 @@ const grant = `
   on conflict (holder) do nothing
   returning ${server} || '/' || acknowledged::text as position`;
 
-// A row is visible only when its transaction has committed, whatever the order of transaction numbers.
+// A row is visible only when its transaction has committed. Transaction numbers cannot be compared instead, because
+// transactions do not commit in the order of their numbers.
 // index: none, the table contains only changes that a lease has not acknowledged
 const changedSince = (position: string) => `exists (
     select from authentication_changes

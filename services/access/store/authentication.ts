@@ -23,7 +23,11 @@ export interface Authenticated {
 /** SQL expression for the type of token whose lifetime policy applies to a team or organization token. */
 const limitedType = "case t.slot when 'audit-trails' then t.slot else t.type end";
 
-/** SQL expression for the first time after $2 at which a lifetime policy takes effect on the token of row `t`. */
+/**
+ * SQL expression for the earliest time, not before $2, after which the token of row `t` outlives a lifetime policy;
+ * null if there is no such time. For the token of a team or organization, the condition on `outlived` excludes earlier
+ * times.
+ */
 const nextPolicyEnd = `case
         when t.type = 'user' then (
           select min(ends.at)

@@ -210,7 +210,8 @@ describe("a change", () => {
     await using both = await replicas();
     await grantTo(both, "one");
     await both.change();
-    // The request was sent before the change, and reaches the service again after it.
+    // A copy of the first request arrives after the change. The request was sent before the change, so it must not
+    // acknowledge the change.
     expect(await grantTo(both, "one")).toMatchObject({ leaseMs: 0 });
     expect(await isWaiting(both)).toBe(true);
   });
@@ -280,13 +281,16 @@ describe("a restored database", () => {
   });
 });
 
-describe("what may be kept", () => {
+describe("the time for which a principal may be cached", () => {
   const cacheableFor = async (secret: string, withExpiry = true): Promise<number> => {
     const { principal } = await access.authentication.authenticate({ token: secret, withExpiry });
     return Number(principal?.cacheableForMs);
   };
 
-  /** Expects that the principal may be kept until `end`, whatever the time of the request was. */
+  /**
+   * Expects that the principal may be cached until `end`. The response contains a duration, so the test measures it
+   * from the times before and after the request.
+   */
   const expectEnd = async (secret: string, end: number): Promise<void> => {
     const before = Date.now();
     const ms = await cacheableFor(secret);
@@ -294,7 +298,7 @@ describe("what may be kept", () => {
     expect(ms).toBeGreaterThanOrEqual(end - Date.now());
   };
 
-  test("is limited by the expiry of the token, and by the next lifetime policy that takes effect", async () => {
+  test("is limited by the expiry of the token, and by the next lifetime policy that it outlives", async () => {
     const { id, secret } = await access.person();
     const [token] = await access.sql<{ expired_at: Date; created_at: Date }>(
       "select expired_at, created_at from tokens where user_id = $1",
@@ -316,13 +320,13 @@ describe("what may be kept", () => {
       );
     await limit(3_600_000);
     await expectEnd(secret, (token?.created_at.getTime() ?? 0) + 3_600_000);
-    // A policy that has already taken effect is marked in the version vector, so it no longer limits how long the
-    // principal may be kept.
+    // The token already outlives this policy, which is marked in the version vector. The policy therefore no longer
+    // limits the time.
     await limit(1);
     await expectEnd(secret, expiredAt);
   });
 
-  test("is nothing unless it was asked for, and nothing about runs", async () => {
+  test("is 0 unless the request asks for it, and 0 for runs", async () => {
     const { secret } = await access.person();
     expect(await cacheableFor(secret, false)).toBe(0);
     const run = runSecretOf(randomBytes(SECRET_BYTES));

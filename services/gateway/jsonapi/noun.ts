@@ -16,7 +16,10 @@ interface FieldInput<Message, Field extends keyof Message> {
   field: Field;
   /** The schema of the value; null and absent both mean that there is no value. */
   in: z.ZodType<Message[Field] | undefined>;
-  /** If set, null differs from absent: null removes the value, and `unset` then contains the field. */
+  /**
+   * If true, null differs from absent: null removes the value, and `Parsed.unset` then contains the field's name. An
+   * absent member changes nothing.
+   */
   removable?: true;
 }
 type AnyFieldInput<Message> = {
@@ -64,7 +67,7 @@ export interface Noun<Message, Item, Context> {
   pointers?: Pointers;
 }
 
-/** The message fields that a body sets; `unset` contains the fields that the body removes. */
+/** The message fields that a body sets; `unset` contains the names of the fields that the body removes. */
 export type Parsed<Message> = Partial<Message> & { unset?: string[] };
 
 type Inputs = Readonly<

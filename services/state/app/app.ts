@@ -17,8 +17,8 @@ export interface Settings {
   /** How long upload URLs are valid. A version whose state was not uploaded in this time is discarded. */
   pendingWindowMs: number;
   /**
-   * How long after the start of an upload the sweeper keeps its bytes if they have no row. `blobDeletionDelayMs` must
-   * also have passed before the sweeper deletes them.
+   * How long after the start of an upload the sweeper keeps its bytes if they have no row. The sweeper deletes them
+   * only when `blobDeletionDelayMs` has also passed.
    */
   sweepGraceMs: number;
   /** How long bytes remain in the store after the last version that referred to them was deleted. */

@@ -29,7 +29,7 @@ export const contentSettings = configSchema.pick({
 
 type ContentConfig = z.output<typeof contentSettings>;
 
-/** Opens the service's database for a command that runs beside the service. Does not wait for the database. */
+/** Opens the service's database for a command that may run while the service runs. Does not wait for the database. */
 export const openOperatorDatabase = (url: Changing<string>, logger: Logger): Promise<Database> =>
   openDatabase({
     contextName: "state",
@@ -48,8 +48,8 @@ export async function requireReady(store: BlobStore): Promise<void> {
 }
 
 /**
- * Opens the database and the store for a command that reads both beside the service; `stack` closes them. Throws
- * `StartError` if one of them cannot be used.
+ * Opens the database and the store for a command that reads both and may run while the service runs. `stack` closes
+ * them. Throws `StartError` if one of them cannot be used.
  */
 export async function openContents(
   config: ContentConfig,

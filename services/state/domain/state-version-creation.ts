@@ -31,8 +31,9 @@ export interface AnnouncementInput extends Announcement {
 const MAX_TEXT = 255;
 
 /**
- * Checks and normalizes an announcement. It must run before a version is created: a version whose content is refused
- * later would occupy its serial and lineage until its lock is released. Throws `invalid`.
+ * Checks and normalizes what a create request announces about its state. It must run before the version is created: if
+ * the content were refused only later, no other version could have the same serial or another lineage until the version
+ * is discarded. Throws `invalid`.
  */
 export function parseAnnouncement(
   input: AnnouncementInput,

@@ -150,7 +150,9 @@ export type StateVersionView = Pick<
   nextVersionId: StateVersionId | null;
   /** Whether the organization's plan bills by usage. */
   usageBasedBilling: boolean;
-  /** The first resources of the version, as a JSON array; `resourceEntries` is the number of all its resources. */
+  /**
+   * The beginning of the list of the version's resources, as JSON; `resourceEntries` is the length of the whole list.
+   */
   resourcesJson: string;
   resourceEntries: number;
   omitsResources: boolean;
@@ -242,8 +244,8 @@ export function makeCurrent(
   version.intermediate = false;
   if (version.resourcesProcessed) {
     workspaceState.resourceCount = version.resourceCount;
-    // The version is extracted again, because the workspace's resources are replaced when its current version is
-    // extracted.
+    // The version was extracted before it was current. Only the extraction of the current version replaces the
+    // workspace's resources, so the version is extracted again.
     version.extractionDueAt = now;
     version.extractionAttempts = 0;
   }

@@ -98,7 +98,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(await put(key(), content)).toMatchObject({ md5: hex("md5", content) });
   });
 
-  it("refuses a body with another md5 and stores nothing", async () => {
+  it("refuses a body whose md5 differs from the announced one, and stores nothing", async () => {
     const at = key();
     const wrong = put(at, randomBytes(200_000), hex("md5", "something else"));
     await expect(wrong).rejects.toMatchObject({ kind: "conflict", reason: "md5_mismatch" });

@@ -89,6 +89,7 @@ export function applyAutoDestroy(
   }
   if (at !== undefined) {
     const moment = at === null ? null : momentOf(at);
+    // Like every validation text, it begins with the attribute's name in words.
     if (moment === undefined) problems.add("autoDestroyAt", "Auto destroy at is invalid");
     else if (moment !== null) {
       workspace.autoDestroyAt = moment;

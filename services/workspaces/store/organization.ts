@@ -198,7 +198,7 @@ const reads = (database: Database) => ({
   async pageOfAll({ query, page }: OrganizationsOfAll): Promise<Page<OrganizationView>> {
     const matches = "o.status = 'active' and o.name ilike $1";
     const rows = await database.query<RowWithTotal<OrganizationView>>(
-      // index: organizations_name_key, in its order
+      // index: organizations_name_key, read in the order of the index
       withTotal({
         count: `select count(*) as total from organizations o where ${matches}`,
         select: `${view} where ${matches} order by o.name limit $2 offset $3`,

@@ -189,7 +189,8 @@ test("a large organization is deleted in parts after the response, and is not sh
   const [workspace] = await workspacesLeft();
   const found = running.toState.lose("DropWorkspace", "request");
   try {
-    // Too little time for a batch, so that reconciliation deletes all workspaces.
+    // The request's deadline leaves no time to delete a batch of workspaces, so reconciliation deletes all of them
+    // after the response.
     await runWithDeadline(Date.now() + 5000, () => remove(name));
     expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
     const ref = { workspace: { by: { case: "id" as const, value: workspace?.id ?? "" } } };

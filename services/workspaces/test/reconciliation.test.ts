@@ -115,7 +115,7 @@ test("a service that does not respond does not delay work that needs another ser
   await running.sql("update workspaces set retry_at = now() where id = $1", [id]);
   const heldByAccess = running.toAccess.holdUp("ProvisionOrganization");
   const heldByState = running.toState.holdUp("SetPlacement");
-  // Both are due now, and claimed together.
+  // By this time of the clock the organization and the workspace are due, so the worker claims them together.
   stoppedAt += 120_000;
   for (const release of await Promise.all([heldByAccess, heldByState])) release();
   await waitFor(() => running.organizations.getOrganization({ name }, owner));

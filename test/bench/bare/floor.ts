@@ -12,7 +12,9 @@ export interface FloorQuestion {
   databaseUrl: string;
   /** Bodies of responses, keyed by name. The server adds the row that it has read to each response. */
   bodies: Readonly<Record<string, object>>;
-  /** The names of the bodies that are sent after an audit record is inserted. Downloads always insert one. */
+  /**
+   * The keys of `bodies` for which the server inserts an audit record before it responds. Downloads always insert one.
+   */
   recorded: readonly string[];
   /** The file that every download sends. */
   file: string;

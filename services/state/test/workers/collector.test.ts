@@ -60,8 +60,8 @@ test("metrics report deletions by rule, retained versions by reason, and the pro
     await using _collector = startCollector({ app: state.app, logger });
     await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) !== undefined);
   }
-  // Two versions of each workspace were deleted. One version of the second workspace is retained, because the current
-  // copy shares its blob.
+  // Two versions of each workspace were deleted. The first version of the second workspace is retained, because the
+  // current version is a rollback to it and shares its blob.
   expect(await metricOf("statehouse_state_versions_collected_total", { rule: "policy" })).toBe(4);
   expect(await metricOf("statehouse_state_collected_bytes_total", { rule: "policy" })).toBe(16);
   expect(await metricOf("statehouse_state_versions_retained_total", { reason: "shared" })).toBe(1);
