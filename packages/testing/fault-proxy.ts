@@ -136,6 +136,10 @@ export async function startFaultProxy(port: number, tls?: ProxyTls): Promise<Fau
   };
 
   const server = listen((client) => {
+    if (isCut) {
+      client.destroy();
+      return;
+    }
     const connection: Connection = {
       client,
       server: open(),
@@ -157,10 +161,6 @@ export async function startFaultProxy(port: number, tls?: ProxyTls): Promise<Fau
   /** All accepted connections, including those whose TLS handshake is not complete. */
   const accepted = new Set<Socket>();
   server.on("connection", (socket) => {
-    if (isCut) {
-      socket.destroy();
-      return;
-    }
     accepted.add(socket);
     socket.once("close", () => accepted.delete(socket));
   });
