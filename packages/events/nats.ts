@@ -69,7 +69,7 @@ export function connectNats(options: NatsOptions): Nats {
           reconnectTimeWait: RETRY_MS,
           pingInterval: 20_000,
           ignoreAuthErrorAbort: true,
-          // Otherwise the client creates two errors for each published event, to record their stack traces in case it fails.
+          // Without this option, the client creates two errors for each event, in case its publication fails.
           noAsyncTraces: true,
           ...(inboxPrefix !== undefined && { inboxPrefix }),
           ...loginOptions(login, tls),

@@ -28,7 +28,8 @@ export const representation: Middleware = async (ctx, next) => {
     Buffer.byteLength(body) > MIN_COMPRESSED_BYTES
       ? ctx.acceptsEncodings("gzip", "identity")
       : "";
-  if (isCacheable(ctx)) {
+  const cacheable = isCacheable(ctx);
+  if (cacheable) {
     vary(ctx, "Authorization, Accept, Accept-Encoding");
     if (ctx.response.get("Cache-Control") === "no-store") {
       ctx.set("Cache-Control", "private, no-cache");
@@ -42,7 +43,7 @@ export const representation: Middleware = async (ctx, next) => {
     }
   }
   if (encoding !== "gzip") return;
-  if (!isCacheable(ctx)) vary(ctx, "Accept-Encoding");
+  if (!cacheable) vary(ctx, "Accept-Encoding");
   ctx.set("Content-Encoding", "gzip");
   ctx.body = await compressedBody(ctx, body);
 };
