@@ -1,12 +1,11 @@
 import type { AuthenticationLeaseService } from "@statehouse/proto/statehouse/access/v1/authentication_lease";
-import { isRead, type ServiceBinding, type ServiceImpl } from "@statehouse/rpc";
+import { type CallContext, isRead, type ServiceBinding, type ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import type { Context } from "./context.ts";
 import { tokenId } from "./ids.ts";
 
 export const authenticationLeaseService = (
   app: App,
-): ServiceImpl<typeof AuthenticationLeaseService, Context> => ({
+): ServiceImpl<typeof AuthenticationLeaseService> => ({
   renewLease: async ({ holder, position, leaseMs, usedTokenIds }) => {
     const at = app.now();
     for (const id of usedTokenIds) app.tokenUsage.note(tokenId(id), at);
@@ -23,10 +22,7 @@ export const authenticationLeaseService = (
  * cached before the latest committed change. This applies even if the call itself changed nothing: it may repeat an
  * earlier request that made the change and then failed, perhaps in another replica.
  */
-export const awaitingHolders = (
-  app: App,
-  { desc, methods }: ServiceBinding<Context>,
-): ServiceBinding<Context> => ({
+export const awaitingHolders = (app: App, { desc, methods }: ServiceBinding): ServiceBinding => ({
   desc,
   methods: Object.fromEntries(
     desc.methods.map((method) => {
@@ -35,7 +31,7 @@ export const awaitingHolders = (
       if (!run || isRead(method)) return [localName, run];
       return [
         localName,
-        async (request: never, context: Context) => {
+        async (request: never, context: CallContext) => {
           try {
             return await run(request, context);
           } finally {

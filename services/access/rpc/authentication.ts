@@ -8,12 +8,9 @@ import {
   recordRefusal,
   signIn,
 } from "../app/authentication.ts";
-import type { Context } from "./context.ts";
 import { tokenId } from "./ids.ts";
 
-export const authenticationService = (
-  app: App,
-): ServiceImpl<typeof AuthenticationService, Context> => ({
+export const authenticationService = (app: App): ServiceImpl<typeof AuthenticationService> => ({
   authenticate: async ({ token, withExpiry }, { caller }) => ({
     principal: principalToProto(app, await signIn(app, caller, { token, withExpiry })),
   }),

@@ -16,7 +16,6 @@ import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { authenticationService } from "./authentication.ts";
 import { authenticationLeaseService, awaitingHolders } from "./authentication-lease.ts";
-import type { Context } from "./context.ts";
 import { effectivePermissionService } from "./effective-permission.ts";
 import { grantsService } from "./grants.ts";
 import { organizationAccessService } from "./organization.ts";
@@ -31,7 +30,7 @@ import { tokenTtlPolicyService } from "./token-ttl-policy.ts";
 import { userService } from "./user.ts";
 
 /** The gRPC services that the access service implements. */
-export const bindings = (app: App): ServiceBinding<Context>[] => [
+export const bindings = (app: App): ServiceBinding[] => [
   ...changing(app).map((binding) => awaitingHolders(app, binding)),
   implement(AuthenticationService, authenticationService(app)),
   implement(AuthenticationLeaseService, authenticationLeaseService(app)),
@@ -44,7 +43,7 @@ export const bindings = (app: App): ServiceBinding<Context>[] => [
 ];
 
 /** The services whose methods change what authentication and grants return. */
-const changing = (app: App): ServiceBinding<Context>[] => [
+const changing = (app: App): ServiceBinding[] => [
   implement(OrganizationAccessService, organizationAccessService(app)),
   implement(OrganizationMembershipService, organizationMembershipService(app)),
   implement(TeamService, teamService(app)),

@@ -2,12 +2,11 @@ import type { EffectivePermissionService } from "@statehouse/proto/statehouse/ac
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { listWorkspacePermissions } from "../app/effective-permission.ts";
-import type { Context } from "./context.ts";
 import { teamId, userId, workspaceId } from "./ids.ts";
 
 export const effectivePermissionService = (
   app: App,
-): ServiceImpl<typeof EffectivePermissionService, Context> => ({
+): ServiceImpl<typeof EffectivePermissionService> => ({
   listWorkspacePermissions: async ({ principalType, principalId, ...request }, { caller }) => {
     const wanted = {
       workspaceId: workspaceId(request.workspaceId),

@@ -15,9 +15,8 @@ import type { GrantsLoader, ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { type ActionCheck, batchCheckActions, getGrants } from "../app/grants.ts";
 import { principalNotFound } from "../domain/errors.ts";
-import type { Context } from "./context.ts";
 
-export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Context> => ({
+export const grantsService = (app: App): ServiceImpl<typeof GrantsService> => ({
   getGrants: async ({ principalType, principalId: id }) => {
     const type = principalTypes.find((known) => known === principalType);
     if (!type) throw principalNotFound();

@@ -18,7 +18,6 @@ import {
   type VisibleMembership,
 } from "../app/organization-membership.ts";
 import { organizationMembershipSortOf } from "../domain/organization-membership.ts";
-import type { Context } from "./context.ts";
 import {
   organizationId,
   organizationMembershipId,
@@ -28,7 +27,7 @@ import {
 
 export const organizationMembershipService = (
   app: App,
-): ServiceImpl<typeof OrganizationMembershipService, Context> => ({
+): ServiceImpl<typeof OrganizationMembershipService> => ({
   createOrganizationMembership: async ({ email, teamIds, ...request }, { caller }) => ({
     organizationMembership: membershipToProto(
       await createOrganizationMembership(app, caller, {

@@ -6,12 +6,11 @@ import {
   provisionOrganization,
   setOrganizationSettings,
 } from "../app/organization.ts";
-import type { Context } from "./context.ts";
 import { organizationId, userId } from "./ids.ts";
 
 export const organizationAccessService = (
   app: App,
-): ServiceImpl<typeof OrganizationAccessService, Context> => ({
+): ServiceImpl<typeof OrganizationAccessService> => ({
   provisionOrganization: async (request) => ({
     ownersTeamId: await provisionOrganization(app, {
       organizationId: organizationId(request.organizationId),

@@ -2,10 +2,7 @@ import type { PrincipalNameService } from "@statehouse/proto/statehouse/access/v
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { getPrincipalName } from "../app/principal-name.ts";
-import type { Context } from "./context.ts";
 
-export const principalNameService = (
-  app: App,
-): ServiceImpl<typeof PrincipalNameService, Context> => ({
+export const principalNameService = (app: App): ServiceImpl<typeof PrincipalNameService> => ({
   getPrincipalName: async ({ type, id }) => ({ name: await getPrincipalName(app, { type, id }) }),
 });

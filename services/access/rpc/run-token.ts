@@ -3,10 +3,9 @@ import type { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_t
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { createRunToken, deleteRunToken, renewRunToken } from "../app/run-token.ts";
-import type { Context } from "./context.ts";
 import { runId, runTokenId, workspaceId } from "./ids.ts";
 
-export const runTokenService = (app: App): ServiceImpl<typeof RunTokenService, Context> => ({
+export const runTokenService = (app: App): ServiceImpl<typeof RunTokenService> => ({
   createRunToken: async (request, { caller }) => {
     const { token, secret } = await createRunToken(app, caller, {
       runId: runId(request.runId),

@@ -18,10 +18,9 @@ import {
 import { unknownTargetType } from "../domain/errors.ts";
 import type { TeamAccessId } from "../domain/ids.ts";
 import type { TargetType, TeamAccessTarget } from "../domain/team-access.ts";
-import type { Context } from "./context.ts";
 import { projectId, teamAccessId, teamId, workspaceId } from "./ids.ts";
 
-export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessService, Context> => ({
+export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessService> => ({
   createTeamAccess: async ({ access, permissions = {}, ...request }, { caller }) => ({
     teamAccess: teamAccessToProto(
       await createTeamAccess(app, caller, {

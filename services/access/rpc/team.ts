@@ -24,10 +24,9 @@ import {
   removeTeamMembers,
 } from "../app/team-member.ts";
 import type { TeamSettings } from "../domain/team.ts";
-import type { Context } from "./context.ts";
 import { organizationId, teamId, teamIds, userId } from "./ids.ts";
 
-export const teamService = (app: App): ServiceImpl<typeof TeamService, Context> => ({
+export const teamService = (app: App): ServiceImpl<typeof TeamService> => ({
   createTeam: async ({ settings, ...request }, { caller }) => ({
     team: teamToProto(
       await createTeam(app, caller, {

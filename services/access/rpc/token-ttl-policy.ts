@@ -9,12 +9,9 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { listTokenTtlPolicies, updateTokenTtlPolicies } from "../app/token-ttl-policy.ts";
 import type { TokenTtlPolicy } from "../domain/token-ttl-policy.ts";
-import type { Context } from "./context.ts";
 import { organizationId } from "./ids.ts";
 
-export const tokenTtlPolicyService = (
-  app: App,
-): ServiceImpl<typeof TokenTtlPolicyService, Context> => ({
+export const tokenTtlPolicyService = (app: App): ServiceImpl<typeof TokenTtlPolicyService> => ({
   listTokenTtlPolicies: async (request, { caller }) => {
     const { rows, total } = await listTokenTtlPolicies(app, caller, {
       organizationId: organizationId(request.organizationId),

@@ -19,10 +19,9 @@ import {
 import { deleteToken, getToken, type NewToken } from "../app/token.ts";
 import { createUserToken, listUserTokens } from "../app/user-token.ts";
 import { type Token, tokenSortOf } from "../domain/token.ts";
-import type { Context } from "./context.ts";
 import { organizationId, teamId, tokenId, userId } from "./ids.ts";
 
-export const tokenService = (app: App): ServiceImpl<typeof TokenService, Context> => ({
+export const tokenService = (app: App): ServiceImpl<typeof TokenService> => ({
   createUserToken: async ({ description, expiredAt, ...request }, { caller }) =>
     newTokenToProto(
       await createUserToken(app, caller, {

@@ -17,10 +17,9 @@ import {
   updateCurrentUser,
 } from "../app/user.ts";
 import type { User } from "../domain/user.ts";
-import type { Context } from "./context.ts";
 import { userId, userIds } from "./ids.ts";
 
-export const userService = (app: App): ServiceImpl<typeof UserService, Context> => ({
+export const userService = (app: App): ServiceImpl<typeof UserService> => ({
   createUser: async ({ username, email, administrator }, { caller }) => ({
     user: userToProto(await createUser(app, caller, { username, email, administrator })),
   }),

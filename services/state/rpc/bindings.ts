@@ -8,7 +8,6 @@ import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import type { ContentStore } from "../app/content-store.ts";
 import { backingDataService } from "./backing-data.ts";
-import type { Context } from "./context.ts";
 import { retentionService } from "./retention.ts";
 import { stateVersionService } from "./state-version.ts";
 import { stateVersionOutputService } from "./state-version-output.ts";
@@ -16,7 +15,7 @@ import { workspaceResourceService } from "./workspace-resource.ts";
 import { workspaceStateService } from "./workspace-state.ts";
 
 /** All gRPC services of the state service. */
-export const bindings = (app: App, contents: ContentStore): ServiceBinding<Context>[] => [
+export const bindings = (app: App, contents: ContentStore): ServiceBinding[] => [
   implement(StateVersionService, stateVersionService(app, contents)),
   implement(BackingDataService, backingDataService(app)),
   implement(StateVersionOutputService, stateVersionOutputService(app)),

@@ -2,10 +2,9 @@ import type { RetentionService } from "@statehouse/proto/statehouse/state/v1/ret
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { raiseRetentionVersion } from "../app/retention-scan.ts";
-import type { Context } from "./context.ts";
 
 /** Only the workspaces service calls these methods. */
-export const retentionService = (app: App): ServiceImpl<typeof RetentionService, Context> => ({
+export const retentionService = (app: App): ServiceImpl<typeof RetentionService> => ({
   raiseRetentionVersion: async ({ version }) => {
     await raiseRetentionVersion(app, version);
     return {};

@@ -15,13 +15,12 @@ import {
   listStateVersionOutputs,
 } from "../app/state-version-output.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
-import type { Context } from "./context.ts";
 import { outputId, stateVersionId, workspaceId } from "./ids.ts";
 import { wholeOrPageOf } from "./page.ts";
 
 export const stateVersionOutputService = (
   app: App,
-): ServiceImpl<typeof StateVersionOutputService, Context> => ({
+): ServiceImpl<typeof StateVersionOutputService> => ({
   listStateVersionOutputs: async ({ stateVersionId: id, ...page }, { caller }) => {
     const { rows, total } = await listStateVersionOutputs(app, caller, {
       stateVersionId: stateVersionId(id),

@@ -20,13 +20,12 @@ import {
 } from "../app/state-version.ts";
 import type { StateVersionDocument } from "../app/state-version-document.ts";
 import type { StateResource } from "../domain/extraction.ts";
-import type { Context } from "./context.ts";
 import { stateVersionId, workspaceId } from "./ids.ts";
 
 export const stateVersionService = (
   app: App,
   contents: ContentStore,
-): ServiceImpl<typeof StateVersionService, Context> => ({
+): ServiceImpl<typeof StateVersionService> => ({
   createStateVersion: async ({ runId, ...request }, { caller }) => {
     const created = await createStateVersion(app, contents, caller, {
       ...request,

@@ -9,12 +9,11 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { listWorkspaceResources } from "../app/workspace-resource.ts";
 import { parseResourceSort, type WorkspaceResource } from "../domain/workspace-resource.ts";
-import type { Context } from "./context.ts";
 import { workspaceId } from "./ids.ts";
 
 export const workspaceResourceService = (
   app: App,
-): ServiceImpl<typeof WorkspaceResourceService, Context> => ({
+): ServiceImpl<typeof WorkspaceResourceService> => ({
   listWorkspaceResources: async ({ workspaceId: id, query, sort, ...page }, { caller }) => {
     const { rows, total } = await listWorkspaceResources(app, caller, {
       workspaceId: workspaceId(id),

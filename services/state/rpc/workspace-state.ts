@@ -10,13 +10,10 @@ import {
   sealLock,
 } from "../app/workspace-state.ts";
 import type { StateSummary } from "../domain/workspace-state.ts";
-import type { Context } from "./context.ts";
 import { workspaceId } from "./ids.ts";
 
 /** Only the workspaces service calls these methods, after it has authorized its own caller. */
-export const workspaceStateService = (
-  app: App,
-): ServiceImpl<typeof WorkspaceStateService, Context> => ({
+export const workspaceStateService = (app: App): ServiceImpl<typeof WorkspaceStateService> => ({
   sealLock: async ({ workspaceId: id, epoch, discardPending }) => ({
     summary: summaryToProto(
       await sealLock(app, { workspaceId: workspaceId(id), epoch, discardPending }),

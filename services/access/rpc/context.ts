@@ -1,1 +1,0 @@
-export type { CallContext as Context } from "@statehouse/rpc";
