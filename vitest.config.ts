@@ -28,7 +28,6 @@ const heavy = [
   "services/cli/test/{access,check-addresses,migrate,preflight}.test.ts",
   "test/compat/{data-folder,export,go-tfe,runner-port,without-nats}.test.ts",
   "test/faults/{rolling-upgrade,snapshot}.test.ts",
-  "test/model/revocations.test.ts",
   "test/security/{forged-events,late-body,revoked-upload,unstorable-events}.test.ts",
   "test/system/{command-options,quoted-value,webhook-bridge}.test.ts",
 ];
@@ -121,19 +120,6 @@ const releaseUpgrade: ProjectOptions = {
   sequence: { groupOrder: 1 },
 };
 
-/**
- * The model test, for a short time (MODEL_MS), and the security tests, both with authentication leases turned on. The
- * security tests in `connections` are left out, because they do not depend on authentication. Other tests can be run
- * with leases too, for example: `STATEHOUSE_TEST_LEASE_SECONDS=2 npm test -- test/golden test/faults`.
- */
-const releaseLeases: ProjectOptions = {
-  ...system,
-  name: "release-leases",
-  include: ["test/model/model.test.ts", "test/security/**/*.test.ts"],
-  exclude: [modules, connections, ...withoutNats],
-  env: { ...system.env, STATEHOUSE_TEST_LEASE_SECONDS: "2", MODEL_MS: "3000" },
-};
-
 export default defineConfig({
   test: {
     projects: [
@@ -145,7 +131,6 @@ export default defineConfig({
       releaseHeavy,
       releaseProcesses,
       releaseUpgrade,
-      releaseLeases,
     ].map((test) => ({
       extends: true as const,
       test,

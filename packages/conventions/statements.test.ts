@@ -18,22 +18,8 @@ const sources = (service: string, folder: string): Map<string, string> =>
  * very few rows.
  */
 const exempt: Record<string, string[]> = {
-  access: [
-    // The tables of authentication leases contain one row for each process, and one for each change that a process has
-    // not acknowledged.
-    "authentication-lease.ts: changesMark",
-    "authentication-lease.ts: end",
-    "authentication-lease.ts: giveBack",
-    "authentication-lease.ts: grant",
-    "authentication-lease.ts: know",
-    "authentication-lease.ts: list",
-    "authentication-lease.ts: look",
-    "authentication-lease.ts: removeChanges",
-    "authentication-lease.ts: renew",
-    "authentication-lease.ts: unacknowledged",
-    // This function only sends the statements named `grantsOf…`, each of which has a plan test.
-    "grants.ts: find",
-  ],
+  // This function only sends the statements named `grantsOf…`, each of which has a plan test.
+  access: ["grants.ts: find"],
   state: [
     // Only operators' commands that compare all rows with the store call these functions.
     "blob.ts: count",

@@ -6,12 +6,6 @@ export {
   type ServiceIdentity,
 } from "./assertion.ts";
 export {
-  type AuthenticationLease,
-  type AuthenticationLeaseOptions,
-  type Clocks,
-  createAuthenticationLease,
-} from "./authentication-lease.ts";
-export {
   type CallContext,
   type CallerFactory,
   createCallers,

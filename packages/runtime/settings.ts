@@ -239,15 +239,6 @@ export const settings = {
     .describe(
       "Days for which records of the audit trail are kept; the records of a month are deleted together, when the last of them is older than this.",
     ),
-  AUTHENTICATION_LEASE_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(15)
-    .default(0)
-    .describe(
-      "Seconds for which a process may use what it knows about a token, unless access reports a change earlier; 0 to call access for every request. Must be equal for access, gateway and state. A change waits this long for a process that does not respond.",
-    ),
   FAILED_AUTHENTICATION_LIMIT: z.coerce
     .number()
     .int()

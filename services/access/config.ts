@@ -35,7 +35,6 @@ export const configSchema = z.object({
     .string()
     .optional()
     .describe("E-mail address of the user that FIRST_ADMIN_USERNAME names."),
-  AUTHENTICATION_LEASE_SECONDS: settings.AUTHENTICATION_LEASE_SECONDS,
   TOKEN_MAX_DAYS: z.coerce
     .number()
     .int()

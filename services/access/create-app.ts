@@ -1,10 +1,9 @@
 import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app/app.ts";
-import { createAuthenticationLeases } from "./app/authentication-lease.ts";
 import { createTokenUsage } from "./app/token-usage.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
 import type { AccessConfig } from "./config.ts";
-import { createLeases, createReads, transactions } from "./store/nouns.ts";
+import { createReads, transactions } from "./store/nouns.ts";
 
 /** Values that tests can set instead of the defaults. */
 export interface AccessOptions {
@@ -23,9 +22,6 @@ export const createApp = ({
   transaction: transactions(database),
   reads: createReads(database),
   tokenUsage: createTokenUsage(),
-  authenticationLeases: createAuthenticationLeases(createLeases(database).authenticationLeases, {
-    maxLeaseMs: config.AUTHENTICATION_LEASE_SECONDS * 1000,
-  }),
   audit,
   workspaces: createWorkspacesClient(channels.workspaces, identity),
   settings: {

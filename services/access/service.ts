@@ -7,7 +7,6 @@ import { bindings } from "./rpc/bindings.ts";
 import { loadGrants } from "./rpc/grants.ts";
 import { migrations } from "./store/migrations.ts";
 import { entities, listing } from "./store/nouns.ts";
-import { startAuthenticationLeases } from "./workers/authentication-lease.ts";
 import { startTokenUsage } from "./workers/token-usage.ts";
 
 /** Interval at which token uses are written, in ms: `last-used-at` is delayed at most this long. */
@@ -25,12 +24,7 @@ export const service = defineService({
   bindings,
   listing,
   consumers,
-  workers: ({ app, config, logger, options }) => [
-    ...startAuthenticationLeases({
-      app,
-      maxLeaseMs: config.AUTHENTICATION_LEASE_SECONDS * 1000,
-      logger,
-    }),
+  workers: ({ app, logger, options }) => [
     startTokenUsage({
       app,
       intervalMs: options.tokenUsageIntervalMs ?? TOKEN_USAGE_INTERVAL_MS,

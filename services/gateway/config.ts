@@ -61,7 +61,6 @@ export const configSchema = z.object({
     })
     .default(0)
     .describe("Requests per second that each replica accepts from one token; 0 for no limit."),
-  AUTHENTICATION_LEASE_SECONDS: settings.AUTHENTICATION_LEASE_SECONDS,
   FAILED_AUTHENTICATION_LIMIT: settings.FAILED_AUTHENTICATION_LIMIT,
   CORS_ORIGINS: z
     .string()

@@ -5,13 +5,7 @@ import { SubscriberService } from "@statehouse/proto/statehouse/access/v1/subscr
 import { ListingService } from "@statehouse/proto/statehouse/events/v1/listing";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
-import {
-  type Channel,
-  createAuthenticationLease,
-  createClient,
-  createIdentity,
-  type ServiceIdentity,
-} from "@statehouse/rpc";
+import { type Channel, createClient, createIdentity, type ServiceIdentity } from "@statehouse/rpc";
 import {
   type Check,
   ConfigError,
@@ -86,19 +80,13 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   const objects = starting.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
   const client = createClients(channels);
   const authentication = createClient(AuthenticationService, channels.access, identity);
-  const lease = createAuthenticationLease({
-    access: channels.access,
-    identity,
-    leaseMs: config.AUTHENTICATION_LEASE_SECONDS * 1000,
-  });
-  starting.use(lease.hold(logger));
   const listing = (channel: Channel) => createClient(ListingService, channel, identity);
   const proxies = createProxies(config.TRUSTED_PROXIES);
   const handler = createGateway({
     routes,
     client,
     objects,
-    authenticate: createAuthentication(authentication, identity, lease),
+    authenticate: createAuthentication(authentication, identity),
     recordRefusal: async (caller, route, code) => {
       await authentication.recordRefusal({ route, code }, caller);
     },
@@ -170,24 +158,13 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
 }
 
 /**
- * Throws if a response could take longer than its connection may be idle, or if a change could wait for a lease longer
- * than its request may take. Such responses would never arrive.
+ * Throws if a response could take longer than its connection may be idle, because such a response would never arrive.
  */
-function requireConsistentTimeouts({
-  REQUEST_TIMEOUT,
-  IDLE_TIMEOUT,
-  AUTHENTICATION_LEASE_SECONDS,
-}: Config): void {
-  if (REQUEST_TIMEOUT >= IDLE_TIMEOUT) {
-    throw new ConfigError(
-      `REQUEST_TIMEOUT: must be less than IDLE_TIMEOUT, which is ${IDLE_TIMEOUT} seconds`,
-    );
-  }
-  if (AUTHENTICATION_LEASE_SECONDS * 2 > REQUEST_TIMEOUT) {
-    throw new ConfigError(
-      `AUTHENTICATION_LEASE_SECONDS: must be at most half of REQUEST_TIMEOUT, which is ${REQUEST_TIMEOUT} seconds`,
-    );
-  }
+function requireConsistentTimeouts({ REQUEST_TIMEOUT, IDLE_TIMEOUT }: Config): void {
+  if (REQUEST_TIMEOUT < IDLE_TIMEOUT) return;
+  throw new ConfigError(
+    `REQUEST_TIMEOUT: must be less than IDLE_TIMEOUT, which is ${IDLE_TIMEOUT} seconds`,
+  );
 }
 
 /** The public API: authentication, routes and JSON:API documents. */

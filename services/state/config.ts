@@ -34,7 +34,6 @@ export const configSchema = z.object({
   ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,
   TRUSTED_PROXIES: settings.TRUSTED_PROXIES,
-  AUTHENTICATION_LEASE_SECONDS: settings.AUTHENTICATION_LEASE_SECONDS,
   FAILED_AUTHENTICATION_LIMIT: settings.FAILED_AUTHENTICATION_LIMIT,
   EDITION: settings.EDITION,
   ...grpcTlsSettings,

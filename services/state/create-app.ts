@@ -32,11 +32,7 @@ export function createApp({
   const digestKey = usable("SEALING_KEYS", () =>
     derivedFrom(config.SEALING_KEYS, (keys) => deriveKey(keys, "state digests")),
   );
-  const access = createAccessClient(
-    channels.access,
-    identity,
-    config.AUTHENTICATION_LEASE_SECONDS * 1000,
-  );
+  const access = createAccessClient(channels.access, identity);
   const offered = edition(config.EDITION);
   return {
     transaction: transactions(database, sealer),

@@ -38,7 +38,6 @@ export const service = defineService({
   workers({ app, resources: store, logger }) {
     const work = { app, store, logger };
     return [
-      app.access.holdLease(logger),
       startHeartbeat(work),
       startHousekeeping(work),
       startExtraction(work),

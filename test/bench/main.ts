@@ -5,7 +5,6 @@ import { type Aim, failed, printAims } from "./aim.ts";
 import { type Ground, type Section, startBench, startGround } from "./bench.ts";
 import { type Options, readOptions, type SectionName, usage } from "./options.ts";
 import { auditCost } from "./sections/audit-cost.ts";
-import { authenticationLeases } from "./sections/authentication-leases.ts";
 import { capacity } from "./sections/capacity.ts";
 import { collection } from "./sections/collection.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
@@ -58,7 +57,6 @@ const onTheirOwn = {
   s: eventRelay,
   t: reads,
   u: earlierRelease,
-  v: authenticationLeases,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

@@ -24,7 +24,6 @@ export const sectionNames = [
   "s",
   "t",
   "u",
-  "v",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
@@ -69,7 +68,6 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces
   s how late events arrive at 1,000 a second, and what limits the relay; for ten minutes: --seconds 600
   t show, current state version, outputs and download of 8 KiB, above the floor of node:http and pg
   u requests of npm start, compared with those of an earlier release; needs --checkout
-  v show with and without authentication leases, and how long a revocation waits for ten holders
   --seconds  measured rounds, of a second, for each contender   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; h uses the largest
              a million workspaces with ten versions each need 15 GB in g: --sizes 100,10000,1000000

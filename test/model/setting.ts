@@ -4,10 +4,20 @@ import { brokenPromises } from "../faults/truth.ts";
 import { startStack } from "../stack/stack.ts";
 import { disturbing } from "./faults.ts";
 import { openPlace } from "./place.ts";
-import type { Found, Range } from "./range.ts";
-import { searchRevocations } from "./revocations.ts";
 import { search } from "./search.ts";
 import { undisturbed, withFaults } from "./step.ts";
+
+/** Where a search for failing histories starts, and how long it runs. */
+export interface Range {
+  seed: number;
+  path?: string | undefined;
+  forMs: number;
+}
+
+export interface Found {
+  histories: number;
+  commands: number;
+}
 
 const LANES = 4;
 /** Settings of the services with which the collector runs every second, so that retention affects the histories. */
@@ -54,7 +64,6 @@ export const settings = {
   hosted: inOneProcess("hosted", "directory"),
   faults: withFaultsBetween("directory"),
   "faults, MinIO": withFaultsBetween("minio"),
-  revocations: searchRevocations,
 } as const satisfies Record<string, (range: Range) => Promise<Found>>;
 
 export type SettingName = keyof typeof settings;

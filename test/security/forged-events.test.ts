@@ -119,13 +119,7 @@ beforeAll(async () => {
 const databases = ["access", "workspaces", "state"] as const satisfies DatabaseName[];
 
 /** Tables that contain times or the progress of workers, and therefore change without a request. */
-const clocks = new Set([
-  "outbox",
-  "state_comparison",
-  "scans",
-  "database_heartbeats",
-  "authentication_leases",
-]);
+const clocks = new Set(["outbox", "state_comparison", "scans", "database_heartbeats"]);
 
 /**
  * Returns every row of every table, except `clocks` and the audit trail. Of the audit trail, returns only the ids and

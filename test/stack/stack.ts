@@ -93,16 +93,6 @@ export const startStack = (options: StackOptions = {}): Promise<Stack> =>
 export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack> =>
   start(options, asProcesses);
 
-/**
- * Returns the setting for authentication leases: the value of STATEHOUSE_TEST_LEASE_SECONDS, which turns on leases for
- * any test. A lease must not be longer than half of a request's time limit, so a greater value is reduced to that half.
- */
-function leaseSettings({ REQUEST_TIMEOUT = "30" }: Record<string, string> = {}) {
-  const seconds = Number(process.env.STATEHOUSE_TEST_LEASE_SECONDS ?? 0);
-  const longest = Math.floor(Number(REQUEST_TIMEOUT) / 2);
-  return { AUTHENTICATION_LEASE_SECONDS: String(Math.min(seconds, longest)) };
-}
-
 async function start<Running extends RunningServices>(
   options: StackOptions,
   run: (installation: RunOptions) => Promise<Running>,
@@ -152,7 +142,6 @@ async function start<Running extends RunningServices>(
             DRAIN_SECONDS: "0",
             // Tests send many invalid tokens from one address.
             FAILED_AUTHENTICATION_LIMIT: "0",
-            ...leaseSettings(options.settings),
             ...blobs.settings,
             ...options.settings,
           },

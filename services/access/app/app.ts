@@ -1,7 +1,6 @@
 import type { Audit } from "@statehouse/audit";
 import type { Subscriber } from "../domain/subscriber.ts";
 import type { Reads, Tx } from "../store/nouns.ts";
-import type { AuthenticationLeases } from "./authentication-lease.ts";
 import type { WorkspacesClient } from "./clients.ts";
 import type { TokenUsage } from "./token-usage.ts";
 
@@ -10,7 +9,6 @@ export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   reads: Reads;
   tokenUsage: TokenUsage;
-  authenticationLeases: AuthenticationLeases;
   /** Records refused attempts. */
   audit: Audit;
   workspaces: WorkspacesClient;

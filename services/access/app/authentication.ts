@@ -15,8 +15,6 @@ export interface AuthenticatedPrincipal {
   type: string;
   id: string;
   versions: string;
-  /** The time until which another process may keep this principal; null if it must not keep it. */
-  cacheableUntil: Date | null;
 }
 
 /**
@@ -27,10 +25,10 @@ export interface AuthenticatedPrincipal {
 export async function signIn(
   app: App,
   caller: Caller,
-  { token, withExpiry }: { token: string; withExpiry: boolean },
+  token: string,
 ): Promise<AuthenticatedPrincipal> {
   try {
-    if (!looksLikeRunSecret(token)) return await authenticate(app, token, withExpiry);
+    if (!looksLikeRunSecret(token)) return await authenticate(app, token);
     return principalOf(await authenticateRun(app, token));
   } catch (error) {
     const isRefused = error instanceof AppError && error.kind === "unauthenticated";
@@ -44,10 +42,10 @@ export async function signIn(
  * Returns the principal of a token. Throws `unauthenticated`. Runs a single SQL statement, because it is called for
  * every request.
  */
-async function authenticate(app: App, token: string, withExpiry: boolean): Promise<Authenticated> {
+async function authenticate(app: App, token: string): Promise<Authenticated> {
   if (!looksLikeSecret(token)) throw tokenRefused();
   const at = app.now();
-  const found = await app.reads.authentication.find(hashOf(token), at, withExpiry);
+  const found = await app.reads.authentication.find(hashOf(token), at);
   if (!found) throw tokenRefused();
   app.tokenUsage.note(found.tokenId, at);
   return found;
@@ -57,13 +55,9 @@ async function authenticate(app: App, token: string, withExpiry: boolean): Promi
  * Returns the principal of a token, which can be a run token, by its id. Throws `unauthenticated`. The time of the
  * token's last use does not change, because its owner has not sent the token.
  */
-export async function authenticateTokenId(
-  app: App,
-  id: TokenId,
-  withExpiry: boolean,
-): Promise<AuthenticatedPrincipal> {
+export async function authenticateTokenId(app: App, id: TokenId): Promise<AuthenticatedPrincipal> {
   const at = app.now();
-  const found = await app.reads.authentication.findByTokenId(id, at, withExpiry);
+  const found = await app.reads.authentication.findByTokenId(id, at);
   if (found) return found;
   const run = await app.reads.runTokens.findByTokenId(id, at);
   if (!run) throw tokenRefused();
@@ -77,12 +71,10 @@ export async function authenticateTokenId(
 export async function batchSignIn(
   app: App,
   presented: readonly { token: string; address: string | undefined }[],
-  withExpiry: boolean,
 ): Promise<(AuthenticatedPrincipal | undefined)[]> {
   const all = await batchAuthenticate(
     app,
     presented.map(({ token }) => token),
-    withExpiry,
   );
   const failed = presented.filter((_, index) => !all[index]);
   await Promise.all(failed.map(({ address }) => app.audit.signInFailed(address)));
@@ -103,7 +95,6 @@ export const recordRefusal = (
 async function batchAuthenticate(
   app: App,
   tokens: readonly string[],
-  withExpiry: boolean,
 ): Promise<(AuthenticatedPrincipal | undefined)[]> {
   const at = app.now();
   const presented = tokens.map((token) => ({ token, hash: hashOf(token) }));
@@ -111,7 +102,6 @@ async function batchAuthenticate(
   const found = await app.reads.authentication.batch(
     secrets.map(({ hash }) => hash),
     at,
-    withExpiry,
   );
   for (const { tokenId } of found.values()) app.tokenUsage.note(tokenId, at);
   return Promise.all(
@@ -128,7 +118,4 @@ const principalOf = ({ tokenId, runId, versions }: AuthenticatedRun): Authentica
   type: "run",
   id: runId,
   versions,
-  // Other processes must not keep this principal, because the rights of a run can end without a change in this service,
-  // for example when the run ends.
-  cacheableUntil: null,
 });

@@ -7,7 +7,6 @@ import { openOperatorApp } from "./operator.ts";
 export const firstAdministratorSettings = configSchema.pick({
   FIRST_ADMIN_USERNAME: true,
   FIRST_ADMIN_EMAIL: true,
-  AUTHENTICATION_LEASE_SECONDS: true,
 });
 
 /**
@@ -21,11 +20,7 @@ export async function createFirstAdministrator(
   const config = readConfig(firstAdministratorSettings);
   const { FIRST_ADMIN_USERNAME: username, FIRST_ADMIN_EMAIL: email } = config;
   if (username === undefined || email === undefined) return;
-  await using opened = await openOperatorApp({
-    url,
-    maxLeaseMs: config.AUTHENTICATION_LEASE_SECONDS * 1000,
-  });
+  await using opened = await openOperatorApp(url);
   const made = await ensureAdministrator(opened.app, { username, email });
-  await opened.app.authenticationLeases.awaitHolders();
   if (made) print(`${made.username} administers the installation`);
 }

@@ -2,10 +2,9 @@ import { createAudit } from "@statehouse/audit";
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { type Changing, createLogger } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { createAuthenticationLeases } from "../app/authentication-lease.ts";
 import { createTokenUsage } from "../app/token-usage.ts";
 import { migrations } from "../store/migrations.ts";
-import { createLeases, createReads, entities, transactions } from "../store/nouns.ts";
+import { createReads, entities, transactions } from "../store/nouns.ts";
 
 /**
  * The caller of operator commands. The commands use the database directly and are not authorized, because operators who
@@ -17,19 +16,11 @@ const notCalled = async (): Promise<never> => {
   throw new Error("operator commands call no other service");
 };
 
-export interface OperatorOptions {
-  url: Changing<string>;
-  maxTokenDays?: number | undefined;
-  /** The longest authentication lease that services grant, in ms. */
-  maxLeaseMs: number;
-}
-
 /** Creates the dependencies of the use cases for the database at `url`. */
-export async function openOperatorApp({
-  url,
-  maxTokenDays,
-  maxLeaseMs,
-}: OperatorOptions): Promise<{ app: App; database: Database } & AsyncDisposable> {
+export async function openOperatorApp(
+  url: Changing<string>,
+  maxTokenDays?: number | undefined,
+): Promise<{ app: App; database: Database } & AsyncDisposable> {
   const logger = createLogger({ service: "access", level: "warn" });
   const database = await openDatabase({
     contextName: "access",
@@ -46,10 +37,6 @@ export async function openOperatorApp({
       reads: createReads(database),
       settings: { subscribers: [], maxTokenDays, runTokenLifetimeMs: 0 },
       tokenUsage: createTokenUsage(),
-      authenticationLeases: createAuthenticationLeases(
-        createLeases(database).authenticationLeases,
-        { maxLeaseMs },
-      ),
       audit: createAudit(database, "access"),
       workspaces: {
         nameOfOrganization: notCalled,

@@ -26,11 +26,7 @@ export const userActions = `Actions:
 const usage = `usage: statehouse user <action> <username> [e-mail]\n\n${userActions}`;
 
 /** The settings of the command. */
-export const userSettings = configSchema.pick({
-  DATABASE_URL: true,
-  TOKEN_MAX_DAYS: true,
-  AUTHENTICATION_LEASE_SECONDS: true,
-});
+export const userSettings = configSchema.pick({ DATABASE_URL: true, TOKEN_MAX_DAYS: true });
 
 const actions: Record<string, (app: App, username: string, email: string) => Promise<string>> = {
   async create(app, username, email) {
@@ -85,26 +81,9 @@ export async function changeUser(
 ): Promise<void> {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action || username === "") throw new StartError(usage);
-  const {
-    DATABASE_URL: url,
-    TOKEN_MAX_DAYS: maxTokenDays,
-    AUTHENTICATION_LEASE_SECONDS: leaseSeconds,
-  } = readConfig(userSettings);
-  await using opened = await openOperatorApp({
-    url,
-    maxTokenDays,
-    maxLeaseMs: leaseSeconds * 1000,
-  });
+  const { DATABASE_URL: url, TOKEN_MAX_DAYS: maxTokenDays } = readConfig(userSettings);
+  await using opened = await openOperatorApp(url, maxTokenDays);
   const { app, database } = opened;
   const command = { name: `user.${name}`, database, service: "access" };
-  const act = async () => {
-    try {
-      return await action(app, username, email);
-    } finally {
-      // The command must not exit before all processes use the change. It waits even if it changed nothing itself: an
-      // earlier run may have made the change and been killed before it could wait.
-      await app.authenticationLeases.awaitHolders();
-    }
-  };
-  print(await recordCommand(command, act));
+  print(await recordCommand(command, () => action(app, username, email)));
 }

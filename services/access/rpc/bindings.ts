@@ -1,5 +1,4 @@
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
-import { AuthenticationLeaseService } from "@statehouse/proto/statehouse/access/v1/authentication_lease";
 import { EffectivePermissionService } from "@statehouse/proto/statehouse/access/v1/effective_permission";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
@@ -15,7 +14,6 @@ import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token"
 import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { authenticationService } from "./authentication.ts";
-import { authenticationLeaseService, awaitingHolders } from "./authentication-lease.ts";
 import { effectivePermissionService } from "./effective-permission.ts";
 import { grantsService } from "./grants.ts";
 import { organizationAccessService } from "./organization.ts";
@@ -31,21 +29,14 @@ import { userService } from "./user.ts";
 
 /** The gRPC services that the access service implements. */
 export const bindings = (app: App): ServiceBinding[] => [
-  ...changing(app).map((binding) => awaitingHolders(app, binding)),
   implement(AuthenticationService, authenticationService(app)),
-  implement(AuthenticationLeaseService, authenticationLeaseService(app)),
   implement(EffectivePermissionService, effectivePermissionService(app)),
   implement(GrantsService, grantsService(app)),
-  implement(PrincipalNameService, principalNameService(app)),
-  // No process keeps run tokens in memory, so changes of run tokens need not wait for any process.
-  implement(RunTokenService, runTokenService(app)),
-  implement(SubscriberService, subscriberService(app)),
-];
-
-/** The services whose methods change what authentication and grants return. */
-const changing = (app: App): ServiceBinding[] => [
   implement(OrganizationAccessService, organizationAccessService(app)),
   implement(OrganizationMembershipService, organizationMembershipService(app)),
+  implement(PrincipalNameService, principalNameService(app)),
+  implement(RunTokenService, runTokenService(app)),
+  implement(SubscriberService, subscriberService(app)),
   implement(TeamService, teamService(app)),
   implement(TeamAccessService, teamAccessService(app)),
   implement(TokenService, tokenService(app)),

@@ -15,7 +15,6 @@ import {
   tablesOfOrganization,
 } from "@statehouse/postgres";
 import { authentication } from "./authentication.ts";
-import { authenticationLeases } from "./authentication-lease.ts";
 import { grants } from "./grants.ts";
 import { organizations } from "./organization.ts";
 import { memberships } from "./organization-membership.ts";
@@ -34,7 +33,6 @@ import { users } from "./user.ts";
  * - `entity` or `entities`: its ORM schemas.
  * - `rows`: its operations inside a transaction (`tx.<noun>`).
  * - `reads`: its queries outside any transaction, which change nothing (`app.reads.<noun>`).
- * - `leases`: its single statements that change rows outside any transaction (`createLeases`).
  * - `published`: the messages of its events.
  * - `listed`: its objects as events, for subscribers.
  * - `deletedWithOrganization`: the table whose rows are deleted with their organization.
@@ -44,7 +42,6 @@ import { users } from "./user.ts";
  */
 const nouns = {
   authentication,
-  authenticationLeases,
   grants,
   principalNames,
   organizations,
@@ -69,9 +66,6 @@ export const entities = entitiesOf(nouns);
 const recorders = { event: createRecorder(nouns, recordEventChange), change: recordChange };
 
 export const listing = (source: ListingSource) => createListing(nouns, source);
-
-export const createLeases = (database: Database): PartsOf<Nouns, "leases"> =>
-  partsOf(nouns, "leases", database);
 
 export const createReads = (database: Database): Reads => partsOf(nouns, "reads", database);
 

@@ -47,12 +47,6 @@ export const outlivesPolicy = (tokenType: string, at: string): string =>
     then extract(epoch from ${at} - t.created_at) * 1000 > ${longestLifetime(tokenType)}
     else false end`;
 
-/**
- * SQL expression for the last time at which `outlivesPolicy` is false. Requires an organization that limits lifetimes.
- */
-export const policyEnd = (tokenType: string): string =>
-  `t.created_at + ${longestLifetime(tokenType)} * interval '1 ms'`;
-
 const rows = (em: EntityManager) => ({
   /** Returns the policies of all types of tokens; a type without a row has the default policy. */
   async list(organization: Organization): Promise<TokenTtlPolicy[]> {

@@ -4,7 +4,7 @@ import type {
   AuthenticationService,
   Principal as PrincipalMessage,
 } from "@statehouse/proto/statehouse/access/v1/authentication";
-import type { AuthenticationLease, CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
+import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
 import { authenticationFailures, bearerToken, spansAreRecorded } from "@statehouse/runtime";
 import { batchPerTick } from "./batch-per-tick.ts";
 
@@ -31,21 +31,17 @@ interface Presented {
 
 /**
  * Creates the function that turns an Authorization header into a caller. The function calls the access service for
- * every request, except while a lease guarantees that the principal in memory is current; a revoked token therefore
- * fails on its next use. Signed assertions are cached under the principal's versions. The function throws
- * `unauthenticated`.
+ * every request, so that a revoked token fails on its next use. Only signed assertions are cached, under the
+ * principal's versions. The function throws `unauthenticated`.
  */
 export function createAuthentication(
   client: Client<typeof AuthenticationService>,
   identity: ServiceIdentity,
-  lease: AuthenticationLease,
 ) {
-  const withExpiry = lease.enabled;
   const failed = authenticationFailures("token");
   const service = { assertion: identity.assertion };
   const alone = async ({ token, address }: Presented) =>
-    (await client.authenticate({ token, withExpiry }, { ...service, clientAddress: address }))
-      .principal;
+    (await client.authenticate({ token }, { ...service, clientAddress: address })).principal;
   // The key contains the address, because two clients can send the same token and the audit trail records each client's
   // address.
   const keyOf = ({ token, address }: Presented) => `${address} ${token}`;
@@ -61,7 +57,6 @@ export function createAuthentication(
     const { found } = await client.batchAuthenticate({
       tokens: all.map(({ token }) => token),
       clientAddresses: all.map(({ address }) => address),
-      withExpiry,
     });
     const byPosition = new Map(found.map(({ position, principal }) => [position, principal]));
     return all.map((_, position) => byPosition.get(position));
@@ -75,8 +70,8 @@ export function createAuthentication(
     // Authentications are not batched while spans are recorded, because a call that several requests share would appear
     // in the trace of only one of them.
     const presented = { token, address };
-    const call = () => (spansAreRecorded() ? alone(presented) : inBatch(keyOf(presented)));
-    const principal = await lease.byToken(token, call).catch((error: unknown) => {
+    const asked = spansAreRecorded() ? alone(presented) : inBatch(keyOf(presented));
+    const principal = await asked.catch((error: unknown) => {
       if (error instanceof AppError && error.kind === "unauthenticated") failed("refused");
       throw error;
     });

@@ -42,7 +42,7 @@ export interface App {
   /** Records reads of state and refused attempts. */
   audit: Audit;
   workspaces: WorkspacesClient;
-  access: Pick<AccessClient, "userExists" | "holdLease">;
+  access: Pick<AccessClient, "userExists">;
   /** Returns the caller that a bearer token identifies, with its grants. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Caller>;
   /**

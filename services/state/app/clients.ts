@@ -1,5 +1,4 @@
 import type { Principal } from "@statehouse/authorization";
-import type { Logger } from "@statehouse/runtime";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { LockAnswer } from "../domain/lock-epoch.ts";
 import type { RetentionAnswer } from "../domain/retention.ts";
@@ -15,11 +14,6 @@ export interface AccessClient {
   /** Returns the principal of a token by its id. Throws `unauthenticated`. */
   authenticateTokenId(tokenId: string): Promise<Principal>;
   userExists(id: string): Promise<boolean>;
-  /**
-   * Holds an authentication lease until the returned object is disposed. While the lease guarantees that no token has
-   * changed, `authenticate` and `authenticateTokenId` return known results without a call.
-   */
-  holdLease(logger: Logger): AsyncDisposable;
 }
 
 /** The calls that the state service makes to the workspaces service. */

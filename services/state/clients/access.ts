@@ -5,43 +5,21 @@ import {
   type Principal as PrincipalMessage,
 } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
-import {
-  type CallOptions,
-  type Channel,
-  createAuthenticationLease,
-  createClient,
-} from "@statehouse/rpc";
+import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { AccessClient } from "../app/clients.ts";
 
 /**
  * Creates the client for the access service. Uploads and downloads use it, because they do not pass through the
  * gateway, which authenticates all other requests.
  */
-export function createAccessClient(
-  channel: Channel,
-  identity: CallOptions,
-  leaseMs: number,
-): AccessClient {
-  const lease = createAuthenticationLease({ access: channel, identity, leaseMs });
-  const withExpiry = lease.enabled;
+export function createAccessClient(channel: Channel, identity: CallOptions): AccessClient {
   const authentication = createClient(AuthenticationService, channel, identity);
   const names = createClient(PrincipalNameService, channel, identity);
   return {
     authenticate: async (token) =>
-      principalOf(
-        await lease.byToken(
-          token,
-          async () => (await authentication.authenticate({ token, withExpiry })).principal,
-        ),
-      ),
+      principalOf((await authentication.authenticate({ token })).principal),
     authenticateTokenId: async (tokenId) =>
-      principalOf(
-        await lease.byTokenId(
-          tokenId,
-          async () => (await authentication.authenticateTokenId({ tokenId, withExpiry })).principal,
-        ),
-      ),
-    holdLease: lease.hold,
+      principalOf((await authentication.authenticateTokenId({ tokenId })).principal),
     async userExists(id) {
       try {
         await names.getPrincipalName({ type: "user", id });

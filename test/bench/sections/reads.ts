@@ -60,29 +60,17 @@ const rows: readonly Row[] = [
   },
 ];
 
-const LEASE_SECONDS = 5;
-
 /**
  * (t) Compares reads with their floor, the cost of a minimal server that uses node:http and pg, authenticates nothing,
  * and sends responses of the same size. For each request it reads one row; for outputs it also inserts an audit record;
- * for downloads it inserts an audit record and sends a file instead of reading a row. The aims apply to the rounds
- * with authentication leases.
+ * for downloads it inserts an audit record and sends a file instead of reading a row.
  */
 export async function reads(ground: Ground): Promise<Aim[]> {
   // Records metrics, as `npm start` does. Otherwise, the results of all services in one process would not include the
   // cost of metrics.
   await using _telemetry = await startTelemetry({ service: "bench", env: {} });
-  await readsWith(ground, 0);
-  return await readsWith(ground, LEASE_SECONDS);
-}
-
-async function readsWith(ground: Ground, leaseSeconds: number): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();
-  const settings: StackOptions = {
-    blobs: "directory",
-    settings: { LOG_LEVEL: "warn", AUTHENTICATION_LEASE_SECONDS: String(leaseSeconds) },
-  };
-  const leases = leaseSeconds > 0 ? "leases on" : "leases off";
+  const settings: StackOptions = { blobs: "directory", settings: { LOG_LEVEL: "warn" } };
   const oneStack = started.use(await startStack(settings));
   const fourStack = started.use(await startProcesses(settings));
   const connections = ground.options.clients;
@@ -120,7 +108,7 @@ async function readsWith(ground: Ground, leaseSeconds: number): Promise<Aim[]> {
   for (const row of rows) {
     const contenders = [floor.contender(row.floor), contenderOf(one, row), contenderOf(four, row)];
     const measured = await ground.contest(contenders);
-    printRates(`(t) ${row.name}, ${leases}`, measured, { ratio: "of the floor" });
+    printRates(`(t) ${row.name}`, measured, { ratio: "of the floor" });
     const [least, alone, divided] = measured;
     await printLayers(ground.generator, contenderOf(one, row).plan, {
       what: row.name,
@@ -134,7 +122,7 @@ async function readsWith(ground: Ground, leaseSeconds: number): Promise<Aim[]> {
     );
   }
   printTable(
-    `    CPU time of one request without PostgreSQL, ${leases}, µs`,
+    `    CPU time of one request without PostgreSQL, µs`,
     ["", "floor", "one process", "four processes"],
     costs,
   );
