@@ -5,7 +5,7 @@ import type {
   Principal as PrincipalMessage,
 } from "@statehouse/proto/statehouse/access/v1/authentication";
 import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
-import { authenticationFailures, bearerToken, spansAreRecorded } from "@statehouse/runtime";
+import { authenticationFailures, bearerToken } from "@statehouse/runtime";
 import { batchPerTick } from "./batch-per-tick.ts";
 
 /** The principal of a request. The gateway asserts it in every call to a service. */
@@ -67,11 +67,7 @@ export function createAuthentication(
       failed("missing");
       throw unauthenticated();
     }
-    // Authentications are not batched while spans are recorded, because a call that several requests share would appear
-    // in the trace of only one of them.
-    const presented = { token, address };
-    const asked = spansAreRecorded() ? alone(presented) : inBatch(keyOf(presented));
-    const principal = await asked.catch((error: unknown) => {
+    const principal = await inBatch(keyOf({ token, address })).catch((error: unknown) => {
       if (error instanceof AppError && error.kind === "unauthenticated") failed("refused");
       throw error;
     });
