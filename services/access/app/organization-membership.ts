@@ -78,7 +78,7 @@ export async function createOrganizationMembership(
   invitation: { organizationId: OrganizationId; email: string; teamIds: readonly TeamId[] },
 ): Promise<VisibleMembership> {
   const { organizationId, email } = invitation;
-  const membership = await app.transaction(async (tx) => {
+  const view = await app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:manage-membership", { organizationId });
     const at = app.now();
@@ -108,9 +108,9 @@ export async function createOrganizationMembership(
       await tx.teamMembers.save(member);
       await tx.record(teamMemberAdded(member, touch(organization, at)));
     }
-    return invited;
+    return tx.memberships.getView(invited.id);
   });
-  return visibleTo(caller)(await app.reads.memberships.get(membership.id));
+  return visibleTo(caller)(view);
 }
 
 /**
@@ -205,11 +205,14 @@ export async function acceptOrganizationMembership(
   invitation: { id: OrganizationMembershipId; secret: string | undefined },
 ): Promise<VisibleMembership & { organizationName: string }> {
   const { secret } = invitation;
+  const { membership: invited } = await app.reads.memberships.get(invitation.id);
+  // Requested before any change, so that nothing is accepted if the workspaces service is unavailable.
+  const organizationName = await app.workspaces.nameOfOrganization(invited.organizationId);
   const id =
     secret === undefined
       ? invitation.id
       : await claimInvitations(app, caller, { ...invitation, secret });
-  await app.transaction(async (tx) => {
+  const view = await app.transaction(async (tx) => {
     const organizationId = await tx.memberships.getOrganizationId(id);
     const organization = await tx.organizations.getForUpdate(organizationId);
     const membership = await tx.memberships.getForUpdate(id);
@@ -217,7 +220,7 @@ export async function acceptOrganizationMembership(
       throw asRefusal(organizationMembershipNotFound(), membership);
     }
     refuseToken(caller, organizationId);
-    if (membership.status === "active") return;
+    if (membership.status === "active") return tx.memberships.getView(id);
     const at = app.now();
     touch(await tx.users.getForUpdate(membership.userId), at);
     membership.status = "active";
@@ -225,11 +228,9 @@ export async function acceptOrganizationMembership(
     const revision = touch(organization, at);
     await tx.memberships.save(membership);
     await tx.record(organizationMembershipActivated(membership, revision));
+    return tx.memberships.getView(id);
   });
-  const accepted = await app.reads.memberships.get(id);
-  const { organizationId } = accepted.membership;
-  const organizationName = await app.workspaces.nameOfOrganization(organizationId);
-  return { ...visibleTo(caller)(accepted), organizationName };
+  return { ...visibleTo(caller)(view), organizationName };
 }
 
 /**

@@ -198,6 +198,13 @@ const rows = (em: EntityManager) => ({
     return membership;
   },
 
+  /** Returns a membership as this transaction has changed it, with the e-mail address and teams of its user. */
+  async getView(id: OrganizationMembershipId): Promise<OrganizationMembershipView> {
+    const [row] = await queryIn<MembershipRow>(em, batchOfMemberships, [[id]]);
+    if (!row) throw organizationMembershipNotFound();
+    return toView(row);
+  },
+
   async exists(organizationId: OrganizationId, userId: UserId): Promise<boolean> {
     // index: organization_memberships_user_id_organization_id_key
     return (await em.count(entity, { organizationId, userId })) > 0;

@@ -1,4 +1,4 @@
-import { notFound } from "@statehouse/errors";
+import { notFound, unavailable } from "@statehouse/errors";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
@@ -14,6 +14,8 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
   const workspaces = new Map<string, { organizationId: string; projectId: string }>();
   /** Ids of targets that are deleted after their placement has been returned once. */
   const leaving = new Set<string>();
+  /** Ids of organizations whose name the next call does not return. */
+  const unnamed = new Set<string>();
   const elsewhere = async (): Promise<never> => {
     throw notFound("method in this test");
   };
@@ -31,7 +33,10 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
         deleteOrganization: elsewhere,
         batchGetOrganizations: elsewhere,
         batchGetBilling: elsewhere,
-        getOrganizationName: async ({ organizationId }) => ({ name: `name-of-${organizationId}` }),
+        getOrganizationName: async ({ organizationId }) => {
+          if (unnamed.delete(organizationId)) throw unavailable("test", "The name is unavailable.");
+          return { name: `name-of-${organizationId}` };
+        },
       }),
       implement(ProjectService, {
         createProject: elsewhere,
@@ -79,6 +84,10 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
     /** Deletes the project or workspace as soon as its placement has been returned once. */
     removeOnceAsked: (id: string) => {
       leaving.add(id);
+    },
+    /** Refuses the next request for the organization's name as unavailable. */
+    refuseNameOnce: (organizationId: string) => {
+      unnamed.add(organizationId);
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

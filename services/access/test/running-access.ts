@@ -82,6 +82,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     placeProject: placements.place,
     placeWorkspace: placements.placeWorkspace,
     removeOnceAsked: placements.removeOnceAsked,
+    refuseNameOnce: placements.refuseNameOnce,
 
     /** Direct access to the tables, for values that no method writes or returns. */
     sql: database.query,
