@@ -1,7 +1,7 @@
 import { pageOf } from "@statehouse/postgres";
 import type {
-  WorkspaceRef as RefMessage,
   WorkspaceName as NameMessage,
+  WorkspaceRef as RefMessage,
   WorkspaceSettings as SettingsMessage,
   WorkspaceService,
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
