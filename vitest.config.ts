@@ -41,22 +41,26 @@ const withoutNats =
         "{packages,services,test}/**/*.test.ts",
       ]);
 
+/** These time limits only end tests that hang; they are not a measure of speed. */
+const limits: ProjectOptions = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 30_000 } },
+};
+
 const unit: ProjectOptions = {
+  ...limits,
   name: "unit",
   include: ["{packages,services}/**/*.test.ts"],
   exclude: [modules, withLocalServices],
   isolate: false,
-  testTimeout: 10_000,
 };
 
 /** Layers whose tests use PostgreSQL, NATS and MinIO, which are started once for all layers of a run. */
 const onLocalServices: ProjectOptions = {
+  ...limits,
   globalSetup: ["packages/testing/global-setup.ts"],
   env: { TMPDIR: memoryFolder() },
-  // These time limits only end tests that hang; they are not a measure of speed.
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 30_000 } },
 };
 
 const service: ProjectOptions = {

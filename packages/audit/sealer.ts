@@ -44,17 +44,22 @@ export interface SealerOptions {
 type Unsealed = ChainedRecord & { month: string };
 
 /**
- * SQL expression for the oldest open transaction that can write records. PostgreSQL numbers the transactions of all
- * databases together, but transactions of other databases write no records. A transaction that has just ended counts as
- * an open one of this database.
+ * SQL expression for the open transactions of other databases. PostgreSQL numbers the transactions of all databases
+ * together, but transactions of other databases write no records.
  */
-export const oldestOpenTransaction = `coalesce((
+export const foreignTransactions = `array(
+  select l.transactionid::text from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted
+    and a.datname <> current_database())`;
+
+/**
+ * Returns the SQL expression for the oldest open transaction that can write records. `foreign` is the placeholder of
+ * the transactions that an earlier statement read with `foreignTransactions`. If this statement read them, a
+ * transaction of another database that ends after the statement's snapshot would count as one of this database.
+ */
+export const oldestOpenTransaction = (foreign: string): string => `coalesce((
   select open from pg_snapshot_xip(pg_current_snapshot()) as open
-  where open::xid not in (
-    select l.transactionid from pg_locks l join pg_stat_activity a on a.pid = l.pid
-    where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted
-      and a.datname <> current_database()
-  )
+  where open::xid::text <> all(${foreign}::text[])
   order by open limit 1
 ), pg_snapshot_xmax(pg_current_snapshot()))`;
 
@@ -67,7 +72,7 @@ const unsealed = `
   -- index: audit_records_unsealed
   select ${chainedColumns}, to_char(recorded_at at time zone 'UTC', 'YYYY-MM') as month
   from audit_records
-  where batch is null and (transaction < ${oldestOpenTransaction}
+  where batch is null and (transaction < ${oldestOpenTransaction("$2")}
     or transaction >= pg_snapshot_xmax(pg_current_snapshot()))
   order by transaction, recorded_at, id limit $1`;
 
@@ -102,15 +107,15 @@ export async function sealRecords(options: SealerOptions): Promise<boolean> {
   const { database, service, logger, maxRecords = MAX_RECORDS } = options;
   const key = currentOf(options.key)();
   return await database.transaction(async (em) => {
-    const [lock] = await queryIn<{ held: boolean }>(
+    const [lock] = await queryIn<{ held: boolean; foreign: string[] }>(
       em,
-      "select pg_try_advisory_xact_lock($1) as held",
+      `select pg_try_advisory_xact_lock($1) as held, ${foreignTransactions} as foreign`,
       [LOCK],
     );
     if (!lock?.held) return false;
     // The attempts that this statement moves are sealed in a later turn, because this transaction is still open.
     await queryIn(em, moveEndedAttempts);
-    const records = await queryIn<Unsealed>(em, unsealed, [maxRecords]);
+    const records = await queryIn<Unsealed>(em, unsealed, [maxRecords, lock.foreign]);
     const organizations = [...new Set(records.map(({ organization }) => organization))];
     const latest = await latestOf(em, organizations);
     // A batch does not span two months, so that a deleted month contains whole batches.

@@ -1,16 +1,27 @@
 import { waitFor } from "@statehouse/testing";
-import { oldestOpenTransaction, type SealerOptions, sealRecords } from "./sealer.ts";
+import {
+  foreignTransactions,
+  oldestOpenTransaction,
+  type SealerOptions,
+  sealRecords,
+} from "./sealer.ts";
 
 const delayed = `
   select from audit_records
-  where batch is null and transaction >= ${oldestOpenTransaction} limit 1`;
+  where batch is null and transaction >= ${oldestOpenTransaction("$1")} limit 1`;
 
 /**
  * Waits until all records can be sealed, then runs one turn of the sealer. A record cannot be sealed while a
  * transaction is open that started before the record was written. Returns what `sealRecords` returns.
  */
 export async function sealWhenReady(options: SealerOptions): Promise<boolean> {
-  const ready = async () => (await options.database.query(delayed)).length === 0;
+  const { database } = options;
+  const ready = async () => {
+    const [row] = await database.query<{ foreign: string[] }>(
+      `select ${foreignTransactions} as foreign`,
+    );
+    return (await database.query(delayed, [row?.foreign ?? []])).length === 0;
+  };
   await waitFor(ready, { interval: 5, what: "the end of other transactions" });
   return sealRecords(options);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type JetStreamClient, jetstream } from "@nats-io/jetstream";
 import { metrics, SpanKind } from "@opentelemetry/api";
-import { commitWith, type Database, type EntityManager, queryBothIn } from "@statehouse/postgres";
+import { commitWith, type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import {
   counterFromZero,
   type Logger,
@@ -65,7 +65,7 @@ const PUBLISH_TIMEOUT_MS = 5000;
  * An arbitrary number for an advisory lock. With any number of replicas, only one relay of a database publishes at a
  * time.
  */
-const LOCK = 7031406126;
+export const LOCK = 7031406126;
 
 /**
  * Publishes the outbox in order of ids and deletes acknowledged events. Each event of a batch is sent without waiting
@@ -203,13 +203,18 @@ function* windowsOf(rows: readonly OutboxRow[]): Generator<OutboxRow[]> {
 
 /** Returns the oldest events of the outbox. Returns none while the relay of another replica holds the lock. */
 async function claim(em: EntityManager): Promise<OutboxRow[]> {
-  const [[lock], rows] = await queryBothIn<{ held: boolean }, OutboxRow>(
+  const [lock] = await queryIn<{ held: boolean }>(
     em,
-    { sql: "select pg_try_advisory_xact_lock($1) as held", params: [LOCK] },
-    // index: outbox_pkey
-    { sql: `select ${outboxColumns} from outbox order by id limit $1`, params: [BATCH] },
+    "select pg_try_advisory_xact_lock($1) as held",
+    [LOCK],
   );
-  return lock?.held ? rows : [];
+  if (!lock?.held) return [];
+  return queryIn<OutboxRow>(
+    em,
+    // index: outbox_pkey
+    `select ${outboxColumns} from outbox order by id limit $1`,
+    [BATCH],
+  );
 }
 
 /** Converts a row of the outbox into its event. */

@@ -13,6 +13,7 @@ import { changeRecorder } from "./changes.ts";
 import { asAppError, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
 import { observePool } from "./pool-metrics.ts";
+import { requireSupportedServer } from "./server-version.ts";
 import {
   answeredWithin,
   exposeStatementCount,
@@ -68,7 +69,7 @@ export interface Database extends AsyncDisposable {
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
   /** Returns the names of the applied migrations. */
   appliedMigrations(): Promise<string[]>;
-  /** Throws the reason if the database does not respond or lacks migrations. */
+  /** Throws the reason if the database does not respond, its server is too old, or it lacks migrations. */
   ready(): Promise<void>;
 }
 
@@ -118,6 +119,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     query,
     appliedMigrations: () => appliedMigrations(query),
     async ready() {
+      await requireSupportedServer(query);
       const missing = missingMigrations(options.migrations, await appliedMigrations(query));
       if (missing.length > 0) {
         throw new Error(

@@ -4,6 +4,7 @@ import { hasCode } from "@statehouse/errors";
 import { StartError, withRetry } from "@statehouse/runtime";
 import { Client, escapeIdentifier } from "pg";
 import { isLost, isRetryable } from "./failures.ts";
+import { requireSupportedServer } from "./server-version.ts";
 
 /**
  * One forward step. It must be safe while the previous release still runs: a migration only expands the schema, and a
@@ -48,6 +49,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { contextName, migrations, grantTo } = options;
   const client = await connected(options);
   try {
+    await requireSupportedServer(async (sql) => (await client.query(sql)).rows);
     await client.query(`select pg_advisory_lock(${LOCK})`);
     await client.query(
       `create table if not exists schema_migrations (

@@ -38,5 +38,5 @@ test("replicas that replace all known ones are found while their name is in use"
       () => true,
       () => false,
     );
-  await expect.poll(succeeds, { timeout: 8000 }).toBe(true);
+  await expect.poll(succeeds).toBe(true);
 });

@@ -25,7 +25,7 @@ test("a client closes its idle connections before the port that is draining clos
   await expect.poll(() => Object.keys(agent.freeSockets)).toHaveLength(1);
   const { headers } = response;
   expect(headers["keep-alive"]).toBe("timeout=2");
-  await expect.poll(() => Object.keys(agent.freeSockets), { timeout: 8000 }).toHaveLength(0);
+  await expect.poll(() => Object.keys(agent.freeSockets)).toHaveLength(0);
   const [again] = await once(get({ port: port.port, agent }), "response");
   again.resume();
   agent.destroy();

@@ -5,6 +5,7 @@ import {
   missingMigrations,
   openDatabase,
   type Pooling,
+  requireSupportedServer,
   type SealedColumn,
   type SqlMigration,
   sealingKeyIds,
@@ -131,6 +132,7 @@ async function databaseOf(service: Examined, settings: Settings): Promise<string
     migrations,
     logger,
   });
+  await requireSupportedServer(database.query);
   const missing = missingMigrations(migrations, await database.appliedMigrations());
   if (missing.length > 0) return `migrate will apply ${missing.join(", ")}`;
   const known = new Set(

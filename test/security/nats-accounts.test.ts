@@ -210,7 +210,7 @@ needs("nats-server")("a NATS with the accounts that statehouse keys prints", () 
         for (const [request, body] of requestsOf(stream, durable)) {
           const content = body ? JSON.stringify(body) : "";
           const answer = await connection
-            .request(`${prefix}.${request}`, content, { timeout: 2000 })
+            .request(`${prefix}.${request}`, content, { timeout: 30_000 })
             .then(
               (message) => message.string(),
               (error: unknown) => String(error),

@@ -29,10 +29,21 @@ const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const connection = (env: Record<string, string>, name = "test") =>
   connectNats({ ...natsOptions(readConfig(schema, env)), name, inboxPrefix: `_INBOX_${name}` });
 
+/** Waits until the server accepts a connection with these settings. */
 async function connects(env: Record<string, string>): Promise<boolean> {
   await using nats = connection(env);
-  const ready = () => nats.ready().then(() => true);
-  return await waitFor(ready, { timeout: 2000 }).catch(() => false);
+  return await waitFor(() => nats.ready().then(() => true));
+}
+
+/** Returns whether the first attempt to connect with these settings fails. */
+async function isRefused(env: Record<string, string>): Promise<boolean> {
+  await using nats = connection(env);
+  const outcome = () =>
+    nats.ready().then(
+      () => "accepted",
+      (error: Error) => error.message !== "not connected yet" && "refused",
+    );
+  return (await waitFor(outcome)) === "refused";
 }
 
 /** Writes the value of a setting to a file; returns the variable that names the file. */
@@ -89,13 +100,13 @@ needs("nats-server")("a bus with credentials", () => {
     await using server = await ownNats({ login: { user: "state", password: "s3cret" } });
     const url = { NATS_URL: server.url };
     expect(await connects({ ...url, NATS_USER: "state", NATS_PASSWORD: "s3cret" })).toBe(true);
-    for (const env of refused) expect(await connects({ ...url, ...env })).toBe(false);
+    for (const env of refused) expect(await isRefused({ ...url, ...env })).toBe(true);
   });
 
   test("accepts a token", async () => {
     await using server = await ownNats({ configuration: "authorization { token: t0ken }" });
     expect(await connects({ NATS_URL: server.url, NATS_TOKEN: "t0ken" })).toBe(true);
-    for (const env of refused) expect(await connects({ NATS_URL: server.url, ...env })).toBe(false);
+    for (const env of refused) expect(await isRefused({ NATS_URL: server.url, ...env })).toBe(true);
   });
 
   test("accepts an nkey", async () => {
@@ -105,7 +116,7 @@ needs("nats-server")("a bus with credentials", () => {
     const seed = text(key.getSeed());
     expect(await connects({ NATS_URL: server.url, NATS_NKEY_SEED: seed })).toBe(true);
     const other = text(createUser().getSeed());
-    expect(await connects({ NATS_URL: server.url, NATS_NKEY_SEED: other })).toBe(false);
+    expect(await isRefused({ NATS_URL: server.url, NATS_NKEY_SEED: other })).toBe(true);
   });
 
   test("accepts a credentials file", async () => {
@@ -116,7 +127,7 @@ needs("nats-server")("a bus with credentials", () => {
     const file = await fileWith(folder.path, "NATS_CREDENTIALS", credentials);
     expect(await connects({ ...url, ...file })).toBe(true);
     const stranger = await fileWith(folder.path, "NATS_CREDENTIALS", accounts().credentials);
-    expect(await connects({ ...url, ...stranger })).toBe(false);
+    expect(await isRefused({ ...url, ...stranger })).toBe(true);
   });
 
   test("and TLS is only used with its authority and a client certificate", async () => {
@@ -140,17 +151,17 @@ needs("nats-server")("a bus with credentials", () => {
     const own = await certificate("NATS", client);
     const url = { NATS_URL: `nats://localhost:${nats.port}` };
     expect(await connects({ ...url, ...own, NATS_CA_FILE: ca })).toBe(true);
-    expect(await connects({ ...url, ...own })).toBe(false);
-    expect(await connects({ ...url, NATS_CA_FILE: ca })).toBe(false);
+    expect(await isRefused({ ...url, ...own })).toBe(true);
+    expect(await isRefused({ ...url, NATS_CA_FILE: ca })).toBe(true);
     const foreign = { ...url, NATS_CA_FILE: ca, ...(await certificate("NATS", stranger)) };
-    expect(await connects(foreign)).toBe(false);
+    expect(await isRefused(foreign)).toBe(true);
   });
 
   test("with required TLS a server without it receives no password", async () => {
     await using server = await ownNats({ login: { user: "state", password: "s3cret" } });
     const login = { NATS_USER: "state", NATS_PASSWORD: "s3cret", NATS_URL: server.url };
     expect(await connects(login)).toBe(true);
-    expect(await connects({ ...login, NATS_TLS: "on" })).toBe(false);
+    expect(await isRefused({ ...login, NATS_TLS: "on" })).toBe(true);
   });
 
   test("a rotated password is read from its file for the next connection", async () => {

@@ -153,6 +153,24 @@ test("a transaction of another database delays nothing", async () => {
   expect(await publishedHeads()).toMatchObject([{ revision: 1n, records: 1 }]);
 });
 
+test("transactions of another database that end during a turn delay nothing", async () => {
+  const schema = { contextName: "other", migrations: eventMigrations };
+  const { url } = stack.use(await freshDatabase(schema));
+  const other = stack.use(await openDatabase({ ...schema, url, entities: [], logger }));
+  let stopped = false;
+  const shortTransactions = async () => {
+    while (!stopped) await other.query("select pg_current_xact_id(), pg_sleep(random() / 50)");
+  };
+  const running = Promise.all(Array.from({ length: 20 }, shortTransactions));
+  for (let number = 0; number < 100; number++) {
+    await write(`sv-${number}`);
+    await turn();
+    expect.soft((await unsealedRecords(database)).records).toBe(0);
+  }
+  stopped = true;
+  await running;
+});
+
 test("one turn seals a limited number of records", async () => {
   for (let number = 0; number < 7; number++) await write(`sv-${number}`);
   expect(await seal(3)).toBe(true);

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { nkeys } from "@nats-io/transport-node";
 import { unavailable } from "@statehouse/errors";
-import { type Database, openDatabase } from "@statehouse/postgres";
+import { type Database, openDatabase, queryIn } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { createLogger, runAs, traceId, withServerSpan } from "@statehouse/runtime";
@@ -14,7 +14,7 @@ import { eventMigrations as migrations } from "../migrations.ts";
 import { connectNats, type Nats } from "../nats.ts";
 import { recordEvent } from "../outbox.ts";
 import { hint } from "../projection.ts";
-import { startRelay } from "../relay.ts";
+import { LOCK, startRelay } from "../relay.ts";
 import { ensureStreams, STREAM } from "../stream.ts";
 import { eventType, on, subscribe } from "../subscribe.ts";
 
@@ -127,6 +127,26 @@ test("two relays publish each event once and in order", async () => {
   expect(heard).toEqual(numbers(250));
   const { streams } = await jetstreamManager(await nats.connection());
   expect((await streams.info(STREAM)).state.messages).toBe(250);
+});
+
+test("a relay reads no events while another relay publishes", async () => {
+  const options = { contextName: "events", url: fresh.url, entities: [], migrations, logger };
+  const statements: string[] = [];
+  const onStatement = (sql: string) => void statements.push(sql);
+  const waiting = stack.use(await openDatabase({ ...options, onStatement }));
+  let readEvents: boolean | undefined;
+  await database.transaction(async (em) => {
+    await queryIn(em, `select pg_advisory_xact_lock(${LOCK})`);
+    await record(1);
+    stack.use(startRelay({ database: waiting, nats, service: "workspaces", source, logger }));
+    const tries = () =>
+      statements.filter((sql) => sql.includes("pg_try_advisory_xact_lock")).length;
+    // The second try follows the end of the first transaction.
+    await waitFor(() => tries() > 1);
+    readEvents = statements.some((sql) => sql.includes("event_id"));
+  });
+  expect(readEvents).toBe(false);
+  await waitFor(outboxIsEmpty);
 });
 
 test("events wait in the outbox while the bus is down and are published in order afterwards", async () => {

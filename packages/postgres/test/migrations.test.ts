@@ -1,7 +1,9 @@
-import { freshDatabase } from "@statehouse/postgres/testing";
+import { freshDatabase, setServerVersion } from "@statehouse/postgres/testing";
+import { createLogger } from "@statehouse/runtime";
 import { waitFor } from "@statehouse/testing";
 import { Client } from "pg";
 import { expect, test } from "vitest";
+import { openDatabase } from "../database.ts";
 import { migrate } from "../migrations.ts";
 
 const first = { name: "0001_cups", up: "create table cups (id text primary key)" };
@@ -46,4 +48,17 @@ test("a migration releases its place in the lock queue of a table in use and suc
   } finally {
     await Promise.all([user.end(), watcher.end()]);
   }
+});
+
+test("a server older than PostgreSQL 17 is refused before a migration, and no service is ready with it", async () => {
+  await using database = await empty();
+  await setServerVersion(database, "16.4 (Debian 16.4-1)");
+  const options = { url: database.url, contextName: "cups", migrations: [first] };
+  const refusal =
+    "The server is PostgreSQL 16.4 (Debian 16.4-1); Statehouse needs PostgreSQL 17 or newer.";
+  await expect(migrate(options)).rejects.toThrow(refusal);
+  const logger = createLogger({ service: "test", level: "silent" });
+  await using opened = await openDatabase({ ...options, entities: [], logger });
+  await expect(opened.ready()).rejects.toThrow(refusal);
+  expect(await opened.appliedMigrations()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { freshDatabase } from "@statehouse/postgres/testing";
+import { freshDatabase, setServerVersion } from "@statehouse/postgres/testing";
 import { openDirectoryStore } from "@statehouse/state/objects/directory-store";
 import { migrations } from "@statehouse/state/store/migrations";
 import {
@@ -108,6 +108,10 @@ needs("nats-server")("preflight", () => {
 
     await fresh.query("delete from schema_migrations where name = '0001_init'");
     expect((await run()).lines).toContain("database: migrate will apply 0001_init");
+    await setServerVersion(fresh, "16.4");
+    expect((await run()).lines).toContain(
+      "database: failed: The server is PostgreSQL 16.4; Statehouse needs PostgreSQL 17 or newer.",
+    );
     const nowhere = await run({ DATABASE_URL: "postgresql://x@127.0.0.1:1/x" });
     expect(nowhere.lines[3]).toMatch(/^database: failed: /);
   });

@@ -1,13 +1,21 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { edition, kebabCase } from "@statehouse/runtime";
 import { credentialTypes } from "../http/authentication.ts";
 import { editionsOf } from "../http/editions.ts";
 import type { ParameterDescription } from "../http/query.ts";
 import type { Route } from "../http/route.ts";
 import { type JsonSchema, jsonSchemaOf } from "../jsonapi/shape.ts";
+import { WIRE_VERSION } from "../routes/discovery.ts";
 import { errorResponse, notModified, sharedResponses } from "./errors.ts";
 import { exampleOfBody } from "./examples.ts";
 import { createParameters } from "./parameters.ts";
 import { createComponents } from "./resources.ts";
+
+const root = path.resolve(import.meta.dirname, "../../..");
+const product: { version: string } = JSON.parse(
+  readFileSync(path.join(root, "package.json"), "utf8"),
+);
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument extends JsonSchema {
@@ -48,9 +56,8 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
     openapi: "3.1.0",
     info: {
       title: "Statehouse",
-      version: "2.6.0",
-      description:
-        "Workspaces, state and team access for infrastructure-as-code. Requests and responses are JSON:API documents.",
+      version: product.version,
+      description: `Workspaces, state and team access for infrastructure-as-code. Requests and responses are JSON:API documents. Clients read the version of the wire protocol from the response to /api/v2/ping: \`TFP-API-Version: ${WIRE_VERSION}\`.`,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],

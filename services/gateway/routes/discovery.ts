@@ -2,8 +2,8 @@ import { z } from "zod";
 import { plainJson } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 
-/** The supported version of the public API. The CLI refuses versions below 2.5. */
-const API_VERSION = "2.6";
+/** The version of the wire protocol, which does not change with the product. The CLI refuses versions below 2.5. */
+export const WIRE_VERSION = "2.6";
 const base = "/api/v2/";
 
 const services = z.object({
@@ -33,7 +33,7 @@ export const discoveryRoutes: readonly Route[] = [
     failures: [],
     credentials: "none",
     headers: (edition) => ({
-      "TFP-API-Version": API_VERSION,
+      "TFP-API-Version": WIRE_VERSION,
       "TFP-AppName": edition.value("app-name"),
     }),
     handle: () => undefined,

@@ -155,11 +155,11 @@ export const stateVersionRoutes: readonly Route[] = [
       const { page } = query;
       const { name, organizationName, status } = query;
       // The workspace is requested every time, because a name can move from one workspace to another.
-      const { workspace } = await client(WorkspaceService).getWorkspace(
-        { workspace: { by: { case: "name", value: { organizationName, name } } }, idsOnly: true },
+      const { workspaceId } = await client(WorkspaceService).getWorkspaceId(
+        { workspace: { organizationName, name } },
         caller,
       );
-      const asked = { workspaceId: workspace?.id ?? "", status, resourcesAsJson: true };
+      const asked = { workspaceId, status, resourcesAsJson: true };
       const { stateVersions, totalCount } = await client(StateVersionService).listStateVersions(
         { ...asked, pageNumber: page.number, pageSize: page.size },
         caller,

@@ -18,10 +18,12 @@ export interface AccessClient {
 
 /** The calls that the state service makes to the workspaces service. */
 export interface WorkspacesClient {
-  /** Returns the workspace's lock and placement, and the workspace of the run `runId`. Throws `notFound`. */
-  getLock(workspaceId: WorkspaceId, runId?: string): Promise<LockAnswer>;
+  /** Returns the workspace's lock and placement. Throws `notFound`. */
+  getLock(workspaceId: WorkspaceId): Promise<LockAnswer>;
   /** Returns the workspace's placement. Throws `notFound`. */
   getPlacement(workspaceId: WorkspaceId): Promise<Placement>;
+  /** Returns the workspace for which the run was reported; null until the run is reported. */
+  getRunWorkspace(runId: string): Promise<string | null>;
   /** Returns the placements of the workspaces that exist, and the ids of those that have been deleted. */
   batchGetPlacements(workspaceIds: readonly WorkspaceId[]): Promise<{
     placements: Placement[];

@@ -57,8 +57,11 @@ export async function createStateVersion(
   const { workspaceId } = request;
   // Inline state is final, never a snapshot.
   const inline = request.inlineSize !== undefined;
-  const answer = await app.workspaces.getLock(workspaceId, runId);
-  const { lock, placement, runWorkspaceId } = answer;
+  const [answer, runWorkspaceId] = await Promise.all([
+    app.workspaces.getLock(workspaceId),
+    runId === undefined ? null : app.workspaces.getRunWorkspace(runId),
+  ]);
+  const { lock, placement } = answer;
   const seesRun = await mayReadRun(app, caller, runWorkspaceId, workspaceId);
   const id = newId("sv");
   const inlined = inlineContents(request, id, announced.md5);

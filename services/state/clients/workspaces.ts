@@ -2,6 +2,7 @@ import { isId } from "@statehouse/postgres/ids";
 import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
+import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import {
   WorkspaceLockService,
   type WorkspacePlacement,
@@ -17,15 +18,12 @@ export function createWorkspacesClient(channel: Channel, identity: CallOptions):
   const locks = createClient(WorkspaceLockService, channel, identity);
   const policies = createClient(DataRetentionPolicyService, channel, identity);
   const organizations = createClient(OrganizationService, channel, identity);
+  const runs = createClient(RunService, channel, identity);
   const consumers = createClient(RemoteStateConsumerService, channel, identity);
   return {
-    async getLock(workspaceId, runId) {
-      const { lock, placement, runWorkspaceId } = await locks.getLock({
-        workspaceId,
-        ...(runId === undefined ? {} : { runId }),
-      });
+    async getLock(workspaceId) {
+      const { lock, placement } = await locks.getLock({ workspaceId });
       return {
-        runWorkspaceId: runWorkspaceId || null,
         placement: placementFrom(workspaceId, placement),
         lock: lock
           ? { holder: { type: lock.holderType, id: lock.holderId }, epoch: lock.epoch }
@@ -35,6 +33,10 @@ export function createWorkspacesClient(channel: Channel, identity: CallOptions):
     async getPlacement(workspaceId) {
       const { placement } = await locks.getPlacement({ workspaceId });
       return placementFrom(workspaceId, placement);
+    },
+    async getRunWorkspace(runId) {
+      const { workspaceId } = await runs.getRunWorkspace({ runId });
+      return workspaceId || null;
     },
     async batchGetPlacements(workspaceIds) {
       const { placements, deletedWorkspaceIds } = await locks.batchGetPlacements({

@@ -17,8 +17,6 @@ export interface Holder {
 export interface LockAnswer {
   lock: { holder: Holder; epoch: bigint } | null;
   placement: Placement;
-  /** The workspace of the run that the request names; null if that run is unknown. */
-  runWorkspaceId: string | null;
 }
 
 /** Throws 412 if the workspace is not locked, and 409 if another holder has the lock. */

@@ -23,6 +23,7 @@ import type { TagBindingInput } from "../domain/tag-binding.ts";
 import {
   newWorkspace,
   type Workspace,
+  type WorkspaceNameRef,
   type WorkspaceRef,
   workspaceCreated,
   workspaceNotFound,
@@ -139,20 +140,20 @@ export async function getWorkspace(
 }
 
 /**
- * Returns the ids of a workspace, its organization and its project. Throws `notFound` if the workspace does not exist
- * or the caller cannot read it.
+ * Returns the id of the workspace that has this name now. Throws `notFound` if the workspace does not exist or the
+ * caller cannot read it.
  */
-export async function getWorkspaceIds(
+export async function getWorkspaceId(
   app: App,
   caller: Caller,
-  ref: WorkspaceRef,
-): Promise<Pick<Workspace, "id" | "organizationId" | "projectId">> {
+  ref: WorkspaceNameRef,
+): Promise<WorkspaceId> {
   const workspace = await app.reads.workspaces.findIds(ref);
   if (!workspace) throw workspaceNotFound();
   if (!(await mayShowAsConsumer(app, caller, workspace))) {
     authorize(caller, "workspace:read", targetOf(workspace));
   }
-  return workspace;
+  return workspace.id;
 }
 
 /** Returns the workspaces among `ids` that the caller may read. */

@@ -174,9 +174,12 @@ export interface WorkspaceView extends ShownFields {
 }
 
 /** Identifies a workspace in a request. */
-export type WorkspaceRef =
-  | { id: Workspace["id"] }
-  | { organizationName: string; workspaceName: string };
+export type WorkspaceRef = { id: Workspace["id"] } | WorkspaceNameRef;
+
+export interface WorkspaceNameRef {
+  organizationName: string;
+  workspaceName: string;
+}
 
 /** The keys by which a list of workspaces can be sorted. */
 export const workspaceSortKeys = ["name", "latest-change-at", "current-run.created-at"] as const;

@@ -9,7 +9,7 @@ import {
 import type { RunSchema, RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { batchGetRuns, getRunPlacement, listEndedRuns } from "../app/run.ts";
+import { batchGetRuns, getRunPlacement, getRunWorkspace, listEndedRuns } from "../app/run.ts";
 import { reportInvalid } from "../domain/errors.ts";
 import { isRunStatus, type Run, type RunView, runStatuses } from "../domain/run.ts";
 import { idsIn, runId, workspaceId } from "./ids.ts";
@@ -24,6 +24,9 @@ export const runService = (app: App): ServiceImpl<typeof RunService> => ({
     const { organizationId, runner } = await getRunPlacement(app, of);
     return { organizationId, runner: runner ?? "" };
   },
+  getRunWorkspace: async ({ runId }) => ({
+    workspaceId: (await getRunWorkspace(app, runId)) ?? "",
+  }),
   listEndedRuns: async ({ runIds }) => ({ runIds: await listEndedRuns(app, idsIn("run", runIds)) }),
 });
 

@@ -1,7 +1,6 @@
 import type { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { workspaceOfRun } from "../app/run.ts";
 import {
   forceUnlockWorkspace,
   getLock,
@@ -28,10 +27,9 @@ export const workspaceLockService = (app: App): ServiceImpl<typeof WorkspaceLock
       await forceUnlockWorkspace(app, caller, { workspaceId: workspaceId(id) }),
     ),
   }),
-  getLock: async ({ workspaceId: id, runId }) => {
+  getLock: async ({ workspaceId: id }) => {
     const { lock, placement } = await getLock(app, workspaceId(id));
     return {
-      runWorkspaceId: (runId && (await workspaceOfRun(app, runId))) || "",
       placement: placementToProto(placement),
       ...(lock ? { lock: lockToProto(lock) } : {}),
     };

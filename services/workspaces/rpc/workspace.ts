@@ -1,5 +1,6 @@
 import { pageOf } from "@statehouse/postgres";
 import type {
+  WorkspaceName as NameMessage,
   WorkspaceRef as RefMessage,
   WorkspaceSettings as SettingsMessage,
   WorkspaceService,
@@ -10,7 +11,7 @@ import {
   batchGetWorkspaces,
   createWorkspace,
   getWorkspace,
-  getWorkspaceIds,
+  getWorkspaceId,
   listWorkspaces,
   moveWorkspaces,
   updateWorkspace,
@@ -20,6 +21,7 @@ import { deleteWorkspace, safeDeleteWorkspace } from "../app/workspace-deletion.
 import type { AgentPoolId } from "../domain/ids.ts";
 import {
   sortUnknown,
+  type WorkspaceNameRef,
   type WorkspaceRef,
   type WorkspaceSort,
   workspaceNotFound,
@@ -40,11 +42,12 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService>
       }),
     ),
   }),
-  getWorkspace: async ({ workspace, idsOnly }, { caller }) => {
-    const ref = refOf(workspace);
-    if (idsOnly) return { workspace: await getWorkspaceIds(app, caller, ref) };
-    return { workspace: workspaceToProto(await getWorkspace(app, caller, ref)) };
-  },
+  getWorkspace: async ({ workspace }, { caller }) => ({
+    workspace: workspaceToProto(await getWorkspace(app, caller, refOf(workspace))),
+  }),
+  getWorkspaceId: async ({ workspace }, { caller }) => ({
+    workspaceId: await getWorkspaceId(app, caller, named(workspace)),
+  }),
   listWorkspaces: async (request, { caller }) => {
     const { workspaces, total } = await listWorkspaces(app, caller, {
       organizationName: request.organizationName,
@@ -96,10 +99,13 @@ function sortOf(text: string): WorkspaceSort {
 function refOf(message: RefMessage | undefined): WorkspaceRef {
   const by = message?.by;
   if (by?.case === "id") return { id: workspaceId(by.value) };
-  if (by?.case === "name") {
-    return { organizationName: by.value.organizationName, workspaceName: by.value.name };
-  }
+  if (by?.case === "name") return named(by.value);
   throw workspaceNotFound();
+}
+
+function named(message: NameMessage | undefined): WorkspaceNameRef {
+  if (!message) throw workspaceNotFound();
+  return { organizationName: message.organizationName, workspaceName: message.name };
 }
 
 /** Converts the settings of a request. The settings named in `unset` become null. */

@@ -1,7 +1,6 @@
 import { type Database, offsetOf } from "@statehouse/postgres";
 import type { OrganizationId } from "../domain/ids.ts";
 import type { WorkspaceSort, WorkspaceView } from "../domain/workspace.ts";
-import { createCountedSearches, isByNameOnly, type Matches } from "./counted-searches.ts";
 import { Parameters } from "./parameters.ts";
 import type { ReadScope } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
@@ -22,11 +21,16 @@ interface SearchScope {
    * cannot read.
    */
   among: number;
+}
+
+/** The result of counting the workspaces of a list. */
+interface Matches {
+  total: number;
   /**
-   * A text that changes with every change of the names of an organization's workspaces. Null if the scope is not the
-   * whole organization, or if the search is not only by name.
+   * The first matching name in the list's order. Set only for lists that are ordered by name and filtered by a partial
+   * name.
    */
-  stamp: string | null;
+  firstName: string | undefined;
 }
 
 export interface FoundWorkspaces {
@@ -58,12 +62,10 @@ const FEW = 1000;
 
 /**
  * Creates the function that returns a page of an organization's workspaces. The function runs at most three SQL
- * statements: for the scope, for the count (if the list is filtered and no count is cached for it) and for the page. If
+ * statements: for the scope, for the count (if the list is filtered) and for the page. If
  * the scope has at most `few` workspaces, the filter is evaluated for each of them.
  */
 export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
-  const counted = createCountedSearches();
-
   const scope = async (
     search: WorkspaceSearch,
     readable: ReadScope,
@@ -82,10 +84,6 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
     scope: SearchScope,
   ): Promise<Matches> => {
     if (!isFiltered(search)) return { total: scope.size, firstName: undefined };
-    const { organizationId, stamp } = scope;
-    const version = stamp === null ? undefined : { organizationId, stamp };
-    const known = version && counted.find(search, version);
-    if (known) return known;
     const parameters = new Parameters();
     const matches =
       scope.size <= few
@@ -96,9 +94,7 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
       `select count(*) as total, ${firstNameOf(search)} as "firstName" from workspaces w where ${where}`,
       parameters.values,
     );
-    const found = { total: Number(row?.total ?? 0), firstName: row?.firstName ?? undefined };
-    if (version) counted.keep(search, version, found);
-    return found;
+    return { total: Number(row?.total ?? 0), firstName: row?.firstName ?? undefined };
   };
 
   const page = async (
@@ -160,10 +156,9 @@ function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Para
   const inProject = (table: string) => (project ? `and ${table}.project_id = ${project}` : "");
   // OFFSET makes PostgreSQL compute the readable projects once and not again for each of the sums.
   // index: workspace_counts_pkey
-  const counters = `select c.project_id, c.count, c.stamp,
+  const counters = `select c.project_id, c.count,
         ${whole} or ${oneOf("c.project_id", projects)} as readable
       from workspace_counts c where c.organization_id = o.id ${inProject("c")} offset 0`;
-  const stamp = isByNameOnly(search) ? `case when ${whole} then counted.stamp end` : "null";
   // index: workspaces_pkey
   const others = `select count(*) from workspaces w
     where w.id = any(${parameters.bind(readable.workspaceIds)}) and w.organization_id = o.id
@@ -171,13 +166,11 @@ function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Para
   // index: organizations_name_key
   return `select o.id as "organizationId",
       case when ${project ? "false" : whole} then null else counted.projects end as "projectIds",
-      (counted.size + (${others}))::integer as size, counted.among::integer as among,
-      ${stamp} as stamp
+      (counted.size + (${others}))::integer as size, counted.among::integer as among
     from organizations o cross join lateral (
       select coalesce(array_agg(k.project_id) filter (where k.readable), '{}') as projects,
         coalesce(sum(k.count) filter (where k.readable), 0) as size,
-        coalesce(sum(k.count), 0) as among,
-        ${isByNameOnly(search) ? "coalesce(sum(hashint8extended(k.stamp, 0)), 0)::text" : "null"} as stamp
+        coalesce(sum(k.count), 0) as among
       from (${counters}) k) counted
     where o.name = ${parameters.bind(search.organizationName)} and o.status = 'active'
       and o.id = any(${parameters.bind(readable.memberOf)})`;

@@ -17,6 +17,7 @@ import {
   isWorkspaceName,
   type PublishedWorkspace,
   type Workspace,
+  type WorkspaceNameRef,
   type WorkspaceRef,
   type WorkspaceView,
   workspaceNotFound,
@@ -86,7 +87,7 @@ const reads = (database: Database) => ({
   },
 
   /** Returns the ids of a workspace, its organization and its project. */
-  async findIds(ref: WorkspaceRef): Promise<WorkspaceIds | undefined> {
+  async findIds(ref: WorkspaceNameRef): Promise<WorkspaceIds | undefined> {
     const address = addressed(ref);
     if (!address) return undefined;
     const [condition, values] = address;

