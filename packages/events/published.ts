@@ -68,17 +68,15 @@ const hiddenEverywhere: AttributeNames = {
 };
 
 /**
- * Flushes `em`. Returns the sorted names of the attributes that have changed since loading, in all entities to which
- * the event refers.
+ * Returns the sorted names of the attributes that have changed since loading, in all entities to which the event refers.
  */
-async function changedIn(
+function changedIn(
   em: EntityManager,
   event: DomainEvent,
   attributeNames: AttributeNames,
-): Promise<string[]> {
-  await em.flush();
+): string[] {
   const rows = Object.values(event).filter((value) => typeof value === "object" && value !== null);
-  const properties = rows.flatMap(changedProperties);
+  const properties = changedProperties(em, rows);
   const names = { ...hiddenEverywhere, ...attributeNames };
   const changed = properties.map((name) => (name in names ? names[name] : kebabCase(name)));
   return [...new Set(changed.filter((name) => typeof name === "string"))].toSorted();
@@ -122,7 +120,7 @@ export function createRecorder<Nouns extends Record<string, object>>(
     const { schema, subject, fields } = entry.toPublished(event as never);
     const changedAttributes =
       "changedAttributes" in schema.field
-        ? await changedIn(em, event as DomainEvent, entry.attributeNames)
+        ? changedIn(em, event as DomainEvent, entry.attributeNames)
         : undefined;
     const init = { ...fields, revision, ...(changedAttributes && { changedAttributes }) };
     const message = create(schema, init as MessageInitShape<typeof schema>);

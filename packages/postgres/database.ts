@@ -9,7 +9,6 @@ import {
   spansAreRecorded,
 } from "@statehouse/runtime";
 import type { ClientBase, Pool } from "pg";
-import { changeRecorder } from "./changes.ts";
 import { asAppError, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
 import { observePool } from "./pool-metrics.ts";
@@ -153,7 +152,6 @@ function createOrm({
     contextName,
     clientUrl: currentUrl(),
     entities: [...entities],
-    subscribers: [changeRecorder],
     discovery: { warnWhenNoEntities: false },
     ensureDatabase: false,
     logger: (message) => logger.debug(message),

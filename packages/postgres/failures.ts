@@ -78,6 +78,15 @@ export function uniqueViolation(error: unknown, constraintName: string): boolean
   return codeOf(error) === "23505" && property(error, "constraint") === constraintName;
 }
 
+/** Maps unique constraints and indexes to the error that is thrown if a row violates them. */
+export type UniqueErrors = Readonly<Record<string, () => Error>>;
+
+/** Returns the error of `uniqueErrors` for a violation of a unique constraint; any other error unchanged. */
+export function mapUniqueViolation(error: unknown, uniqueErrors: UniqueErrors): unknown {
+  const violated = Object.keys(uniqueErrors).find((name) => uniqueViolation(error, name));
+  return (violated && uniqueErrors[violated]?.()) ?? error;
+}
+
 /**
  * Converts failures that the request did not cause into `unavailable` or `deadlineExceeded`, and text that cannot be
  * stored into `badRequest`. Other errors are returned unchanged.

@@ -1,5 +1,4 @@
 export type { EntityManager } from "@mikro-orm/postgresql";
-export { changedProperties } from "./changes.ts";
 export { type Database, openDatabase, type Pooling } from "./database.ts";
 export { schemaDrift } from "./drift.ts";
 export { rotateColumnKeys, type SealedColumn, sealingKeyIds } from "./key-rotation.ts";
@@ -13,7 +12,7 @@ export {
   tablesOfOrganization,
 } from "./nouns.ts";
 export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
-export { saveRow, withTaken } from "./save-row.ts";
+export { loadBoth, loadRows, recordsOf, selectRows, selectWhere, type Where } from "./records.ts";
 export { createSealer, deriveKey, type Sealer } from "./sealing.ts";
 export { requireSupportedServer } from "./server-version.ts";
 export { awaitedStatementCount, statementCount, watchStatements } from "./statements.ts";
@@ -28,4 +27,5 @@ export {
   queryIn,
   type TransactionMode,
 } from "./transaction.ts";
+export { changedProperties } from "./unit-of-work.ts";
 export { pageWithTotal, type RowWithTotal, withTotal } from "./with-total.ts";

@@ -1,8 +1,9 @@
 import type { EntitySchema } from "@mikro-orm/core";
 import type { EntityManager } from "@mikro-orm/postgresql";
-import { noteChange } from "./changes.ts";
 import type { Database } from "./database.ts";
+import { mapUniqueViolation, type UniqueErrors } from "./failures.ts";
 import { afterCommit, type TransactionMode } from "./transaction.ts";
+import { noteChange } from "./unit-of-work.ts";
 
 /**
  * The nouns of a service's store that have the part `Part`, each with the type that its part creates: `rows` creates
@@ -43,6 +44,15 @@ export const entitiesOf = (nouns: Readonly<Record<string, object>>): readonly En
     entity ? [entity] : entities,
   );
 
+/** Returns the errors for violations of unique constraints, from the member `uniqueErrors` of each noun. */
+const uniqueErrorsOf = (nouns: Readonly<Record<string, object>>): UniqueErrors =>
+  Object.assign(
+    {},
+    ...Object.values<{ uniqueErrors?: UniqueErrors }>(nouns).map(
+      ({ uniqueErrors }) => uniqueErrors,
+    ),
+  );
+
 /**
  * Returns the tables whose rows are deleted with their organization, in the order of the nouns: each noun's
  * `deletedWithOrganization`.
@@ -73,23 +83,36 @@ interface Recorders<Event, Change> {
   change(em: EntityManager, change: Change): Promise<void>;
 }
 
-/** Creates the function that runs use cases in transactions of the database; see `Database.transaction`. */
-export const createTransactions =
-  <Nouns extends Record<string, object>, Event, Change>(
-    database: Database,
-    nouns: Nouns,
-    recorders: Recorders<Event, Change>,
-    ...given: unknown[]
-  ) =>
-  <T>(work: (tx: TxOf<Nouns, Event, Change>) => Promise<T>, mode?: TransactionMode): Promise<T> =>
-    database.transaction(
-      (em) =>
-        work({
-          ...partsOf(nouns, "rows", em, ...given),
-          record: (event) => recorders.event(em, event),
-          audit: (change) => recorders.change(em, change),
-          noteChange,
-          afterCommit: (hook) => afterCommit(em, hook),
-        }),
-      mode,
-    );
+/**
+ * Creates the function that runs use cases in transactions of the database; see `Database.transaction`. A violation of a
+ * unique constraint is thrown as the error of the member `uniqueErrors` of a noun: another transaction has taken the
+ * value since it was checked.
+ */
+export function createTransactions<Nouns extends Record<string, object>, Event, Change>(
+  database: Database,
+  nouns: Nouns,
+  recorders: Recorders<Event, Change>,
+  ...given: unknown[]
+) {
+  const uniqueErrors = uniqueErrorsOf(nouns);
+  return async <T>(
+    work: (tx: TxOf<Nouns, Event, Change>) => Promise<T>,
+    mode?: TransactionMode,
+  ): Promise<T> => {
+    try {
+      return await database.transaction(
+        (em) =>
+          work({
+            ...partsOf(nouns, "rows", em, ...given),
+            record: (event) => recorders.event(em, event),
+            audit: (change) => recorders.change(em, change),
+            noteChange,
+            afterCommit: (hook) => afterCommit(em, hook),
+          }),
+        mode,
+      );
+    } catch (error) {
+      throw mapUniqueViolation(error, uniqueErrors);
+    }
+  };
+}

@@ -4,9 +4,13 @@ import { type Logger, remainingMs, spansAreRecorded, withRetry } from "@statehou
 import type { Pool, PoolClient, QueryConfig, QueryResult } from "pg";
 import { asAppError, isLost, isRetryable, isStalePlan, unstorableText } from "./failures.ts";
 import { answeredWithin, prepared, traced } from "./statements.ts";
+import { markWritten, pendingChanges, writingParts } from "./unit-of-work.ts";
 
 interface OpenTransaction {
   options: TransactionOptions;
+  em: EntityManager;
+  /** Whether rows were saved whose changes have not been sent. */
+  unsent: boolean;
   /** The connection, once the first statement has begun the transaction. */
   begun: Promise<Begun> | undefined;
   state: "open" | "ending" | "over";
@@ -28,15 +32,13 @@ type Response = PromiseSettledResult<QueryResult>;
 /** Returns the SQL that inserts a JSON array of rows; `rows` is the array's placeholder (`$1`). */
 export type InsertAtCommit = (rows: string) => string;
 
-/** The last statement of a transaction. */
+/** The last statement of a transaction. It also writes all rows whose changes have not been sent. */
 export interface LastStatement {
-  /** An insert, update or delete that returns rows. */
-  change: string;
-  /** Changes of other rows. They run in the same statement, in no particular order. */
-  furtherChanges?: readonly string[];
-  /**
-   * A select from `changed`, the rows that `change` returns. It sees all other rows as they were before the statement.
-   */
+  /** Rows of the unit of work that `select` reads as they are after the change, each under this name. */
+  rows?: Readonly<Record<string, object>>;
+  /** An insert, update or delete. `select` reads the rows that it returns as `changed`. */
+  change?: string;
+  /** A select from `rows` and `changed`. It sees all other rows as they were before the statement. */
   select: string;
 }
 
@@ -92,6 +94,8 @@ async function attemptTransaction<T>(
   const em = options.fork();
   const transaction: OpenTransaction = {
     options,
+    em,
+    unsent: false,
     begun: undefined,
     state: "open",
     inserts: new Map(),
@@ -104,7 +108,6 @@ async function attemptTransaction<T>(
   try {
     result = await work(em);
     if (transaction.state === "open") {
-      await em.flush();
       await end(transaction);
     }
   } catch (error) {
@@ -183,14 +186,38 @@ function unlessLost(response: Response): Response {
 }
 
 /**
- * Sends statements of the transaction together. If the transaction has not begun, they begin it. Throws the error of
- * the first statement that failed.
+ * Sends statements of the transaction together, after the changes of saved rows. If the transaction has not begun, they
+ * begin it. Throws the error of the first statement that failed.
  */
 async function sendIn(
   transaction: OpenTransaction,
   ...queries: readonly QueryConfig[]
 ): Promise<QueryResult[]> {
   requireOpen(transaction);
+  const changes = unsentChanges(transaction);
+  if (!changes) return sendTogether(transaction, queries);
+  const [, ...results] = await sendTogether(transaction, [changes, ...queries]);
+  return results;
+}
+
+/** Returns the statement that writes the changes of saved rows; undefined if there are none. */
+function unsentChanges(transaction: OpenTransaction): QueryConfig | undefined {
+  if (!transaction.unsent) return undefined;
+  transaction.unsent = false;
+  const { em, options } = transaction;
+  const pending = pendingChanges(em);
+  if (pending.length === 0) return undefined;
+  const params: unknown[] = [];
+  const { others } = writingParts(em, pending, {}, params);
+  markWritten(em, pending);
+  const parts = others.map((part, index) => `written_${index} as (${part})`);
+  return prepared(`with ${parts.join(", ")} select`, params, options.named);
+}
+
+async function sendTogether(
+  transaction: OpenTransaction,
+  queries: readonly QueryConfig[],
+): Promise<QueryResult[]> {
   if (!transaction.begun) {
     transaction.begun = begin(transaction.options, queries);
     return (await transaction.begun).first.map(resultOf);
@@ -217,8 +244,8 @@ function requireOpen({ state }: OpenTransaction): void {
 }
 
 /**
- * Ends the transaction. One statement contains the last statement and the inserts requested with `insertAtCommit`. It
- * is sent together with COMMIT. Returns the rows of the last statement.
+ * Ends the transaction. One statement contains the last statement, the changes of rows and the inserts requested with
+ * `insertAtCommit`. It is sent together with COMMIT. Returns the rows of the last statement.
  */
 async function end(
   transaction: OpenTransaction,
@@ -261,24 +288,29 @@ async function endAfter(
 }
 
 /**
- * Returns one statement that runs `last` and inserts the rows that were passed to `insertAtCommit`; undefined if there
- * is nothing to run or insert.
+ * Returns one statement that runs `last`, writes the changes of rows and inserts the rows that were passed to
+ * `insertAtCommit`; undefined if there is nothing to do.
  */
 function lastQuery(
-  { inserts, options: { validateOnly, named } }: OpenTransaction,
+  transaction: OpenTransaction,
   last: LastStatement | undefined,
   params: readonly unknown[],
 ): QueryConfig | undefined {
+  const { em, inserts, options } = transaction;
   const values = [...params];
-  const { change, furtherChanges = [] } = last ?? {};
-  const parts = change === undefined ? [] : [`changed as (${change})`];
-  for (const further of furtherChanges) parts.push(`changed_${parts.length} as (${further})`);
-  for (const [insert, rows] of validateOnly ? [] : inserts) {
+  const pending = pendingChanges(em);
+  const { named, others } = writingParts(em, pending, last?.rows ?? {}, values);
+  markWritten(em, pending);
+  transaction.unsent = false;
+  const parts = [...named].map(([name, part]) => `${name} as (${part})`);
+  if (last?.change !== undefined) parts.push(`changed as (${last.change})`);
+  for (const part of others) parts.push(`written_${parts.length} as (${part})`);
+  for (const [insert, rows] of options.validateOnly ? [] : inserts) {
     values.push(JSON.stringify(rows));
     parts.push(`inserted_${parts.length} as (${insert(`$${values.length}`)})`);
   }
   if (parts.length === 0) return undefined;
-  return prepared(`with ${parts.join(", ")} ${last?.select ?? "select"}`, values, named);
+  return prepared(`with ${parts.join(", ")} ${last?.select ?? "select"}`, values, options.named);
 }
 
 const connectionOf = async ({ begun }: OpenTransaction): Promise<Begun | undefined> =>
@@ -324,7 +356,7 @@ function transactionOf(em: EntityManager): OpenTransaction {
   return transaction;
 }
 
-/** Runs SQL with `$1` placeholders in the transaction of `em`. The SQL does not see the ORM's unflushed changes. */
+/** Runs SQL with `$1` placeholders in the transaction of `em`. The SQL sees the changes of saved rows. */
 export async function queryIn<Row>(
   em: EntityManager,
   sql: string,
@@ -361,17 +393,18 @@ export const existsIn = async (
   params: readonly unknown[],
 ): Promise<boolean> => (await queryIn(em, sql, params)).length > 0;
 
-/**
- * Runs the last statement of a transaction and commits: both are sent together, in one round trip. The statement sees
- * the ORM's changes.
- */
-export async function commitWith<Row>(
+/** Runs the last statement of a transaction and commits: both are sent together, in one round trip. */
+export const commitWith = async <Row>(
   em: EntityManager,
   last: LastStatement,
-  params: readonly unknown[],
-): Promise<Row[]> {
-  await em.flush();
-  return (await end(transactionOf(em), last, params)) as Row[];
+  params: readonly unknown[] = [],
+): Promise<Row[]> => (await end(transactionOf(em), last, params)) as Row[];
+
+/** Sends the changes of all rows of the transaction of `em` with its next statement. */
+export function sendChanges(em: EntityManager): void {
+  const transaction = transactionOf(em);
+  requireOpen(transaction);
+  transaction.unsent = true;
 }
 
 /**

@@ -1,6 +1,6 @@
-import { defineEntity, LockMode, p } from "@mikro-orm/core";
+import { defineEntity, p } from "@mikro-orm/core";
 import type { EntityManager } from "@mikro-orm/postgresql";
-import { conflict } from "@statehouse/errors";
+import { conflict, notFound } from "@statehouse/errors";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger, runWithDeadline } from "@statehouse/runtime";
 import { ownPostgres, startFaultProxy, waitFor } from "@statehouse/testing";
@@ -8,7 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type Database, openDatabase } from "../database.ts";
 import { uniqueViolation } from "../failures.ts";
 import { migrate } from "../migrations.ts";
-import { saveRow } from "../save-row.ts";
+import { createTransactions } from "../nouns.ts";
+import { loadBoth, recordsOf, selectRows } from "../records.ts";
 import {
   afterCommit,
   commitWith,
@@ -61,10 +62,12 @@ const open = (
     ...more,
   });
 
+const newCup = (id: string, name = id): Cup => Object.assign(new Cup(), { id, name, epoch: 1 });
+
+const cupsOf = (em: EntityManager) => recordsOf(em, CupSchema, () => notFound("cup"));
+
 const addCup = (id: string, target = database) =>
-  target.transaction(async (em) => {
-    em.persist(em.create(Cup, { id, name: id, epoch: 1 }));
-  });
+  target.transaction(async (em) => cupsOf(em).save(newCup(id)));
 
 beforeAll(async () => {
   fresh = await freshDatabase({ contextName: "cups", migrations });
@@ -106,7 +109,7 @@ describe("a transaction", () => {
     await runWithDeadline(Date.now() + 5000, () => addCup("a"));
     expect(statements).toEqual([
       expect.stringMatching(/^begin; set local transaction_timeout = \d{4}$/),
-      expect.stringMatching(/^insert into "cups"/),
+      expect.stringMatching(/^with written_0 as \(insert into cups /),
       "commit",
     ]);
   });
@@ -180,12 +183,13 @@ describe("a transaction", () => {
     expect(await ids()).toEqual(["a"]);
   });
 
-  test("sees its own SQL and the ORM's changes on the same connection", async () => {
+  test("sees its own SQL and the saved changes on the same connection", async () => {
     await addCup("a");
     await database.transaction(async (em) => {
-      const cup = await em.findOneOrFail(Cup, "a", { lockMode: LockMode.PESSIMISTIC_WRITE });
+      const cups = cupsOf(em);
+      const cup = await cups.getForUpdate("a");
       cup.epoch = 1_763_683_200_000_000;
-      await em.flush();
+      cups.save(cup);
       const sql = "select epoch from cups where id = $1";
       expect(await queryIn(em, sql, ["a"])).toEqual([{ epoch: 1_763_683_200_000_000 }]);
       expect(await database.query(sql, ["a"])).toEqual([{ epoch: 1 }]);
@@ -196,8 +200,8 @@ describe("a transaction", () => {
     let hooks = 0;
     const failing = database.transaction(async (em) => {
       afterCommit(em, () => hooks++);
-      em.persist(em.create(Cup, { id: "a", name: "a", epoch: 1 }));
-      await em.flush();
+      cupsOf(em).save(newCup("a"));
+      await queryIn(em, "select from cups");
       throw conflict("locked", "The workspace is locked.");
     });
     await expect(failing).rejects.toMatchObject({ kind: "conflict", reason: "locked" });
@@ -212,7 +216,7 @@ describe("a transaction", () => {
     const result = await database.transaction(
       async (em) => {
         afterCommit(em, () => hooks++);
-        em.persist(em.create(Cup, { id: "a", name: "a", epoch: 1 }));
+        cupsOf(em).save(newCup("a"));
         return "valid";
       },
       { validateOnly: true },
@@ -232,25 +236,30 @@ describe("a transaction", () => {
   test("reports the constraint that was violated", async () => {
     await addCup("a");
     const failing = database.transaction(async (em) => {
-      em.persist(em.create(Cup, { id: "b", name: "a", epoch: 1 }));
+      cupsOf(em).save(newCup("b", "a"));
     });
     const error: unknown = await failing.catch((cause: unknown) => cause);
     expect(uniqueViolation(error, "cups_name")).toBe(true);
     expect(uniqueViolation(error, "cups_pkey")).toBe(false);
   });
 
-  test("throws the error of the constraint that a saved row violates", async () => {
+  test("throws the error of the constraint that a written row violates", async () => {
     await addCup("a");
-    const saved = (taken: Record<string, () => Error>) =>
-      database.transaction((em) =>
-        saveRow(em, em.create(Cup, { id: "b", name: "a", epoch: 1 }), taken),
-      );
     const nameTaken = () => conflict("name_taken", "The name is taken.");
     const idTaken = () => conflict("id_taken", "The id is taken.");
-    await expect(saved({ cups_pkey: idTaken, cups_name: nameTaken })).rejects.toMatchObject({
+    const recorders = { event: async () => {}, change: async () => {} };
+    const inserting = (uniqueErrors: Record<string, () => Error>) =>
+      createTransactions(
+        database,
+        { cups: { rows: cupsOf, uniqueErrors } },
+        recorders,
+      )(async (tx) => tx.cups.save(newCup("b", "a")));
+    await expect(inserting({ cups_pkey: idTaken, cups_name: nameTaken })).rejects.toMatchObject({
       reason: "name_taken",
     });
-    await expect(saved({ cups_pkey: idTaken })).rejects.toMatchObject({ constraint: "cups_name" });
+    await expect(inserting({ cups_pkey: idTaken })).rejects.toMatchObject({
+      constraint: "cups_name",
+    });
   });
 
   test("ends with the caller's deadline", async () => {
@@ -322,6 +331,124 @@ describe("a transaction", () => {
     });
     ended.resolve();
     await expect(late).rejects.toThrow("The transaction is over");
+  });
+});
+
+describe("records", () => {
+  const all = () => database.query("select id, name, epoch from cups order by id");
+
+  test("write what changed in loaded rows, in two round trips", async () => {
+    await addCup("a");
+    statements.length = 0;
+    await database.transaction(async (em) => {
+      const cup = await cupsOf(em).getForUpdate("a");
+      cup.epoch = 2;
+    });
+    expect(statements).toEqual([
+      expect.stringMatching(/^begin/),
+      expect.stringMatching(
+        /^select "id", "name", "epoch" from cups where "id" = \$1\s+for update/,
+      ),
+      expect.stringMatching(/^with written_0 as \(update cups set "epoch" = \$1 where id = \$2/),
+      "commit",
+    ]);
+    expect(await all()).toEqual([{ id: "a", name: "a", epoch: 2 }]);
+  });
+
+  test("insert, change and remove several rows with one statement each", async () => {
+    await database.transaction(async (em) => {
+      for (const id of ["a", "b", "c", "d"]) cupsOf(em).save(newCup(id));
+    });
+    statements.length = 0;
+    await database.transaction(async (em) => {
+      const cups = cupsOf(em);
+      const [a, b, c, d] = await cups.list({}, { order: ["id"], lock: "update" });
+      if (!a || !b || !c || !d) throw new Error("not all rows were loaded");
+      a.epoch = 5;
+      b.epoch = 6;
+      cups.remove(c);
+      cups.remove(d);
+      cups.save(newCup("e"));
+    });
+    expect(statements).toHaveLength(4);
+    expect(await all()).toEqual([
+      { id: "a", name: "a", epoch: 5 },
+      { id: "b", name: "b", epoch: 6 },
+      { id: "e", name: "e", epoch: 1 },
+    ]);
+  });
+
+  test("commit with a document that reads the written row", async () => {
+    await addCup("a");
+    const document = await database.transaction(async (em) => {
+      const cups = cupsOf(em);
+      const cup = await cups.getForUpdate("a");
+      cup.name = "renamed";
+      return cups.commit(cup, "select name from changed");
+    });
+    expect(document).toEqual({ name: "renamed" });
+    const unchanged = await database.transaction(async (em) =>
+      cupsOf(em).commit(await cupsOf(em).getForUpdate("a"), "select name from changed"),
+    );
+    expect(unchanged).toEqual({ name: "renamed" });
+    const inserted = await database.transaction((em) =>
+      cupsOf(em).commit(newCup("b"), "select name, made_at from changed"),
+    );
+    expect(inserted).toEqual({ name: "b", made_at: expect.any(Date) });
+  });
+
+  test("throw the error of a missing row", async () => {
+    const missing = database.transaction((em) => cupsOf(em).getForUpdate("x"));
+    await expect(missing).rejects.toMatchObject({ kind: "notFound" });
+    expect(await database.transaction((em) => cupsOf(em).find("x"))).toBeUndefined();
+  });
+
+  test("match one of several values, and null", async () => {
+    await addCup("a");
+    await addCup("b");
+    const found = await database.transaction((em) =>
+      cupsOf(em).list({ id: ["a", "x"], name: ["a", "b"] }),
+    );
+    expect(found.map(({ id }) => id)).toEqual(["a"]);
+  });
+
+  test("load two queries in one round trip", async () => {
+    await addCup("a");
+    await addCup("b");
+    const [[a], [b]] = await database.transaction((em) =>
+      loadBoth(em, selectRows(em, CupSchema, { id: "a" }), selectRows(em, CupSchema, { id: "b" })),
+    );
+    expect([a?.id, b?.id]).toEqual(["a", "b"]);
+  });
+
+  test("refuse to load a row again whose changes are not saved", async () => {
+    await addCup("a");
+    const again = database.transaction(async (em) => {
+      const cup = await cupsOf(em).getForUpdate("a");
+      cup.epoch = 9;
+      await cupsOf(em).getForUpdate("a");
+    });
+    await expect(again).rejects.toThrow("loaded again before it was saved");
+    const saved = database.transaction(async (em) => {
+      const cup = await cupsOf(em).getForUpdate("a");
+      cup.epoch = 9;
+      cupsOf(em).save(cup);
+      return (await cupsOf(em).getForUpdate("a")).epoch;
+    });
+    expect(await saved).toBe(9);
+  });
+
+  test("remove a row that the same transaction inserted, and insert it again", async () => {
+    await database.transaction(async (em) => {
+      const cups = cupsOf(em);
+      const cup = newCup("a");
+      cups.save(cup);
+      await queryIn(em, "select from cups");
+      cups.remove(cup);
+      await queryIn(em, "select from cups");
+      cups.save(newCup("a", "again"));
+    });
+    expect(await all()).toEqual([{ id: "a", name: "again", epoch: 1 }]);
   });
 });
 

@@ -7,8 +7,8 @@ import {
   offsetOf,
   pageWithTotal,
   queryIn,
+  recordsOf,
   type RowWithTotal,
-  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -154,7 +154,7 @@ const rows = (em: EntityManager) => ({
   },
 
   async save(team: Team): Promise<void> {
-    await saveRow(em, team, { teams_name_key: teamNameTaken, teams_lower_name_key: teamNameTaken });
+    recordsOf(em, entity, teamNotFound).save(team);
   },
 
   /** Deletes the team with its tokens, grants and members. */
@@ -191,6 +191,7 @@ export const teams = {
   entity,
   reads,
   rows,
+  uniqueErrors: { teams_name_key: teamNameTaken, teams_lower_name_key: teamNameTaken },
   deletedWithOrganization: "teams",
   listed: listed({
     schemas: [TeamCreatedSchema],

@@ -6,8 +6,8 @@ import {
   offsetOf,
   pageWithTotal,
   queryIn,
+  recordsOf,
   type RowWithTotal,
-  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -213,7 +213,7 @@ const rows = (em: EntityManager) => ({
 
   /** Inserts the token or writes its changes. Throws `invalid` if another token of the team has the description. */
   async save(token: Token): Promise<void> {
-    await saveRow(em, token, { tokens_description_key: tokenDescriptionTaken });
+    recordsOf(em, entity, tokenNotFound).save(token);
   },
 
   async remove(token: Token): Promise<void> {
@@ -258,6 +258,7 @@ export const tokens = {
   entity,
   reads,
   rows,
+  uniqueErrors: { tokens_description_key: tokenDescriptionTaken },
   deletedWithOrganization: "tokens",
   listed: listed({
     schemas: [TokenCreatedSchema],

@@ -6,8 +6,8 @@ import {
   offsetOf,
   pageWithTotal,
   queryIn,
+  recordsOf,
   type RowWithTotal,
-  saveRow,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -225,7 +225,7 @@ const rows = (em: EntityManager) => ({
    * address since `taken` was called.
    */
   async save(user: User): Promise<void> {
-    await saveRow(em, user, { users_username_key: usernameTaken, users_email_key: emailTaken });
+    recordsOf(em, entity, userNotFound).save(user);
   },
 });
 
@@ -245,6 +245,7 @@ export const users = {
   entity,
   reads,
   rows,
+  uniqueErrors: { users_username_key: usernameTaken, users_email_key: emailTaken },
   attributeNames: {
     administrator: "is-admin",
     suspended: "is-suspended",

@@ -105,13 +105,13 @@ async function act(
 ): Promise<StateVersionDocument> {
   const { workspaceId } = await app.reads.stateVersions.get(id);
   const changed = await app.transaction(async (tx) => {
-    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    const workspaceState = await tx.workspaceStates.findForUpdate({ workspaceId });
     if (!workspaceState) throw stateVersionNotFound();
     const version = await tx.stateVersions.getForUpdate(id);
     authorizeOrNotFound(caller, "state:read", targetOf(workspaceState), "state version");
     authorize(caller, "state:manage-backing-data", targetOf(workspaceState), "state version");
     await action(app, tx, { workspaceState, version });
-    return await tx.stateVersions.getView(id);
+    return await tx.stateVersions.commit(workspaceState, version);
   });
   return documentOf(app, caller, changed);
 }
@@ -131,7 +131,7 @@ export async function deleteExpiredBackingData(app: App): Promise<number> {
 
 const deleteExpired = (app: App, { id, workspaceId }: VersionKey, before: Date): Promise<void> =>
   app.transaction(async (tx) => {
-    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    const workspaceState = await tx.workspaceStates.findForUpdate({ workspaceId });
     const version = workspaceState && (await tx.stateVersions.findForUpdate(id));
     // Another replica or the collector may have deleted the contents, or a user may have restored them and soft-deleted
     // them again.

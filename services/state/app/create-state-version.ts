@@ -71,7 +71,7 @@ export async function createStateVersion(
     app.transaction(async (tx) => {
       const now = app.now();
       const { serial } = announced;
-      const { workspaceState, known } = await tx.stateWrites.getForCreation(workspaceId, {
+      const { workspaceState, known } = await tx.stateVersions.getForCreation(workspaceId, {
         ...{ epoch: lock?.epoch ?? 0n, serial },
       });
       applyPlacement(workspaceState, placement);
@@ -92,11 +92,11 @@ export async function createStateVersion(
         repeated.createdTokenId = caller.principal.tokenId ?? null;
         if (inline && repeated.status === "pending") repeated.intermediate = false;
         await attach(repeated);
-        return await tx.stateWrites.commitRepeat(workspaceState, repeated);
+        return await tx.stateVersions.commit(workspaceState, repeated);
       }
       requireSuccession(announced, epoch, known);
 
-      const superseded = await discardSuperseded(app, tx, workspaceState, known, now);
+      await discardSuperseded(app, tx, workspaceState, known, now);
       const created = newStateVersion({
         id,
         workspaceId,
@@ -117,7 +117,7 @@ export async function createStateVersion(
       await tx.record(stateVersionCreated(workspaceState, created));
       await attach(created);
       if (outputs) tx.stateVersionOutputs.saveAll(created.id, outputs);
-      return await tx.stateWrites.commitCreation(workspaceState, created, superseded);
+      return await tx.stateVersions.commit(workspaceState, created);
     });
 
   const version = await commitStored(app, contents, inlined, (stored, used) => {

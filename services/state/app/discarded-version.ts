@@ -25,21 +25,20 @@ export async function deleteContentsOfDiscarded(
   for (const version of discarded) await tx.record(stateVersionDiscarded(workspaceState, version));
 }
 
-/** Discards the pending versions among `known` before a newer version is created. Returns the discarded versions. */
+/** Discards the pending versions among `known` before a newer version is created. */
 export async function discardSuperseded(
   app: App,
   tx: Tx,
   workspaceState: WorkspaceState,
   known: readonly StateVersion[],
   now: Date,
-): Promise<StateVersion[]> {
+): Promise<void> {
   const pending = known.filter(({ status }) => status === "pending");
   for (const superseded of pending) {
     discard(superseded);
     touch(workspaceState, now);
     await deleteContentsOfDiscarded(app, tx, workspaceState, [superseded]);
   }
-  return pending;
 }
 
 const BATCH = 100;
@@ -54,7 +53,7 @@ export async function discardExpiredVersions(app: App): Promise<number> {
 const discardExpired = (app: App, { id, workspaceId }: VersionKey): Promise<void> =>
   app.transaction(async (tx) => {
     const now = app.now();
-    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    const workspaceState = await tx.workspaceStates.findForUpdate({ workspaceId });
     const version = await tx.stateVersions.findForUpdate(id);
     // Another replica may have discarded the version, or an upload may have finalized it.
     if (!workspaceState || version?.status !== "pending" || awaitsContent(version, now)) return;

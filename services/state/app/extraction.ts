@@ -127,11 +127,14 @@ const changeClaimed = (
 ): Promise<void> =>
   app.transaction(async (tx) => {
     const { workspaceId, versionId } = claim;
-    const { workspaceState, version } = await tx.stateWrites.findForUpdate(workspaceId, versionId);
+    const { workspaceState, version } = await tx.stateVersions.findWithWorkspaceState(
+      workspaceId,
+      versionId,
+    );
     if (!workspaceState || workspaceState.droppedAt) return;
     if (!version || !holdsClaim(version, claim.attempt)) return;
     await change(tx, { workspaceState, version });
-    await tx.stateWrites.commit(workspaceState, version);
+    tx.stateVersions.save(version);
   });
 
 async function recordProcessed(

@@ -54,7 +54,7 @@ export async function rollbackStateVersion(
     const epoch = rollbackEpoch(workspaceState, lock, caller.principal);
     const known = await tx.stateVersions.listBeforeRollback(workspaceId, { epoch, sourceId });
     const repeated = repeatedRollback(sourceId, epoch, known);
-    if (repeated) return await tx.stateVersions.getView(repeated.id);
+    if (repeated) return await tx.stateVersions.commit(workspaceState, repeated);
     const source = known.find(({ id }) => id === sourceId);
     if (!source) throw stateVersionNotFound();
 
@@ -74,7 +74,7 @@ export async function rollbackStateVersion(
     noteLatestChange(workspaceState, copy);
     await recordCopy(tx, workspaceState, copy);
     if (copy.extractionDueAt) tx.afterCommit(app.wakes.extraction.wake);
-    return await tx.stateVersions.getView(copy.id);
+    return await tx.stateVersions.commit(workspaceState, copy);
   });
   return documentOf(app, caller, copied);
 }

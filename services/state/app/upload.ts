@@ -123,14 +123,16 @@ const commit = (
   creator: Caller,
 ): Promise<UploadOutcome> =>
   app.transaction(async (tx) => {
-    const { workspaceState, version } = await tx.stateWrites.findForUpdate(workspaceId, id);
+    const { workspaceState, version } = await tx.stateVersions.findWithWorkspaceState(
+      workspaceId,
+      id,
+    );
     if (!workspaceState || workspaceState.droppedAt) throw stateVersionNotFound();
     if (version?.workspaceId !== workspaceId) throw stateVersionNotFound();
     requireWritable(creator, targetOf(workspaceState));
     const change = { workspaceState, version, ...content, now: app.now() };
     // An upload acts as the version's creator, because the upload URL is part of the response to the creator's request.
     const outcome = await runAs(actorOf(creator), () => attachContent(app, tx, change));
-    if (outcome === "stored") await tx.stateWrites.commit(workspaceState, version);
     return outcome;
   });
 

@@ -48,7 +48,9 @@ export async function refreshWorkspaces(app: App, ids: readonly WorkspaceId[]): 
 
 const movePlacement = (app: App, placement: Placement): Promise<void> =>
   app.transaction(async (tx) => {
-    const workspaceState = await tx.workspaceStates.findForUpdate(placement.workspaceId);
+    const workspaceState = await tx.workspaceStates.findForUpdate({
+      workspaceId: placement.workspaceId,
+    });
     if (workspaceState) applyPlacement(workspaceState, placement);
   });
 

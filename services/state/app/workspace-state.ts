@@ -74,6 +74,7 @@ async function endEpoch(
   const open = await tx.stateVersions.listBeforeSealing(workspaceId, currentPosition);
   const end = { epoch, discardPending, now: app.now() };
   const { discarded, promoted } = endLockEpoch(workspaceState, open, end);
+  tx.workspaceStates.save(workspaceState);
   await deleteContentsOfDiscarded(app, tx, workspaceState, discarded);
   if (promoted) await tx.record(workspaceStateChanged(workspaceState));
 }
@@ -86,6 +87,7 @@ export const dropWorkspace = (app: App, workspaceId: WorkspaceId): Promise<void>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
     dropWorkspaceState(workspaceState, app.now());
+    tx.workspaceStates.save(workspaceState);
     tx.afterCommit(app.wakes.purge.wake);
   });
 
@@ -120,13 +122,14 @@ export async function purgeDroppedWorkspaces(app: App): Promise<boolean> {
  */
 const purgeBatch = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {
-    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    const workspaceState = await tx.workspaceStates.findForUpdate({ workspaceId });
     if (!workspaceState?.droppedAt || workspaceState.purgedAt) return;
     const purged = await tx.stateVersions.removeFirst(workspaceId, PURGED_VERSIONS);
     await releaseBlobs(app, tx, purged.blobKeys);
     if (purged.versions === PURGED_VERSIONS) return;
     await tx.workspaceResources.removeAll(workspaceId);
     workspaceState.purgedAt = app.now();
+    tx.workspaceStates.save(workspaceState);
   });
 
 const MAX_RECORDS = 1000;

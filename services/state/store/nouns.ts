@@ -26,7 +26,6 @@ import { scans } from "./scan.ts";
 import { stateVersions } from "./state-version.ts";
 import { stateVersionDigests } from "./state-version-digest.ts";
 import { stateVersionOutputs } from "./state-version-output.ts";
-import { stateWrites } from "./state-write.ts";
 import { storedVersions } from "./stored-version.ts";
 import { workspaceResources } from "./workspace-resource.ts";
 import { workspaceStates } from "./workspace-state.ts";
@@ -44,7 +43,6 @@ import { workspaceStates } from "./workspace-state.ts";
 const nouns = {
   workspaceStates,
   stateVersions,
-  stateWrites,
   storedVersions,
   stateVersionOutputs,
   stateVersionDigests,

@@ -155,7 +155,6 @@ const rows = (em: EntityManager) => {
      * locked the workspace, and stored the digests of the version if its state is readable.
      */
     async compareWithPrevious(version: StateVersion): Promise<Comparison> {
-      await em.flush();
       const [previous] = await queryIn<PreviousRow>(
         em,
         // index: state_versions_position, state_version_digests_pkey

@@ -13,7 +13,7 @@ import { StateVersion } from "../domain/state-version.ts";
 /**
  * The columns of a version, except resources, modules and providers, which can be large and which no domain rule uses.
  */
-export const versionColumns = {
+const versionColumns = {
   id: primaryKey,
   workspaceId: text,
   position: bigint,

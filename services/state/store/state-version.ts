@@ -1,14 +1,19 @@
-import { LockMode } from "@mikro-orm/core";
 import {
+  commitWith,
   type Database,
   type EntityManager,
+  loadBoth,
+  loadRows,
   offsetOf,
   type Page,
   type PageInput,
   pageWithTotal,
   queryIn,
+  recordsOf,
   type RowWithTotal,
   type Sealer,
+  selectRows,
+  selectWhere,
   withTotal,
 } from "@statehouse/postgres";
 import { stateVersionNotFound } from "../domain/errors.ts";
@@ -16,7 +21,7 @@ import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { PackedExtraction } from "../domain/packed-extraction.ts";
 import type { StateVersion, StateVersionView } from "../domain/state-version.ts";
 import type { UploadTarget } from "../domain/state-version-upload.ts";
-import type { WorkspaceStateView } from "../domain/workspace-state.ts";
+import type { WorkspaceState, WorkspaceStateView } from "../domain/workspace-state.ts";
 import { shareBlobs } from "./blob.ts";
 import { usageBasedBilling } from "./organization-billing.ts";
 import { copyDigests, deleteDigests } from "./state-version-digest.ts";
@@ -35,9 +40,11 @@ import {
   viewOf,
 } from "./state-version-view.ts";
 import {
+  insertWorkspaceState,
   isVisible,
   type WorkspaceStateRow,
   workspaceStateColumns,
+  workspaceStateSchema,
   workspaceStateViewOf,
 } from "./workspace-state.ts";
 
@@ -47,34 +54,76 @@ const selectVersions = `select ${stateVersionColumns}, ${workspaceStateColumns} 
 // index: state_versions_pkey
 const selectVisible = `${selectVersions} where version.id = $1 and ${isVisible}`;
 
-const rows = (em: EntityManager, sealer: Sealer) => {
-  const lockMode = LockMode.PESSIMISTIC_WRITE;
+/** SQL: the ids of the versions on which a creation with the epoch $2 and the serial $3 depends. */
+const versionsBeforeCreation = `-- index: state_versions_creation, state_versions_pkey
+  id = any(array(
+    select id from state_versions where workspace_id = $1 and lock_epoch = $2 and serial = $3
+    union ${latestVersions}))`;
 
-  const listForUpdate = async (sql: string, params: readonly unknown[]) => {
-    const found = await queryIn<{ id: StateVersionId }>(em, sql, params);
-    if (found.length === 0) return [];
-    const ids = found.map(({ id }) => id);
-    return em.find(stateVersionSchema, { id: { $in: ids } }, { lockMode, orderBy: { id: 1 } });
-  };
+/**
+ * SQL: the document of a written version. The state of the workspace is read as it is after the change, because the
+ * same statement can change it.
+ */
+const changedView = `select ${stateVersionColumns}, ${workspaceStateColumns}
+  from changed version join changed_state workspace using (workspace_id)`;
+
+const rows = (em: EntityManager, sealer: Sealer) => {
+  const records = recordsOf(em, stateVersionSchema, stateVersionNotFound);
+
+  const listForUpdate = (condition: string, params: readonly unknown[]) =>
+    loadRows(
+      em,
+      selectWhere(em, stateVersionSchema, condition, params, { order: ["id"], lock: "update" }),
+    );
 
   return {
-    async findForUpdate(id: StateVersionId): Promise<StateVersion | undefined> {
-      return (await em.findOne(stateVersionSchema, { id }, { lockMode })) ?? undefined;
+    ...records,
+
+    /**
+     * Locks and returns the state of the workspace, which is inserted without a placement if it is missing, and the
+     * versions on which a creation depends: the newest version, the newest version that is not discarded, all pending
+     * versions, and the versions with this epoch and serial.
+     */
+    async getForCreation(
+      workspaceId: WorkspaceId,
+      { epoch, serial }: { epoch: bigint; serial: bigint },
+    ): Promise<{ workspaceState: WorkspaceState; known: StateVersion[] }> {
+      const [[workspaceState], known] = await loadBoth(
+        em,
+        selectRows(em, workspaceStateSchema, { workspaceId }, { lock: "update" }),
+        selectWhere(em, stateVersionSchema, versionsBeforeCreation, [workspaceId, epoch, serial], {
+          order: ["id"],
+          lock: "update",
+        }),
+      );
+      if (workspaceState) return { workspaceState, known };
+      await insertWorkspaceState(em, workspaceId);
+      return this.getForCreation(workspaceId, { epoch, serial });
     },
 
-    async getForUpdate(id: StateVersionId): Promise<StateVersion> {
-      const version = await this.findForUpdate(id);
-      if (!version) throw stateVersionNotFound();
-      return version;
+    /** Locks and returns the state of the workspace and the version; each is undefined if it does not exist. */
+    async findWithWorkspaceState(
+      workspaceId: WorkspaceId,
+      id: StateVersionId,
+    ): Promise<{
+      workspaceState: WorkspaceState | undefined;
+      version: StateVersion | undefined;
+    }> {
+      const [[workspaceState], [version]] = await loadBoth(
+        em,
+        // index: workspace_states_pkey
+        selectRows(em, workspaceStateSchema, { workspaceId }, { lock: "update" }),
+        // index: state_versions_pkey
+        selectRows(em, stateVersionSchema, { id }, { lock: "update" }),
+      );
+      return { workspaceState, version };
     },
 
-    /** Returns the version as it will be after the commit. */
-    async getView(id: StateVersionId): Promise<StateVersionView> {
-      await em.flush();
-      // index: state_versions_pkey
-      const [row] = await queryIn<StateVersionRow>(em, `${selectVersions} where version.id = $1`, [
-        id,
-      ]);
+    /** Writes the version and commits. Returns the values of its document, with the changes of the workspace's state. */
+    async commit(workspaceState: WorkspaceState, version: StateVersion): Promise<StateVersionView> {
+      records.save(version);
+      const written = { changed: version, changed_state: workspaceState };
+      const [row] = await commitWith<StateVersionRow>(em, { rows: written, select: changedView });
       if (!row) throw stateVersionNotFound();
       return viewOf(row);
     },
@@ -89,11 +138,12 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     ): Promise<StateVersion[]> =>
       listForUpdate(
         // index: state_versions_creation, state_versions_pkey
-        `(select id from state_versions where workspace_id = $1 and lock_epoch = $2
-          order by serial desc limit 1)
-         union
-         select id from state_versions where id = $3 and workspace_id = $1
-         union ${latestVersions}`,
+        `id = any(array(
+           (select id from state_versions where workspace_id = $1 and lock_epoch = $2
+            order by serial desc limit 1)
+           union
+           select id from state_versions where id = $3 and workspace_id = $1
+           union ${latestVersions}))`,
         [workspaceId, epoch, sourceId],
       ),
 
@@ -101,16 +151,17 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     listBeforeSealing: (workspaceId: WorkspaceId, position: bigint): Promise<StateVersion[]> =>
       listForUpdate(
         // index: state_versions_status, state_versions_open
-        `select id from state_versions where workspace_id = $1 and status = 'pending'
-         union
-         select id from state_versions where workspace_id = $1 and intermediate
-           and status = 'finalized' and position > $2`,
+        `id = any(array(
+           select id from state_versions where workspace_id = $1 and status = 'pending'
+           union
+           select id from state_versions where workspace_id = $1 and intermediate
+             and status = 'finalized' and position > $2))`,
         [workspaceId, position],
       ),
 
     /** Saves a copy that shares the source's blobs, and copies the source's outputs and resources to it. */
     async saveCopy(copy: StateVersion, sourceId: StateVersionId): Promise<void> {
-      await em.persist(copy).flush();
+      records.save(copy);
       await queryIn(
         em,
         // index: state_versions_pkey

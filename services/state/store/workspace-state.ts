@@ -1,7 +1,13 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
-import { commitWith, type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import {
+  commitWith,
+  type Database,
+  type EntityManager,
+  queryIn,
+  recordsOf,
+} from "@statehouse/postgres";
 import {
   bigint,
   integer,
@@ -11,6 +17,7 @@ import {
   timestamptz,
 } from "@statehouse/postgres/columns";
 import { WorkspaceStateChangedSchema } from "@statehouse/proto/statehouse/state/v1/events";
+import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateEvent } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionView } from "../domain/state-version.ts";
@@ -22,7 +29,7 @@ import {
 } from "../domain/workspace-state.ts";
 import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-view.ts";
 
-export const stateColumns = {
+const stateColumns = {
   workspaceId: primaryKey,
   organizationId: optional(text),
   projectId: optional(text),
@@ -37,7 +44,7 @@ export const stateColumns = {
   purgedAt: optional(timestamptz),
 };
 
-const entity = new EntitySchema({
+export const workspaceStateSchema = new EntitySchema({
   class: WorkspaceState,
   tableName: "workspace_states",
   properties: stateColumns,
@@ -103,62 +110,62 @@ const sealed = `
         and v.status = 'finalized' and v.position > w.current_position)
   returning ${recordColumns}`;
 
-const rows = (em: EntityManager) => ({
-  async findForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState | undefined> {
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    return (await em.findOne(entity, { workspaceId }, { lockMode })) ?? undefined;
-  },
+/** Inserts the state of a workspace without a placement, unless another transaction has inserted it. */
+export const insertWorkspaceState = (em: EntityManager, workspaceId: WorkspaceId) =>
+  queryIn(
+    em,
+    `insert into workspace_states (workspace_id, placement_version, sealed_epoch,
+       current_position, resource_count, revision)
+     values ($1, 0, 0, 0, 0, 0) on conflict do nothing`,
+    [workspaceId],
+  );
 
-  /**
-   * Ends the lock epochs up to `epoch` and commits, if no version could be affected: no version is pending, and no
-   * finalized snapshot is newer than the current version. Otherwise, or if the workspace is unknown or dropped, changes
-   * nothing and returns undefined. Most unlocks need nothing else, and take two round trips instead of four (section
-   * (f) of the bench).
-   */
-  async sealWithoutOpenVersions(
-    workspaceId: WorkspaceId,
-    epoch: bigint,
-  ): Promise<StateSummary | undefined> {
-    // The row is locked in a separate statement, because a statement sees only what was committed before it began. The
-    // next statement therefore sees every version that another transaction created while it held the lock.
-    await queryIn(
-      em,
-      // index: workspace_states_pkey
-      "select from workspace_states where workspace_id = $1 for update",
-      [workspaceId],
-    );
-    const [row] = await commitWith<RecordRow>(
-      em,
-      // index: workspace_states_pkey, state_versions_status, state_versions_open
-      { change: sealed, select: "select * from changed" },
-      [workspaceId, epoch],
-    );
-    return row && recordOf(row).summary;
-  },
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, workspaceStateSchema, stateVersionNotFound);
 
-  /** Locks the row and returns it. Inserts it without a placement if it is missing. */
-  async getOrInsertForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState> {
-    const known = await this.findForUpdate(workspaceId);
-    if (known) return known;
-    await queryIn(
-      em,
-      `insert into workspace_states (workspace_id, placement_version, sealed_epoch,
-         current_position, resource_count, revision)
-       values ($1, 0, 0, 0, 0, 0) on conflict do nothing`,
-      [workspaceId],
-    );
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    return em.findOneOrFail(entity, { workspaceId }, { lockMode });
-  },
+  return {
+    ...records,
 
-  /** Locks and returns the rows among `ids` that no other transaction has locked. */
-  listUnlockedForUpdate: (ids: readonly WorkspaceId[]): Promise<WorkspaceState[]> =>
-    em.find(
-      entity,
-      { workspaceId: { $in: [...ids] } },
-      { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE, orderBy: { workspaceId: 1 } },
-    ),
-});
+    /**
+     * Ends the lock epochs up to `epoch` and commits, if no version could be affected: no version is pending, and no
+     * finalized snapshot is newer than the current version. Otherwise, or if the workspace is unknown or dropped, changes
+     * nothing and returns undefined. Most unlocks need nothing else, and take two round trips instead of four (section
+     * (f) of the bench).
+     */
+    async sealWithoutOpenVersions(
+      workspaceId: WorkspaceId,
+      epoch: bigint,
+    ): Promise<StateSummary | undefined> {
+      // The row is locked in a separate statement, because a statement sees only what was committed before it began. The
+      // next statement therefore sees every version that another transaction created while it held the lock.
+      await queryIn(
+        em,
+        // index: workspace_states_pkey
+        "select from workspace_states where workspace_id = $1 for update",
+        [workspaceId],
+      );
+      const [row] = await commitWith<RecordRow>(
+        em,
+        // index: workspace_states_pkey, state_versions_status, state_versions_open
+        { change: sealed, select: "select * from changed" },
+        [workspaceId, epoch],
+      );
+      return row && recordOf(row).summary;
+    },
+
+    /** Locks the row and returns it. Inserts it without a placement if it is missing. */
+    async getOrInsertForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState> {
+      const known = await records.findForUpdate({ workspaceId });
+      if (known) return known;
+      await insertWorkspaceState(em, workspaceId);
+      return records.getForUpdate({ workspaceId });
+    },
+
+    /** Locks and returns the rows among `ids` that no other transaction has locked. */
+    listUnlockedForUpdate: (ids: readonly WorkspaceId[]): Promise<WorkspaceState[]> =>
+      records.list({ workspaceId: ids }, { order: ["workspaceId"], lock: "update skip locked" }),
+  };
+};
 
 // index: workspace_states_pkey, state_versions_pkey
 const selectWithCurrentVersion = `
@@ -275,7 +282,7 @@ const changed = ({ currentVersionId, latestChangeAt, ...summary }: Summary) =>
   });
 
 export const workspaceStates = {
-  entity,
+  entity: workspaceStateSchema,
   rows,
   reads,
   listed: listed({

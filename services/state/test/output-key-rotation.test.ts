@@ -26,7 +26,7 @@ test("after key rotation the old key is not needed, and all values are unchanged
     database,
     createSealer({ keys: old }),
   )(async (tx) => {
-    const { workspaceState } = await tx.stateWrites.getForCreation("ws-a", {
+    const { workspaceState } = await tx.stateVersions.getForCreation("ws-a", {
       ...{ epoch: 1n, serial: 1n },
     });
     workspaceState.organizationId = "org-1";
@@ -58,7 +58,7 @@ test("after key rotation the old key is not needed, and all values are unchanged
         valueJson: JSON.stringify(name),
       })),
     );
-    await tx.stateWrites.commitCreation(workspaceState, version, []);
+    await tx.stateVersions.commit(workspaceState, version);
   });
   const both = createSealer({ keys: `${current},${old}` });
   expect(await rotateColumnKeys(database, both, sealedOutputs)).toBe(1200);

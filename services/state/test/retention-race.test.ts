@@ -126,7 +126,7 @@ describe("while a collection runs", () => {
     }
     const both = [busy.workspaceId, free.workspaceId];
     await state.app.transaction(async (tx) => {
-      await tx.workspaceStates.findForUpdate(busy.workspaceId);
+      await tx.workspaceStates.findForUpdate({ workspaceId: busy.workspaceId });
       expect(await collect(state, both)).toMatchObject({ ids: [free.ids[0]], kept: ["busy"] });
     });
     expect((await collect(state, both)).ids).toEqual([busy.ids[0]]);

@@ -140,6 +140,7 @@ export const updateAnyOrganization = async (
     if (plan !== undefined) organization.plan = plan;
     if (workspaceLimit !== undefined) organization.workspaceLimit = workspaceLimit;
     touch(organization, app.now());
+    tx.organizations.save(organization);
     await tx.record(organizationUpdated(organization));
     return withOrganizationActions(caller)(await tx.organizations.view(organization.id));
   };

@@ -42,7 +42,7 @@ export const createAgentPool = (
     const pool = newAgentPool(newId("apool"), organizationId, app.now());
     await apply(app, tx, caller, { pool, wanted, isNew: true });
     await tx.record(agentPoolCreated(pool));
-    return tx.agentPools.view(pool.id, shownTo(caller));
+    return tx.agentPools.commit(pool, shownTo(caller));
   });
 
 /** Returns an agent pool. Throws `notFound` if it does not exist or the caller does not belong to its organization. */
@@ -99,7 +99,7 @@ export const updateAgentPool = (
     authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
     await apply(app, tx, caller, { pool, wanted, isNew: false });
     await tx.record(agentPoolUpdated(pool));
-    return tx.agentPools.view(id, shownTo(caller));
+    return tx.agentPools.commit(pool, shownTo(caller));
   });
 
 /** Throws the conflict `agent_pool_in_use` if a workspace, project or organization uses the pool. */
@@ -109,7 +109,7 @@ export const deleteAgentPool = (app: App, caller: Caller, id: AgentPoolId): Prom
     authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
     if (await tx.agentPools.inUse(id)) throw agentPoolInUse();
     await tx.record(agentPoolDeleted(pool));
-    await tx.agentPools.remove(pool);
+    tx.agentPools.remove(pool);
   });
 
 /** The request field of each relation, for error messages. */
@@ -159,7 +159,7 @@ async function apply(
   const nameTaken = renamed && (await tx.agentPools.nameTaken(pool.organizationId, name));
   applyAgentPoolSettings(pool, settings, { nameTaken, problems, now: app.now() });
   problems.throwIfAny();
-  await tx.agentPools.save(pool);
+  tx.agentPools.save(pool);
   const known = await tx.agentPools.relate(pool, relations, relationScopeOf(caller));
   for (const relation of Object.keys(relationFields) as (keyof AgentPoolRelations)[]) {
     const field = relationFields[relation];

@@ -56,7 +56,7 @@ export const setDataRetentionPolicy = (
     const problems = new Problems();
     applyDataRetention(policy, wanted, { problems, now: app.now() });
     problems.throwIfAny();
-    await tx.dataRetentionPolicies.save(policy);
+    tx.dataRetentionPolicies.save(policy);
     await tx.record(dataRetentionPolicySet(policy, organizationId));
     const organizationName =
       target !== "site" && "organizationName" in target ? target.organizationName : null;
@@ -77,7 +77,7 @@ export const deleteDataRetentionPolicy = (
     const policy = await tx.dataRetentionPolicies.findForUpdate(owner);
     if (!policy) return;
     await tx.record(dataRetentionPolicyDeleted(policy, organizationId));
-    await tx.dataRetentionPolicies.remove(policy);
+    tx.dataRetentionPolicies.remove(policy);
   });
 
 /**

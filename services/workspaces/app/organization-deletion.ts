@@ -52,7 +52,7 @@ export async function deleteOrganizationIf(
     }
     authorizeDeletion(organization.id);
     beginOrganizationDeletion(organization, app.now());
-    await tx.organizations.save(organization);
+    tx.organizations.save(organization);
     await tx.organizationDeletions.add(organization.id, name, principal, app.now());
     await tx.record(organizationDeleted(organization));
     return organization.id;

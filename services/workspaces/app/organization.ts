@@ -120,9 +120,8 @@ export async function updateOrganization(
       applyOrganizationSettings(organization, settings, { problems, poolKnown });
       problems.throwIfAny();
       touch(organization, app.now());
-      await tx.organizations.save(organization);
       await tx.record(organizationUpdated(organization));
-      return tx.organizations.view(id);
+      return tx.organizations.commit(organization);
     },
     { validateOnly },
   );
@@ -182,8 +181,8 @@ async function commit(
     if (!unfinished) throw nameTaken();
     return holder;
   }
-  await tx.organizations.save(organization);
-  await tx.projects.save(defaultProject(organization.defaultProjectId, organization.id, now));
+  tx.organizations.save(organization);
+  tx.projects.save(defaultProject(organization.defaultProjectId, organization.id, now));
   await tx.record(organizationCreated(organization));
   return organization;
 }

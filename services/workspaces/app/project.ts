@@ -61,7 +61,7 @@ export const createProject = (
     const project = newProject(newId("prj"), organizationId, app.now());
     await apply(app, tx, project, wanted);
     await tx.record(projectCreated(project));
-    return withProjectActions(caller)(await tx.projects.view(project.id));
+    return withProjectActions(caller)(await tx.projects.commit(project));
   }, wanted);
 
 /** Changes the settings that the request contains. Throws `notFound`, `forbidden`, or `invalid`. */
@@ -77,7 +77,7 @@ export const updateProject = (
     touch(project, app.now());
     await apply(app, tx, project, wanted);
     await tx.record(projectUpdated(project));
-    return withProjectActions(caller)(await tx.projects.view(id));
+    return withProjectActions(caller)(await tx.projects.commit(project));
   }, wanted);
 
 /**
@@ -93,7 +93,7 @@ export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<
     if (await tx.projects.hasWorkspaces(id)) throw projectNotEmpty();
     touch(project, app.now());
     await tx.record(projectDeleted(project));
-    await tx.projects.remove(project);
+    tx.projects.remove(project);
   });
 
 /** Returns a project. Throws `notFound` if it does not exist or the caller cannot read it. */
@@ -160,7 +160,7 @@ async function apply(
     checkTagBindingCount(bindings, problems);
   }
   problems.throwIfAny();
-  await tx.projects.save(project);
+  tx.projects.save(project);
   const { autoDestroyActivityDuration: duration } = project;
   if (duration !== durationBefore) await passOnActivityDuration(app, tx, project);
   if (!bindings) return;

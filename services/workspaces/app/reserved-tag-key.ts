@@ -73,7 +73,7 @@ export const deleteReservedTagKey = (
     const reservedTagKey = await tx.reservedTagKeys.getForUpdate(id);
     authorize(caller, "organization:update", reservedTagKey, "reserved tag key");
     await tx.record(reservedTagKeyDeleted(reservedTagKey));
-    await tx.reservedTagKeys.remove(reservedTagKey);
+    tx.reservedTagKeys.remove(reservedTagKey);
   });
 
 async function apply(
@@ -88,5 +88,5 @@ async function apply(
   const keyTaken = changed && (await tx.reservedTagKeys.keyTaken(reserved.organizationId, key));
   applyReservedTagKey(reserved, wanted, { keyTaken, problems, now: app.now() });
   problems.throwIfAny();
-  await tx.reservedTagKeys.save(reserved);
+  tx.reservedTagKeys.save(reserved);
 }

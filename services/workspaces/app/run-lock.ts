@@ -30,7 +30,7 @@ export const lockAsRun = (
     app.transaction(async (tx) => {
       const { planTimeout, applyTimeout } = await tx.generalSettings.get();
       const timeouts = { planTimeout, applyTimeout };
-      const workspace = await tx.workspaceLocks.getForUpdate(workspaceId);
+      const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       const run = await tx.runs.find(runId);
       if (run && run.workspaceId !== workspaceId) throw runOfOtherWorkspace();
       if (run?.runner && run.runner !== runner) throw reportedByOther(runId);
@@ -39,7 +39,7 @@ export const lockAsRun = (
       const lock = takeLock(workspace, holderOf(runId), reason, app.now());
       touch(workspace, app.now());
       await tx.record(workspaceLocked(workspace, lock));
-      await tx.workspaceLocks.commit(workspace);
+      tx.workspaces.save(workspace);
       return timeouts;
     }),
   );
@@ -56,7 +56,7 @@ export const unlockAsRun = (app: App, { workspaceId, runId, runner }: RunLock): 
     const epoch = epochToUnlock(await getLock(app, workspaceId), holderOf(runId));
     const summary = await app.state.sealLock(workspaceId, epoch, { discardPending: false });
     await app.transaction(async (tx) => {
-      const workspace = await tx.workspaceLocks.getForUpdate(workspaceId);
+      const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       await releaseSealed(app, tx, workspace, { epoch, summary, forced: false });
     });
   });

@@ -80,7 +80,7 @@ export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<vo
     const sshKey = await tx.sshKeys.getForUpdate(id);
     authorize(caller, "organization:manage-ssh-keys", sshKey, "SSH key");
     await tx.record(sshKeyDeleted(sshKey));
-    await tx.sshKeys.remove(sshKey);
+    tx.sshKeys.remove(sshKey);
   });
 
 /**
@@ -96,14 +96,13 @@ export async function assignSshKey(
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     authorize(caller, "workspace:update", targetOf(workspace));
     if (sshKeyId) {
-      const { organizationId } = await tx.sshKeys.getForUse(sshKeyId);
+      const { organizationId } = await tx.sshKeys.getForShare(sshKeyId);
       if (organizationId !== workspace.organizationId) throw sshKeyNotFound();
     }
     workspace.sshKeyId = sshKeyId;
     touch(workspace, app.now());
-    await tx.workspaces.save(workspace);
     await tx.record(workspaceUpdated(workspace));
-    return tx.workspaces.view(workspaceId);
+    return tx.workspaces.commit(workspace);
   });
   return workspaceDocument(app, caller, view);
 }
@@ -113,5 +112,5 @@ async function apply(app: App, tx: Tx, sshKey: SshKey, wanted: SshKeyInput): Pro
   const seal = (value: string) => app.sealer.seal(value, sshKeyPlace(sshKey.id));
   applySshKey(sshKey, wanted, { seal, problems, now: app.now() });
   problems.throwIfAny();
-  await tx.sshKeys.save(sshKey);
+  tx.sshKeys.save(sshKey);
 }

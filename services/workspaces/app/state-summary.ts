@@ -33,10 +33,10 @@ export const applySummary = (
   summary: StateSummary,
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    const workspace = await tx.workspaceLocks.findForUpdate(workspaceId);
+    const workspace = await tx.workspaces.findForUpdate({ id: workspaceId });
     if (!workspace || summary.revision <= workspace.stateRevision) return;
     if (applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
-    await tx.workspaceLocks.commitSummary(workspace);
+    tx.workspaces.save(workspace);
   });
 
 /**
@@ -51,5 +51,7 @@ export const replaceSummary = (
 ): Promise<void> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.findForUpdate({ id: workspaceId });
-    if (workspace?.stateRevision === replaced) setStateSummary(workspace, summary);
+    if (workspace?.stateRevision !== replaced) return;
+    setStateSummary(workspace, summary);
+    tx.workspaces.save(workspace);
   });

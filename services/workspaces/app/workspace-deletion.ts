@@ -103,7 +103,7 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
   await tx.record(workspaceDeleted(workspace));
   const bindings = await tx.tagBindings.ofWorkspace(workspaceId);
   await tx.tagBindings.replace({ organizationId, workspaceId }, bindings, new Map(), { now });
-  await tx.workspaces.remove(workspace);
+  tx.workspaces.remove(workspace);
   return { workspaceId, organizationId, projectId };
 }
 

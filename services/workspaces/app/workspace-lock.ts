@@ -5,7 +5,7 @@ import type { WorkspaceId } from "../domain/ids.ts";
 import { touch } from "../domain/revision.ts";
 import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
 import {
-  type LockableWorkspace,
+  type Workspace,
   type WorkspaceView,
   workspaceLocked,
   workspaceNotFound,
@@ -32,12 +32,12 @@ export const lockWorkspace = (
 ): Promise<WorkspaceDocument> =>
   withHolderName(app, async () => {
     const view = await app.transaction(async (tx) => {
-      const workspace = await tx.workspaceLocks.getForUpdate(workspaceId);
+      const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       authorize(caller, "workspace:lock", targetOf(workspace));
       const lock = takeLock(workspace, holderOf(caller), reason, app.now());
       touch(workspace, app.now());
       await tx.record(workspaceLocked(workspace, lock));
-      return tx.workspaceLocks.commit(workspace);
+      return tx.workspaces.commit(workspace);
     });
     return workspaceDocument(app, caller, view);
   });
@@ -98,7 +98,7 @@ async function release(
   { workspaceId, ...sealed }: Release & { workspaceId: WorkspaceId },
 ): Promise<WorkspaceDocument> {
   const view = await app.transaction(async (tx) => {
-    const workspace = await tx.workspaceLocks.getForUpdate(workspaceId);
+    const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     // Authorized again, because the workspace may have been moved to another project during the call to the state
     // service.
     const action = sealed.forced ? "workspace:force-unlock" : "workspace:lock";
@@ -115,14 +115,14 @@ async function release(
 export async function releaseSealed(
   app: App,
   tx: Tx,
-  workspace: LockableWorkspace,
+  workspace: Workspace,
   { epoch, summary, forced }: Release,
 ): Promise<WorkspaceView> {
   releaseLock(workspace, epoch);
   if (applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
   touch(workspace, app.now());
   await tx.record(workspaceUnlocked(workspace, { epoch, forced }));
-  return tx.workspaceLocks.commit(workspace);
+  return tx.workspaces.commit(workspace);
 }
 
 /**

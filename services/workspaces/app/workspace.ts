@@ -36,7 +36,7 @@ import {
   type WorkspaceSettings,
 } from "../domain/workspace-settings.ts";
 import type { Tx } from "../store/nouns.ts";
-import type { CreationContext } from "../store/workspace-creation.ts";
+import type { CreationContext } from "../store/workspace.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import { withConsumerActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
@@ -75,7 +75,7 @@ export async function createWorkspace(
   const view = await app.transaction(
     async (tx) => {
       const name = wanted.settings.name ?? "";
-      const context = await tx.workspaceCreations.context({
+      const context = await tx.workspaces.creationContext({
         ...{ organizationName, projectId: wanted.projectId, name },
       });
       const { organizationId, projectId, inherited, plan, nameTaken } = context;
@@ -99,12 +99,12 @@ export async function createWorkspace(
       await checkLimit(tx, context, problems);
       problems.throwIfAny();
       await tx.record(workspaceCreated(workspace));
-      if (tags.wanted.size === 0) return tx.workspaceCreations.commit(workspace);
-      // The workspace is saved before its bindings, which refer to its row. The document, which contains the bindings,
-      // is read last.
-      await tx.workspaces.save(workspace);
-      await replaceWorkspaceTags(app, tx, workspace, tags);
-      return tx.workspaces.view(workspace.id);
+      if (tags.wanted.size > 0) {
+        // The workspace is inserted before its bindings, which refer to its row.
+        tx.workspaces.save(workspace);
+        await replaceWorkspaceTags(app, tx, workspace, tags);
+      }
+      return tx.workspaces.commit(workspace);
     },
     { validateOnly },
   );
@@ -118,7 +118,7 @@ async function checkLimit(
   problems: Problems,
 ): Promise<void> {
   if (workspaceLimit === null) return;
-  const count = await tx.workspaceCreations.countForLimit(organizationId);
+  const count = await tx.workspaces.countForLimit(organizationId);
   if (count >= workspaceLimit) problems.add("", workspaceLimitReached(workspaceLimit));
 }
 
@@ -225,10 +225,9 @@ export async function updateWorkspace(
       if (tags) await checkOverrides(tx, workspace, tags, problems);
       problems.throwIfAny();
       touch(workspace, app.now());
-      await tx.workspaces.save(workspace);
       if (tags) await replaceWorkspaceTags(app, tx, workspace, tags);
       await tx.record(workspaceUpdated(workspace));
-      return { workspace, view: await tx.workspaces.view(workspace.id) };
+      return { workspace, view: await tx.workspaces.commit(workspace) };
     },
     { validateOnly },
   );
@@ -247,7 +246,7 @@ export async function moveWorkspaces(
   { projectId, workspaceIds }: { projectId: ProjectId; workspaceIds: readonly WorkspaceId[] },
 ): Promise<void> {
   const workspaces = await app.transaction(async (tx) => {
-    const project = await tx.projects.get(projectId);
+    const project = await tx.projects.getForShare(projectId);
     const { organizationId } = project;
     authorize(caller, "project:move-workspace", { organizationId, projectId }, "project");
     const found: Workspace[] = [];
@@ -260,7 +259,7 @@ export async function moveWorkspaces(
       if (workspace.projectId === projectId) continue;
       moveWorkspace(workspace, project, app.now());
       touch(workspace, app.now());
-      await tx.workspaces.save(workspace);
+      tx.workspaces.save(workspace);
       await tx.record(workspaceUpdated(workspace));
     }
     return found;
@@ -306,7 +305,7 @@ async function requireProject(
   id: ProjectId,
   organizationId: OrganizationId,
 ): Promise<Project> {
-  const project = await tx.projects.get(id);
+  const project = await tx.projects.getForShare(id);
   if (project.organizationId !== organizationId) throw projectNotFound();
   return project;
 }

@@ -60,19 +60,6 @@ export class Workspace {
 
 export interface Workspace extends RuledFields {}
 
-/** The fields of a workspace that locking and unlocking read and change. */
-export type LockableWorkspace = Pick<
-  Workspace,
-  | keyof AutoDestroy
-  | keyof Lockable
-  | keyof Summarized
-  | "id"
-  | "organizationId"
-  | "projectId"
-  | "revision"
-  | "updatedAt"
->;
-
 type Fields = { [Name in keyof Workspace]: Workspace[Name] };
 
 export interface NewWorkspace {
@@ -215,11 +202,11 @@ export const workspaceUpdated = (workspace: PublishedWorkspace) =>
 export const workspaceDeleted = (workspace: Workspace) =>
   ({ type: "workspaceDeleted", revision: workspace.revision, workspace }) as const;
 
-export const workspaceLocked = (workspace: LockableWorkspace, lock: WorkspaceLock) =>
+export const workspaceLocked = (workspace: Workspace, lock: WorkspaceLock) =>
   ({ type: "workspaceLocked", revision: workspace.revision, workspace, lock }) as const;
 
 export const workspaceUnlocked = (
-  workspace: LockableWorkspace,
+  workspace: Workspace,
   { epoch, forced }: { epoch: bigint; forced: boolean },
 ) =>
   ({ type: "workspaceUnlocked", revision: workspace.revision, workspace, epoch, forced }) as const;

@@ -1,4 +1,4 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
@@ -8,9 +8,8 @@ import {
   type Page,
   type PageInput,
   pageWithTotal,
-  queryIn,
   type RowWithTotal,
-  saveRow,
+  recordsOf,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -59,7 +58,7 @@ const related = (relation: "allowed" | "excluded", readable: string) =>
      where r.agent_pool_id = a.id and r.relation = '${relation}' and ${readable} order by w.id)`;
 
 /** Returns the SQL that selects pools with the part of their relations that the caller may see. */
-function view(shown: RelationScope, parameters: Parameters): string {
+function view(shown: RelationScope, parameters: Parameters, pools = "agent_pools"): string {
   const workspaces = readableWorkspaces(shown.workspaces, parameters);
   // index: agent_pool_workspaces_pkey, agent_pool_projects_pkey, workspaces_agent_pool, workspaces_pkey
   return `
@@ -71,7 +70,7 @@ function view(shown: RelationScope, parameters: Parameters): string {
       order by p.id) as "allowedProjectIds",
     array(select w.id from workspaces w where w.agent_pool_id = a.id and ${workspaces}
       order by w.id) as "workspaceIds"
-  from agent_pools a join organizations o on o.id = a.organization_id`;
+  from ${pools} a join organizations o on o.id = a.organization_id`;
 }
 
 export interface AgentPoolSearch {
@@ -162,70 +161,56 @@ const reads = (database: Database) => ({
 });
 
 /** Reads and writes of agent pools inside a transaction. */
-const rows = (em: EntityManager) => ({
-  async getForUpdate(id: AgentPoolId): Promise<AgentPool> {
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const pool = await em.findOne(entity, { id }, { lockMode });
-    if (!pool) throw agentPoolNotFound();
-    return pool;
-  },
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, agentPoolNotFound);
 
-  /**
-   * Returns whether the pool belongs to the organization. Locks the pool's row, so that the result remains true until
-   * the transaction ends.
-   */
-  async belongsTo(id: AgentPoolId, organizationId: OrganizationId): Promise<boolean> {
-    return existsIn(
-      em,
-      // index: agent_pools_pkey
-      "select from agent_pools where id = $1 and organization_id = $2 for key share",
-      [id, organizationId],
-    );
-  },
+  return {
+    ...records,
 
-  async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
-    return existsIn(
-      em,
-      // index: agent_pools_name_key
-      "select from agent_pools where organization_id = $1 and name = $2",
-      [organizationId, name],
-    );
-  },
+    /**
+     * Returns whether the pool belongs to the organization. Locks the pool's row, so that the result remains true until
+     * the transaction ends.
+     */
+    async belongsTo(id: AgentPoolId, organizationId: OrganizationId): Promise<boolean> {
+      return existsIn(
+        em,
+        // index: agent_pools_pkey
+        "select from agent_pools where id = $1 and organization_id = $2 for key share",
+        [id, organizationId],
+      );
+    },
 
-  async save(pool: AgentPool): Promise<void> {
-    await saveRow(em, pool, { agent_pools_name_key: nameTaken });
-  },
+    async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
+      return existsIn(
+        em,
+        // index: agent_pools_name_key
+        "select from agent_pools where organization_id = $1 and name = $2",
+        [organizationId, name],
+      );
+    },
 
-  /** Returns whether a workspace, project or organization uses the pool. */
-  async inUse(id: AgentPoolId): Promise<boolean> {
-    return existsIn(
-      em,
-      // index: workspaces_agent_pool, projects_agent_pool, organizations_agent_pool
-      `select from workspaces where agent_pool_id = $1
+    /** Returns whether a workspace, project or organization uses the pool. */
+    async inUse(id: AgentPoolId): Promise<boolean> {
+      return existsIn(
+        em,
+        // index: workspaces_agent_pool, projects_agent_pool, organizations_agent_pool
+        `select from workspaces where agent_pool_id = $1
        union all select from projects where default_agent_pool_id = $1
        union all select from organizations where default_agent_pool_id = $1 limit 1`,
-      [id],
-    );
-  },
+        [id],
+      );
+    },
 
-  async remove(pool: AgentPool): Promise<void> {
-    em.remove(pool);
-    await em.flush();
-  },
+    relate: relateAgentPool(em),
 
-  relate: relateAgentPool(em),
-
-  async view(id: AgentPoolId, shown: RelationScope): Promise<AgentPoolView> {
-    const parameters = new Parameters();
-    const [row] = await queryIn<AgentPoolView>(
-      em,
-      `${view(shown, parameters)} where a.id = ${parameters.bind(id)}`,
-      parameters.values,
-    );
-    if (!row) throw agentPoolNotFound();
-    return row;
-  },
-});
+    /** Writes the pool and commits. Returns the values of its document, with the part that the caller may see. */
+    commit(pool: AgentPool, shown: RelationScope): Promise<AgentPoolView> {
+      const parameters = new Parameters();
+      const select = view(shown, parameters, "changed");
+      return records.commit<AgentPoolView>(pool, select, parameters.values);
+    },
+  };
+};
 
 type ListedAgentPool = Pick<AgentPool, "id" | "organizationId" | "name"> & {
   key: string;
@@ -247,6 +232,7 @@ export const agentPools = {
   entity,
   reads,
   rows,
+  uniqueErrors: { agent_pools_name_key: nameTaken },
   deletedWithOrganization: "agent_pools",
   listed: listed({
     schemas: [AgentPoolCreatedSchema],

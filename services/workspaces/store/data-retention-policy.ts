@@ -1,7 +1,7 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
-import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import { type Database, type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
 import { bigint, integer, optional, primaryKey, text } from "@statehouse/postgres/columns";
 import {
   DataRetentionPolicyDeletedSchema,
@@ -11,6 +11,7 @@ import {
   type DataRetentionOwner,
   DataRetentionPolicy,
   type DataRetentionPolicyEvent,
+  dataRetentionPolicyNotFound,
   type OwnedDataRetentionPolicy,
   type WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
@@ -115,45 +116,38 @@ const reads = (database: Database) => ({
 });
 
 /** Reads and writes of policies, inside a transaction that holds the lock on their owner's row. */
-const rows = (em: EntityManager) => ({
-  /**
-   * Increments and returns the retention version, which covers all policies and plans. Concurrent changes wait until
-   * this transaction ends.
-   */
-  async nextVersion(now: Date): Promise<bigint> {
-    const [row] = await queryIn<{ version: number }>(
-      em,
-      `update general_settings set retention_version = greatest(retention_version + 1, $1)
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, dataRetentionPolicyNotFound);
+
+  return {
+    ...records,
+
+    /**
+     * Increments and returns the retention version, which covers all policies and plans. Concurrent changes wait until
+     * this transaction ends.
+     */
+    async nextVersion(now: Date): Promise<bigint> {
+      const [row] = await queryIn<{ version: number }>(
+        em,
+        `update general_settings set retention_version = greatest(retention_version + 1, $1)
        returning retention_version as version`,
-      [nextVersion(0n, now)],
-    );
-    if (!row) throw new Error("the row of general settings is missing");
-    return BigInt(row.version);
-  },
+        [nextVersion(0n, now)],
+      );
+      if (!row) throw new Error("the row of general settings is missing");
+      return BigInt(row.version);
+    },
 
-  async findForUpdate(owner: DataRetentionOwner): Promise<DataRetentionPolicy | undefined> {
-    const own = owner === "site" ? { organizationId: null, workspaceId: null } : { ...owner };
-    // The installation has no row that could be locked. The row of the general settings is locked instead, so that two
-    // transactions cannot create the installation's policy concurrently.
-    if (owner === "site") {
-      await queryIn(em, "select from general_settings for update");
-    }
-    const found = await em.findOne(entity, own, {
-      lockMode: LockMode.PESSIMISTIC_WRITE,
-    });
-    return found ?? undefined;
-  },
-
-  async save(policy: DataRetentionPolicy): Promise<void> {
-    em.persist(policy);
-    await em.flush();
-  },
-
-  async remove(policy: DataRetentionPolicy): Promise<void> {
-    em.remove(policy);
-    await em.flush();
-  },
-});
+    async findForUpdate(owner: DataRetentionOwner): Promise<DataRetentionPolicy | undefined> {
+      const own = owner === "site" ? { organizationId: null, workspaceId: null } : { ...owner };
+      // The installation has no row that could be locked. The row of the general settings is locked instead, so that two
+      // transactions cannot create the installation's policy concurrently.
+      if (owner === "site") {
+        await queryIn(em, "select from general_settings for update");
+      }
+      return records.findForUpdate(own);
+    },
+  };
+};
 
 /** The fields of a policy's events. They contain the organization even if the policy belongs to a workspace. */
 type PublishedPolicy = Omit<DataRetentionPolicy, "revision">;

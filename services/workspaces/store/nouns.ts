@@ -32,10 +32,8 @@ import { stateComparisons } from "./state-comparison.ts";
 import { tags } from "./tag.ts";
 import { tagBindings } from "./tag-binding.ts";
 import { workspaces } from "./workspace.ts";
-import { workspaceCreations } from "./workspace-creation.ts";
 import { workspaceDeletions } from "./workspace-deletion.ts";
 import { workspaceLists } from "./workspace-list.ts";
-import { workspaceLocks } from "./workspace-lock.ts";
 import { workspaceReadmes } from "./workspace-readme.ts";
 
 /**
@@ -61,9 +59,7 @@ const nouns = {
   projects,
   agentPools,
   workspaces,
-  workspaceCreations,
   workspaceLists,
-  workspaceLocks,
   administeredWorkspaces,
   workspaceDeletions,
   runs,

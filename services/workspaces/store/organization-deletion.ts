@@ -1,5 +1,4 @@
-import { LockMode } from "@mikro-orm/core";
-import { type EntityManager, queryIn } from "@statehouse/postgres";
+import { type EntityManager, loadRows, queryIn, recordsOf, selectRows } from "@statehouse/postgres";
 import type { OrganizationId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
 import {
@@ -7,7 +6,7 @@ import {
   type PendingOrganizationDeletion,
   RETRY_AFTER_MS,
 } from "../domain/pending-sync.ts";
-import type { Workspace } from "../domain/workspace.ts";
+import { type Workspace, workspaceNotFound } from "../domain/workspace.ts";
 import { workspaceSchema } from "./workspace-columns.ts";
 
 /**
@@ -52,12 +51,9 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
 
   /** Locks and returns at most `limit` workspaces of the organization. */
   async workspacesForUpdate(organizationId: OrganizationId, limit: number): Promise<Workspace[]> {
-    return em.find(
-      workspaceSchema,
-      { organizationId },
-      // index: workspaces_name_key. All replicas lock in the same order, to prevent deadlocks.
-      { limit, orderBy: { name: 1 }, lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
+    // index: workspaces_name_key. All replicas lock in the same order, to prevent deadlocks.
+    const options = { lock: "update", order: ["name"], limit } as const;
+    return loadRows(em, selectRows(em, workspaceSchema, { organizationId }, options));
   },
 
   /**
@@ -73,9 +69,8 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
        select id, organization_id, project_id, name, $2 from workspaces where id = any($1)`,
       [ids, new Date(now.getTime() + RETRY_AFTER_MS)],
     );
-    await queryIn(em, "delete from workspaces where id = any($1)", [ids]);
-    // The rows are deleted, so the ORM must not write the changes of these objects.
-    for (const workspace of workspaces) em.getUnitOfWork().unsetIdentity(workspace);
+    const records = recordsOf(em, workspaceSchema, workspaceNotFound);
+    workspaces.forEach(records.remove);
   },
 
   /**

@@ -1,4 +1,4 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
@@ -10,7 +10,7 @@ import {
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  saveRow,
+  recordsOf,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -85,7 +85,7 @@ const entity = new EntitySchema({
   },
 });
 
-const view = `
+const composeView = (organizations: string) => `
   select ${selectList("o", columns)},
     -- index: projects_name_key
     (select count(*) from projects p where p.organization_id = o.id) as "projectCount",
@@ -96,7 +96,10 @@ const view = `
     ${siteDataRetentionPolicy},
     -- index: data_retention_policies_organization
     ${ownDataRetentionPolicy("r.organization_id = o.id")}
-  from organizations o`;
+  from ${organizations} o`;
+
+const view = composeView("organizations");
+const changedView = composeView("changed");
 
 /** The billing of an organization's plan, with the revision of the organization's row. */
 export interface OrganizationBilling {
@@ -219,71 +222,58 @@ const reads = (database: Database) => ({
 });
 
 /** Reads and writes of organizations inside a transaction. */
-const rows = (em: EntityManager) => ({
-  /** Locks and returns an organization in any status, because its name is taken as soon as its row exists. */
-  async findByNameForUpdate(name: string): Promise<Organization | undefined> {
-    if (!isOrganizationName(name)) return undefined;
-    const [row] = await queryIn<{ id: OrganizationId }>(
-      em,
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, organizationNotFound);
+
+  return {
+    ...records,
+
+    /** Locks and returns an organization in any status, because its name is taken as soon as its row exists. */
+    findByNameForUpdate: async (name: string): Promise<Organization | undefined> =>
       // index: organizations_name_key
-      "select id from organizations where name = $1 for update",
-      [name],
-    );
-    return row && (await em.findOneOrFail(entity, { id: row.id }));
-  },
+      isOrganizationName(name) ? records.findForUpdate({ name }) : undefined,
 
-  /**
-   * Returns an active organization. Locks its row against changes until the transaction ends, so that a later deletion
-   * includes everything that this transaction adds.
-   */
-  async getByName(name: string): Promise<Organization> {
-    const lockMode = LockMode.PESSIMISTIC_READ;
-    const organization = isOrganizationName(name)
-      ? await em.findOne(entity, { name, status: "active" }, { lockMode })
-      : null;
-    if (!organization) throw organizationNotFound();
-    return organization;
-  },
+    /**
+     * Returns an active organization. Locks its row against changes until the transaction ends, so that a later deletion
+     * includes everything that this transaction adds.
+     */
+    async getByName(name: string): Promise<Organization> {
+      if (!isOrganizationName(name)) throw organizationNotFound();
+      // index: organizations_name_key
+      return records.getForShare({ name, status: "active" });
+    },
 
-  async get(id: OrganizationId): Promise<Organization> {
-    const organization = await em.findOne(entity, { id });
-    if (!organization) throw organizationNotFound();
-    return organization;
-  },
+    /** Locks the row of an active organization and returns the organization. */
+    async getByNameForUpdate(name: string): Promise<Organization> {
+      const organization = await this.findByNameForUpdate(name);
+      if (organization?.status !== "active") throw organizationNotFound();
+      return organization;
+    },
 
-  /** Locks the row of an active organization and returns the organization. */
-  async getByNameForUpdate(name: string): Promise<Organization> {
-    const organization = await this.findByNameForUpdate(name);
-    if (organization?.status !== "active") throw organizationNotFound();
-    return organization;
-  },
+    /** Returns whether another organization has the name, ignoring case. */
+    async nameTaken(name: string, id: OrganizationId): Promise<boolean> {
+      return existsIn(
+        em,
+        // index: organizations_lower_name_key
+        "select from organizations where lower(name) = lower($1) and id <> $2",
+        [name, id],
+      );
+    },
 
-  /** Returns whether another organization has the name, ignoring case. */
-  async nameTaken(name: string, id: OrganizationId): Promise<boolean> {
-    return existsIn(
-      em,
-      // index: organizations_lower_name_key
-      "select from organizations where lower(name) = lower($1) and id <> $2",
-      [name, id],
-    );
-  },
+    /** Returns the values of the organization's document, including the saved changes of this transaction. */
+    async view(id: OrganizationId): Promise<OrganizationView> {
+      // index: organizations_pkey
+      const [row] = await queryIn<OrganizationView>(em, `${view} where o.id = $1`, [id]);
+      if (!row) throw organizationNotFound();
+      return row;
+    },
 
-  /** Returns the values of the organization's document, including the changes of this transaction. */
-  async view(id: OrganizationId): Promise<OrganizationView> {
-    await em.flush();
-    const [row] = await queryIn<OrganizationView>(em, `${view} where o.id = $1`, [id]);
-    if (!row) throw organizationNotFound();
-    return row;
-  },
-
-  /** Inserts the organization or writes its changes. Throws `invalid` if another transaction has taken its name. */
-  async save(organization: Organization): Promise<void> {
-    await saveRow(em, organization, {
-      organizations_name_key: nameTaken,
-      organizations_lower_name_key: nameTaken,
-    });
-  },
-});
+    /** Writes the organization and commits. Returns the values of its document. */
+    commit: (organization: Organization): Promise<OrganizationView> =>
+      // index: organizations_pkey
+      records.commit<OrganizationView>(organization, changedView),
+  };
+};
 
 type ListedOrganization = Pick<Organization, "id" | "name" | "creatorUserId" | "plan"> & {
   key: string;
@@ -317,6 +307,10 @@ export const organizations = {
   entity,
   reads,
   rows,
+  uniqueErrors: {
+    organizations_name_key: nameTaken,
+    organizations_lower_name_key: nameTaken,
+  },
   listed: listed({
     schemas: [OrganizationCreatedSchema],
     select: listedOrganizations,

@@ -1,4 +1,4 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
@@ -8,9 +8,8 @@ import {
   type Page,
   type PageInput,
   pageWithTotal,
-  queryIn,
   type RowWithTotal,
-  saveRow,
+  recordsOf,
   withTotal,
 } from "@statehouse/postgres";
 import { bigint, optional, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
@@ -55,7 +54,7 @@ export const inheritedMode = "coalesce(p.default_execution_mode, o.default_execu
 export const inheritedPool = `case when p.default_execution_mode is null
   then o.default_agent_pool_id else p.default_agent_pool_id end`;
 
-const view = `
+const composeView = (projects: string) => `
   select p.id, p.organization_id as "organizationId", o.name as "organizationName", p.name,
     p.description, p.created_at as "createdAt", p.id = o.default_project_id as "isDefault",
     ${inheritedMode} as "defaultExecutionMode",
@@ -65,7 +64,10 @@ const view = `
     -- index: workspace_counts_pkey
     coalesce((select c.count from workspace_counts c
       where c.organization_id = p.organization_id and c.project_id = p.id), 0) as "workspaceCount"
-  from projects p join organizations o on o.id = p.organization_id`;
+  from ${projects} p join organizations o on o.id = p.organization_id`;
+
+const view = composeView("projects");
+const changedView = composeView("changed");
 
 export interface ProjectSearch {
   organizationName: string;
@@ -162,56 +164,32 @@ const reads = (database: Database) => ({
 });
 
 /** Reads and writes of projects inside a transaction. */
-const rows = (em: EntityManager) => ({
-  /**
-   * Returns the project. Locks its row against changes until the transaction ends, so that a later deletion includes
-   * everything that this transaction adds.
-   */
-  async get(id: ProjectId): Promise<Project> {
-    const lockMode = LockMode.PESSIMISTIC_READ;
-    const project = await em.findOne(entity, { id }, { lockMode });
-    if (!project) throw projectNotFound();
-    return project;
-  },
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, projectNotFound);
 
-  async getForUpdate(id: ProjectId): Promise<Project> {
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const project = await em.findOne(entity, { id }, { lockMode });
-    if (!project) throw projectNotFound();
-    return project;
-  },
+  return {
+    ...records,
 
-  async hasWorkspaces(id: ProjectId): Promise<boolean> {
-    // index: workspaces_project_name
-    return existsIn(em, "select from workspaces where project_id = $1 limit 1", [id]);
-  },
+    async hasWorkspaces(id: ProjectId): Promise<boolean> {
+      // index: workspaces_project_name
+      return existsIn(em, "select from workspaces where project_id = $1 limit 1", [id]);
+    },
 
-  async remove(project: Project): Promise<void> {
-    em.remove(project);
-    await em.flush();
-  },
+    async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
+      return existsIn(
+        em,
+        // index: projects_name_key
+        "select from projects where organization_id = $1 and name = $2",
+        [organizationId, name],
+      );
+    },
 
-  async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
-    return existsIn(
-      em,
-      // index: projects_name_key
-      "select from projects where organization_id = $1 and name = $2",
-      [organizationId, name],
-    );
-  },
-
-  /** Inserts the project or writes its changes. Throws `invalid` if another transaction has taken its name. */
-  async save(project: Project): Promise<void> {
-    await saveRow(em, project, { projects_name_key: nameTaken });
-  },
-
-  async view(id: ProjectId): Promise<ProjectView> {
-    await em.flush();
-    const [row] = await queryIn<ProjectView>(em, `${view} where p.id = $1`, [id]);
-    if (!row) throw projectNotFound();
-    return row;
-  },
-});
+    /** Writes the project and commits. Returns the values of its document. */
+    commit: (project: Project): Promise<ProjectView> =>
+      // index: projects_pkey
+      records.commit<ProjectView>(project, changedView),
+  };
+};
 
 type ListedProject = Pick<Project, "id" | "organizationId" | "name"> & {
   key: string;
@@ -233,6 +211,7 @@ export const projects = {
   entity,
   reads,
   rows,
+  uniqueErrors: { projects_name_key: nameTaken },
   deletedWithOrganization: "projects",
   listed: listed({
     schemas: [ProjectCreatedSchema],

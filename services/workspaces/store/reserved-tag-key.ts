@@ -1,4 +1,4 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { invalid } from "@statehouse/errors";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
@@ -11,7 +11,7 @@ import {
   pageWithTotal,
   queryIn,
   type RowWithTotal,
-  saveRow,
+  recordsOf,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -31,7 +31,6 @@ import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import {
   ReservedTagKey,
   type ReservedTagKeyEvent,
-  type ReservedTagKeyId,
   reservedTagKeyNotFound,
   takenKeyText,
 } from "../domain/reserved-tag-key.ts";
@@ -75,12 +74,7 @@ const reads = (database: Database) => ({
 
 /** Reads and writes of reserved tag keys inside a transaction. */
 const rows = (em: EntityManager) => ({
-  async getForUpdate(id: ReservedTagKeyId): Promise<ReservedTagKey> {
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const reserved = await em.findOne(entity, { id }, { lockMode });
-    if (!reserved) throw reservedTagKeyNotFound();
-    return reserved;
-  },
+  ...recordsOf(em, entity, reservedTagKeyNotFound),
 
   async keyTaken(organizationId: OrganizationId, key: string): Promise<boolean> {
     return existsIn(
@@ -89,17 +83,6 @@ const rows = (em: EntityManager) => ({
       "select from reserved_tag_keys where organization_id = $1 and key = $2",
       [organizationId, key],
     );
-  },
-
-  async save(reserved: ReservedTagKey): Promise<void> {
-    await saveRow(em, reserved, {
-      reserved_tag_keys_key: () => invalid([{ field: "key", detail: takenKeyText }]),
-    });
-  },
-
-  async remove(reserved: ReservedTagKey): Promise<void> {
-    em.remove(reserved);
-    await em.flush();
   },
 
   /** Returns the project's bindings that have one of these keys and that workspaces must not override. */
@@ -140,6 +123,9 @@ export const reservedTagKeys = {
   entity,
   reads,
   rows,
+  uniqueErrors: {
+    reserved_tag_keys_key: () => invalid([{ field: "key", detail: takenKeyText }]),
+  },
   deletedWithOrganization: "reserved_tag_keys",
   listed: listed({
     schemas: [ReservedTagKeyCreatedSchema],

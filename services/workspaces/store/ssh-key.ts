@@ -1,4 +1,4 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
@@ -8,6 +8,7 @@ import {
   type PageInput,
   pageWithTotal,
   type RowWithTotal,
+  recordsOf,
   type SealedColumn,
   withTotal,
 } from "@statehouse/postgres";
@@ -64,30 +65,7 @@ const reads = (database: Database) => ({
 });
 
 /** Reads and writes of SSH keys inside a transaction. */
-const rows = (em: EntityManager) => ({
-  async getForUpdate(id: SshKeyId): Promise<SshKey> {
-    const sshKey = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!sshKey) throw sshKeyNotFound();
-    return sshKey;
-  },
-
-  /** Returns the key. Locks its row against changes and deletion until the transaction ends. */
-  async getForUse(id: SshKeyId): Promise<SshKey> {
-    const sshKey = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
-    if (!sshKey) throw sshKeyNotFound();
-    return sshKey;
-  },
-
-  async save(sshKey: SshKey): Promise<void> {
-    em.persist(sshKey);
-    await em.flush();
-  },
-
-  async remove(sshKey: SshKey): Promise<void> {
-    em.remove(sshKey);
-    await em.flush();
-  },
-});
+const rows = (em: EntityManager) => recordsOf(em, entity, sshKeyNotFound);
 
 /** The column of private keys, which `rotate-keys` re-encrypts. */
 export const sealedSshKeys: SealedColumn = {

@@ -1,16 +1,15 @@
-import { LockMode } from "@mikro-orm/core";
 import { nextVersion } from "@statehouse/events/version";
 import {
   type Database,
   type EntityManager,
   existsIn,
   queryIn,
-  saveRow,
+  recordsOf,
 } from "@statehouse/postgres";
 import { nameTaken } from "../domain/errors.ts";
 import type { InheritedExecution } from "../domain/execution.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
-import { isOrganizationName } from "../domain/organization.ts";
+import { isOrganizationName, organizationNotFound } from "../domain/organization.ts";
 import type { Plan } from "../domain/plan.ts";
 import { type Project, projectNotFound } from "../domain/project.ts";
 import {
@@ -27,6 +26,7 @@ import type { Placement } from "../domain/workspace-placement.ts";
 import { inheritedMode, inheritedPool } from "./project.ts";
 import {
   type LockJson,
+  selectChangedWorkspaces,
   selectWorkspaces,
   toLock,
   toWorkspaceView,
@@ -73,6 +73,34 @@ function addressed(ref: WorkspaceRef): [Condition, string[]] | undefined {
   if (!isOrganizationName(organizationName) || !isWorkspaceName(workspaceName)) return undefined;
   return [byName, [organizationName, workspaceName]];
 }
+
+/** The values of the organization, the project and the installation that the creation of a workspace uses. */
+export interface CreationContext {
+  organizationId: OrganizationId;
+  workspaceLimit: number | null;
+  plan: Plan;
+  projectId: ProjectId;
+  /** Whether the project belongs to the organization. */
+  projectExists: boolean;
+  autoDestroyActivityDuration: string | null;
+  inherited: InheritedExecution;
+  defaultRemoteStateAccess: boolean;
+  nameTaken: boolean;
+}
+
+const creationContext = `-- index: organizations_name_key, projects_pkey, workspaces_name_key
+  select o.id as "organizationId", o.workspace_limit as "workspaceLimit", o.plan,
+    coalesce($2, o.default_project_id) as "projectId", p.id is not null as "projectExists",
+    p.auto_destroy_activity_duration as "autoDestroyActivityDuration",
+    json_build_object('mode', ${inheritedMode}, 'agentPoolId', ${inheritedPool}) as inherited,
+    (select default_remote_state_access from general_settings) as "defaultRemoteStateAccess",
+    exists (select from workspaces w where w.organization_id = o.id and w.name = $3) as "nameTaken"
+  from organizations o
+  left join lateral (
+    select * from projects where id = coalesce($2, o.default_project_id)
+      and organization_id = o.id for share) p on true
+  where o.name = $1 and o.status = 'active'
+  for share of o`;
 
 type WorkspaceIds = Pick<Workspace, "id" | "organizationId" | "projectId">;
 
@@ -154,83 +182,125 @@ const reads = (database: Database) => ({
   },
 });
 
-export const workspaceTaken = { workspaces_name_key: nameTaken };
-
 /** Reads and writes of workspaces inside a transaction. */
-const rows = (em: EntityManager) => ({
-  async findForUpdate(ref: WorkspaceRef): Promise<Workspace | undefined> {
-    const address = addressed(ref);
-    if (!address) return undefined;
-    const [condition, values] = address;
-    const id = "id" in ref ? ref.id : await idOf(em, condition, values);
-    if (!id) return undefined;
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const workspace = await em.findOne(workspaceSchema, { id }, { lockMode });
-    // If the workspace was renamed while this transaction waited for its row, no workspace has the requested name any
-    // longer.
-    if (!workspace || ("workspaceName" in ref && workspace.name !== ref.workspaceName)) {
-      return undefined;
-    }
-    return workspace;
-  },
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, workspaceSchema, workspaceNotFound);
 
-  async getForUpdate(ref: WorkspaceRef): Promise<Workspace> {
-    const workspace = await this.findForUpdate(ref);
-    if (!workspace) throw workspaceNotFound();
-    return workspace;
-  },
+  return {
+    ...records,
 
-  /**
-   * Returns the ids of workspaces whose destroy run is due, earliest first, and locks their rows. Rows that another
-   * replica has locked are omitted.
-   */
-  async dueForAutoDestroy(now: Date, limit: number): Promise<WorkspaceId[]> {
-    const found = await queryIn<{ id: WorkspaceId }>(
-      em,
-      // index: workspaces_auto_destroy
-      `select id from workspaces where auto_destroy_at <= $1
+    async findForUpdate(ref: WorkspaceRef): Promise<Workspace | undefined> {
+      const address = addressed(ref);
+      if (!address) return undefined;
+      const [condition, values] = address;
+      const id = "id" in ref ? ref.id : await idOf(em, condition, values);
+      if (!id) return undefined;
+      // index: workspaces_pkey
+      const workspace = await records.findForUpdate(id);
+      // If the workspace was renamed while this transaction waited for its row, no workspace has the requested name any
+      // longer.
+      if (!workspace || ("workspaceName" in ref && workspace.name !== ref.workspaceName)) {
+        return undefined;
+      }
+      return workspace;
+    },
+
+    async getForUpdate(ref: WorkspaceRef): Promise<Workspace> {
+      const workspace = await this.findForUpdate(ref);
+      if (!workspace) throw workspaceNotFound();
+      return workspace;
+    },
+
+    /**
+     * Returns the values that the creation of a workspace uses. Prevents the deletion of the organization and of the
+     * project until the transaction ends, so that a later deletion includes the workspace.
+     */
+    async creationContext({
+      organizationName,
+      projectId,
+      name,
+    }: {
+      organizationName: string;
+      /** Undefined for the default project. */
+      projectId: ProjectId | undefined;
+      name: string;
+    }): Promise<CreationContext> {
+      if (!isOrganizationName(organizationName)) throw organizationNotFound();
+      const [row] = await queryIn<CreationContext>(em, creationContext, [
+        organizationName,
+        projectId,
+        isWorkspaceName(name) ? name : "",
+      ]);
+      if (!row) throw organizationNotFound();
+      return row;
+    },
+
+    /**
+     * Returns the number of the organization's workspaces. Other transactions that call this function wait until this
+     * transaction ends, so that they also count the workspaces that it creates.
+     */
+    async countForLimit(organizationId: OrganizationId): Promise<number> {
+      await queryIn(em, "select pg_advisory_xact_lock(hashtextextended($1, 0))", [organizationId]);
+      const [row] = await queryIn<{ count: number }>(
+        em,
+        // index: workspace_counts_pkey
+        "select sum(count)::int as count from workspace_counts where organization_id = $1",
+        [organizationId],
+      );
+      return row?.count ?? 0;
+    },
+
+    /**
+     * Returns the ids of workspaces whose destroy run is due, earliest first, and locks their rows. Rows that another
+     * replica has locked are omitted.
+     */
+    async dueForAutoDestroy(now: Date, limit: number): Promise<WorkspaceId[]> {
+      const found = await queryIn<{ id: WorkspaceId }>(
+        em,
+        // index: workspaces_auto_destroy
+        `select id from workspaces where auto_destroy_at <= $1
        order by auto_destroy_at limit $2 for update skip locked`,
-      [now, limit],
-    );
-    return found.map(({ id }) => id);
-  },
+        [now, limit],
+      );
+      return found.map(({ id }) => id);
+    },
 
-  async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
-    if (!isWorkspaceName(name)) return false;
-    return existsIn(
-      em,
-      // index: workspaces_name_key
-      "select from workspaces where organization_id = $1 and name = $2",
-      [organizationId, name],
-    );
-  },
+    async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
+      if (!isWorkspaceName(name)) return false;
+      return existsIn(
+        em,
+        // index: workspaces_name_key
+        "select from workspaces where organization_id = $1 and name = $2",
+        [organizationId, name],
+      );
+    },
 
-  /** Returns the values that a workspace inherits in this project. */
-  async inherited(projectId: ProjectId): Promise<InheritedExecution & { plan: Plan }> {
-    const [row] = await queryIn<InheritedExecution & { plan: Plan }>(
-      em,
-      // index: projects_pkey, organizations_pkey
-      `select ${inheritedMode} as mode, o.plan, ${inheritedPool} as "agentPoolId"
+    /** Returns the values that a workspace inherits in this project. */
+    async inherited(projectId: ProjectId): Promise<InheritedExecution & { plan: Plan }> {
+      const [row] = await queryIn<InheritedExecution & { plan: Plan }>(
+        em,
+        // index: projects_pkey, organizations_pkey
+        `select ${inheritedMode} as mode, o.plan, ${inheritedPool} as "agentPoolId"
        from projects p join organizations o on o.id = p.organization_id where p.id = $1`,
-      [projectId],
-    );
-    if (!row) throw projectNotFound();
-    return row;
-  },
+        [projectId],
+      );
+      if (!row) throw projectNotFound();
+      return row;
+    },
 
-  /**
-   * Copies a project's auto-destroy duration to its workspaces, and returns those that inherit it. The destroy runs of
-   * the returned workspaces are scheduled for `dueAt`; if `dueAt` is null, they are canceled.
-   */
-  async passOnActivityDuration(
-    { id, autoDestroyActivityDuration }: Project,
-    { dueAt, at }: { dueAt: Date | null; at: Date },
-  ): Promise<PublishedWorkspace[]> {
-    // All transactions lock workspaces in the same order, to prevent deadlocks.
-    const changed = await queryIn<PublishedRow & { inherits: boolean }>(
-      em,
-      // index: workspaces_project_name, workspaces_pkey
-      `update workspaces w set inherited_activity_duration = $2,
+    /**
+     * Copies a project's auto-destroy duration to its workspaces, and returns those that inherit it. The destroy runs of
+     * the returned workspaces are scheduled for `dueAt`; if `dueAt` is null, they are canceled.
+     */
+    async passOnActivityDuration(
+      { id, autoDestroyActivityDuration }: Project,
+      { dueAt, at }: { dueAt: Date | null; at: Date },
+    ): Promise<PublishedWorkspace[]> {
+      // All transactions lock workspaces in the same order, to prevent deadlocks.
+      const changed = await queryIn<PublishedRow & { inherits: boolean }>(
+        em,
+        // index: workspaces_project_name, workspaces_pkey
+        `update workspaces w set inherited_activity_duration = $2,
          auto_destroy_at = case when inherits_project_auto_destroy then $3 else auto_destroy_at end,
          revision = case when inherits_project_auto_destroy
            then greatest(revision + 1, $4) else revision end,
@@ -240,35 +310,26 @@ const rows = (em: EntityManager) => ({
        returning id, organization_id as "organizationId", project_id as "projectId", name,
          placement_version as "placementVersion", revision,
          inherits_project_auto_destroy as inherits`,
-      [id, autoDestroyActivityDuration, dueAt, nextVersion(0n, at), at],
-    );
-    return changed
-      .filter(({ inherits }) => inherits)
-      .map(({ inherits: _, placementVersion, revision, ...workspace }) => ({
-        ...workspace,
-        placementVersion: BigInt(placementVersion),
-        revision: BigInt(revision),
-      }));
-  },
+        [id, autoDestroyActivityDuration, dueAt, nextVersion(0n, at), at],
+      );
+      return changed
+        .filter(({ inherits }) => inherits)
+        .map(({ inherits: _, placementVersion, revision, ...workspace }) => ({
+          ...workspace,
+          placementVersion: BigInt(placementVersion),
+          revision: BigInt(revision),
+        }));
+    },
 
-  /** Inserts the workspace or writes its changes. Throws `invalid` if another transaction has taken its name. */
-  async save(workspace: Workspace): Promise<void> {
-    await saveRow(em, workspace, workspaceTaken);
-  },
-
-  async remove(workspace: Workspace): Promise<void> {
-    em.remove(workspace);
-    await em.flush();
-  },
-
-  /** Returns the values of the workspace's document, including the changes of this transaction. */
-  async view(id: WorkspaceId): Promise<WorkspaceView> {
-    await em.flush();
-    const [row] = await queryIn<WorkspaceRow>(em, selectWorkspaces("where w.id = $1"), [id]);
-    if (!row) throw workspaceNotFound();
-    return toWorkspaceView(row);
-  },
-});
+    /** Writes the workspace and commits. Returns the values of its document. */
+    async commit(workspace: Workspace): Promise<WorkspaceView> {
+      // index: workspaces_pkey
+      return toWorkspaceView(
+        await records.commit<WorkspaceRow>(workspace, selectChangedWorkspaces),
+      );
+    },
+  };
+};
 
 async function idOf(
   em: EntityManager,
@@ -308,6 +369,7 @@ export const workspaces = {
   reads,
   rows,
   leases,
+  uniqueErrors: { workspaces_name_key: nameTaken },
   attributeNames: workspaceAttributeNames,
   listed: listedWorkspaceEvents,
   published: publishedOfWorkspaces,

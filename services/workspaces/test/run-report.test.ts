@@ -13,7 +13,7 @@ import { defaultProject } from "../domain/project.ts";
 import { isMeasured, type Run, type RunStatus } from "../domain/run.ts";
 import { newWorkspace } from "../domain/workspace.ts";
 import { migrations } from "../store/migrations.ts";
-import { entities, transactions } from "../store/nouns.ts";
+import { createReads, entities, transactions } from "../store/nouns.ts";
 
 const now = () => new Date();
 const stack = new AsyncDisposableStack();
@@ -36,7 +36,7 @@ async function workspaceOfItsOwn(): Promise<WorkspaceId> {
   const workspace = newWorkspace({ id, organizationId, projectId, engineVersion: "1.11.0" }, at);
   workspace.name = id;
   await transaction(async (tx) => {
-    await tx.organizations.save(
+    tx.organizations.save(
       newOrganization(
         {
           id: organizationId,
@@ -49,8 +49,8 @@ async function workspaceOfItsOwn(): Promise<WorkspaceId> {
         at,
       ),
     );
-    await tx.projects.save(defaultProject(projectId, organizationId, at));
-    await tx.workspaces.save(workspace);
+    tx.projects.save(defaultProject(projectId, organizationId, at));
+    tx.workspaces.save(workspace);
   });
   return id;
 }
@@ -121,7 +121,8 @@ test("the stored reports and sums equal a recount, regardless of the order of re
         const known = latest.get(run.id);
         if (!known || known.revision < run.revision) latest.set(run.id, run);
       }
-      const view = await transaction((tx) => tx.workspaces.view(workspaceId));
+      const [view] = await createReads(database).workspaces.batch([workspaceId]);
+      if (!view) throw new Error("the workspace is missing");
       const runs = [...latest.values()].toSorted(newestFirst);
       const recounted = performanceOf(runs.filter(({ status }) => isMeasured(status)));
       expect(view.performance ?? noPerformance).toEqual(recounted);

@@ -130,33 +130,35 @@ beforeAll(async () => {
   });
   const write = transactions(database, sealer);
   await write(async (tx) => {
-    await tx.stateWrites.getForCreation("ws-newer", { epoch: 1n, serial: 1n });
-    const { workspaceState, known } = await tx.stateWrites.getForCreation("ws-8", {
+    await tx.stateVersions.getForCreation("ws-newer", { epoch: 1n, serial: 1n });
+    const { workspaceState, known } = await tx.stateVersions.getForCreation("ws-8", {
       ...{ epoch: 3n, serial: 3n },
     });
     expect(known.map(({ id }) => id)).toEqual(["sv-43", "sv-44"]);
     const created = madeVersion({ id: "sv-created", workspaceId: "ws-8", position: 9n });
-    const view = await tx.stateWrites.commitCreation(workspaceState, created, known);
+    const view = await tx.stateVersions.commit(workspaceState, created);
     expect(view).toMatchObject({ id: "sv-created", previousVersionId: "sv-44", md5: "" });
   });
   await write(async (tx) => {
-    const { workspaceState, version } = await tx.stateWrites.findForUpdate("ws-8", "sv-44");
+    const { workspaceState, version } = await tx.stateVersions.findWithWorkspaceState(
+      "ws-8",
+      "sv-44",
+    );
     if (!workspaceState || !version) throw new Error("a row is missing");
-    await tx.stateWrites.commit(workspaceState, version);
+    await tx.stateVersions.commit(workspaceState, version);
   });
   await write(async (tx) => {
-    const { workspaceState, known } = await tx.stateWrites.getForCreation("ws-8", {
+    const { workspaceState, known } = await tx.stateVersions.getForCreation("ws-8", {
       ...{ epoch: 3n, serial: 3n },
     });
     const [version] = known;
     if (!version) throw new Error("a row is missing");
-    await tx.stateWrites.commitRepeat(workspaceState, version);
+    await tx.stateVersions.commit(workspaceState, version);
   });
   await write(async (tx) => {
     await tx.workspaceStates.getOrInsertForUpdate("ws-new");
     await tx.stateVersions.listBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
     await tx.stateVersions.listBeforeSealing("ws-5", 2n);
-    await tx.stateVersions.getView("sv-29");
     const copy = madeVersion({
       ...{ id: "sv-copy", workspaceId: "ws-5", position: 9n, serial: 9n },
       blobKey: "blob-28",

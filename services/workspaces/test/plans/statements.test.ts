@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { noPerformance } from "../../domain/performance.ts";
 import { newWorkspace } from "../../domain/workspace.ts";
+import { takeLock } from "../../domain/workspace-lock.ts";
 import { createLeases, createReads, listing, transactions } from "../../store/nouns.ts";
 import { workspaceDefaults } from "../rows.ts";
 import { type SeededDatabase, seededDatabase } from "./seeded-database.ts";
@@ -161,16 +162,14 @@ beforeAll(async () => {
     await tx.organizations.view("org-1");
     expect(await tx.projects.nameTaken("org-1", "project 1")).toBe(true);
     expect(await tx.projects.hasWorkspaces("prj-1")).toBe(true);
-    const changed = await tx.projects.get("prj-1");
+    const changed = await tx.projects.getForShare("prj-1");
     changed.autoDestroyActivityDuration = "2d";
     await tx.workspaces.passOnActivityDuration(changed, { dueAt: now, at: now });
-    await tx.projects.view("prj-1");
     expect(await tx.workspaces.nameTaken("org-1", "name-1")).toBe(true);
-    expect(await tx.workspaceCreations.countForLimit("org-1")).toBe(10);
+    expect(await tx.workspaces.countForLimit("org-1")).toBe(10);
     await tx.workspaces.findForUpdate({ organizationName: "name-1", workspaceName: "name-1" });
     await tx.workspaces.inherited("prj-1");
     await tx.workspaces.dueForAutoDestroy(now, 10);
-    await tx.workspaces.view("ws-1");
     await tx.generalSettings.getForUpdate();
     await tx.generalSettings.set({
       defaultRemoteStateAccess: false,
@@ -198,7 +197,6 @@ beforeAll(async () => {
     expect(await tx.agentPools.belongsTo("apool-1", "org-1")).toBe(true);
     expect(await tx.agentPools.nameTaken("org-1", "a1")).toBe(true);
     expect(await tx.agentPools.inUse("apool-1")).toBe(false);
-    await tx.agentPools.view("apool-1", scope);
     const pool = await tx.agentPools.getForUpdate("apool-1");
     const relations = {
       allowedWorkspaceIds: ["ws-1" as const],
@@ -239,19 +237,27 @@ beforeAll(async () => {
     await tx.organizationDeletions.finish("org-none");
   });
   await transactions(database)(async (tx) => {
-    await tx.workspaceCreations.context({
+    await tx.workspaces.creationContext({
       ...{ organizationName: "name-1", projectId: "prj-1", name: "name-1" },
     });
-    await tx.workspaceLocks.commit(await tx.workspaceLocks.getForUpdate("ws-3"));
+    const workspace = await tx.workspaces.getForUpdate({ id: "ws-3" });
+    takeLock(workspace, user, "", now);
+    await tx.workspaces.commit(workspace);
   });
   await transactions(database)(async (tx) => {
-    await tx.workspaceLocks.commitSummary(await tx.workspaceLocks.getForUpdate("ws-3"));
+    await tx.projects.commit(await tx.projects.getForUpdate("prj-1"));
+  });
+  await transactions(database)(async (tx) => {
+    await tx.organizations.commit(await tx.organizations.getByNameForUpdate("name-1"));
+  });
+  await transactions(database)(async (tx) => {
+    await tx.agentPools.commit(await tx.agentPools.getForUpdate("apool-1"), scope);
   });
   await transactions(database)(async (tx) => {
     const wanted = { organizationId: "org-1", projectId: "prj-1", engineVersion: "1.0.0" } as const;
     const added = newWorkspace({ id: "ws-added", ...wanted }, now);
     added.name = "added";
-    await tx.workspaceCreations.commit(added);
+    await tx.workspaces.commit(added);
   });
   // The empty string marks the end of the checked statements. The statements after it read all rows: two of them count
   // all organizations and workspaces, and the third searches for the oldest lock without an index, because every lock
