@@ -102,7 +102,7 @@ test("a change is counted when it is committed, by other transactions too", asyn
 
 test("counts of one organization are not those of another that takes its name", async () => {
   const lists = newLists();
-  // Makes all stamps equal, as they are after the migration `0018_count_stamps`.
+  // Makes all stamps equal.
   await sql("update workspace_counts set stamp = 0");
   await insertProject(sql, { id: "prj-3", organizationId: "org-2", name: "prj-3" });
   await sql(`insert into workspace_counts (organization_id, project_id, count)
