@@ -4,7 +4,6 @@ import path from "node:path";
 import { hasCode } from "@statehouse/errors";
 import { generateAssertionKey } from "@statehouse/rpc";
 import { makeFolder, StartError, writePrivately } from "@statehouse/runtime";
-import { serviceNames } from "./environments.ts";
 
 /** The signing and sealing keys of one installation. */
 export interface Secrets {
@@ -17,6 +16,9 @@ export interface Secrets {
   /** The password of `natsUser`. */
   natsPassword: string;
 }
+
+/** The services and programs of an installation that sign assertions. */
+const signers = ["access", "workspaces", "state", "gateway", "standalone", "runner"];
 
 /** The name of the user of the local NATS. */
 export const natsUser = "statehouse";
@@ -40,7 +42,7 @@ export async function openSecrets(folder: string): Promise<Secrets> {
   const file = path.join(folder, "secrets.json");
   const kept = await readIfThere(file);
   if (kept !== undefined) return JSON.parse(kept);
-  const secrets = await newSecrets([...serviceNames, "standalone", "runner"]);
+  const secrets = await newSecrets(signers);
   await writePrivately(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;
 }
