@@ -27,7 +27,7 @@ const heavy = [
   "packages/local-services/test/turbo.test.ts",
   "services/cli/test/{access,check-addresses,migrate,preflight}.test.ts",
   "test/compat/{data-folder,export,go-tfe,runner-port,without-nats}.test.ts",
-  "test/faults/{rolling-upgrade,snapshot}.test.ts",
+  "test/faults/snapshot.test.ts",
   "test/security/{forged-events,late-body,revoked-upload,unstorable-events}.test.ts",
   "test/system/{command-options,quoted-value,webhook-bridge}.test.ts",
 ];

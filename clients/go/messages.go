@@ -845,7 +845,7 @@ type StateVersionProcessed struct {
 	Lineage        string `json:"lineage,omitempty"`
 	// The version with which this one is compared; empty if there is no previous version.
 	ComparedStateVersionID string `json:"comparedStateVersionId,omitempty"`
-	// Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (an earlier release extracted the previous version, or its contents were deleted) or key-changed. Empty if they are compared.
+	// Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (the contents of the previous version were deleted) or key-changed. Empty if they are compared.
 	Incomparable   string             `json:"incomparable,omitempty"`
 	OutputsAdded   []OutputDifference `json:"outputsAdded,omitempty"`
 	OutputsChanged []OutputDifference `json:"outputsChanged,omitempty"`

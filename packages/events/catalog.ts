@@ -94,15 +94,15 @@ export const headersSchema: JsonObject = {
     "ce-dataschema": text("^urn:statehouse:event-schema:", "the $id of the payload's schema"),
     "ce-sequence": text("^[0-9]{20}$", "grows with each change of the object"),
     "ce-authtype": {
-      enum: ["user", "api_key", "service_account", "system", "unknown"],
+      enum: ["user", "api_key", "service_account", "system"],
       description: "the kind of principal that made the change",
     },
-    "ce-authid": text("^[!-~]+$", "the id of that principal; absent if it is unknown"),
+    "ce-authid": text("^[!-~]+$", "the id of that principal"),
     "ce-traceparent": text("^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$", "the trace"),
   },
   required: [
     ...["ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time"],
-    ...["ce-datacontenttype", "ce-dataschema", "ce-sequence", "ce-authtype"],
+    ...["ce-datacontenttype", "ce-dataschema", "ce-sequence", "ce-authtype", "ce-authid"],
   ],
 };
 

@@ -65,7 +65,7 @@ test("the subject is the type and the organization, or _ for the installation", 
   );
 });
 
-test("an event that an earlier version published has no organization", () => {
+test("a subject of another form is the type, without an organization", () => {
   expect(eventFrom({ ...message, headers: undefined, subject: event.type })).toMatchObject({
     type: event.type,
     organizationId: undefined,

@@ -10,12 +10,9 @@ import { type as typeOption } from "@statehouse/proto/statehouse/events/v1/optio
 
 /** Who caused an event, in the form of the CloudEvents extension "auth context". Never contains a secret. */
 export interface AuthContext {
-  /** The kind of principal: `user`, `api_key`, `service_account`, `system` or `unknown`. */
+  /** The kind of principal: `user`, `api_key`, `service_account` or `system`. */
   type: string;
-  /**
-   * The id of the principal; empty if unknown. One kind can cover several types of principals, which the id's prefix
-   * distinguishes.
-   */
+  /** The id of the principal. One kind can cover several types of principals, which the id's prefix distinguishes. */
   id: string;
 }
 
@@ -40,7 +37,7 @@ export interface Event {
   revision: number;
   time: Date;
   traceparent: string | undefined;
-  /** Who caused the change; undefined in events that earlier releases published. */
+  /** Who caused the change; undefined if the event comes from the listing. */
   auth: AuthContext | undefined;
   /** The message as JSON; `decode` parses it. */
   json: string;
@@ -71,9 +68,7 @@ export function organizationIn(json: string): string | undefined {
     : undefined;
 }
 
-/**
- * Divides a subject of the bus into type and organization. Earlier releases published events without the organization.
- */
+/** Divides a subject of the bus into type and organization. A subject of another form becomes the type. */
 function divide(subject: string): Pick<Event, "type" | "organizationId"> {
   const [, type = subject, organization] = /^(.+\.v\d+)\.([^.]+)$/.exec(subject) ?? [];
   return { type, organizationId: organization === INSTALLATION ? undefined : organization };
@@ -130,8 +125,7 @@ export function attributesOf(
     datacontenttype: "application/json",
     dataschema: dataSchemaOf(event.type),
     sequence: String(event.revision).padStart(SEQUENCE_DIGITS, "0"),
-    ...(auth && { authtype: auth.type }),
-    ...(auth?.id && { authid: auth.id }),
+    ...(auth && { authtype: auth.type, authid: auth.id }),
     ...(traceparent && { traceparent }),
   };
 }

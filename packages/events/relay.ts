@@ -35,9 +35,8 @@ export interface OutboxRow {
   revision: number;
   message: string;
   traceparent: string | null;
-  /** Null if a replica of an earlier release recorded the event. */
-  auth_type: string | null;
-  auth_id: string | null;
+  auth_type: string;
+  auth_id: string;
   recorded_at: Date;
 }
 
@@ -227,7 +226,7 @@ export const eventOf = (row: OutboxRow, source: string): Event => ({
   revision: row.revision,
   time: row.recorded_at,
   traceparent: row.traceparent ?? undefined,
-  auth: { type: row.auth_type ?? "unknown", id: row.auth_id ?? "" },
+  auth: { type: row.auth_type, id: row.auth_id },
   json: row.message,
 });
 

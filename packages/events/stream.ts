@@ -176,10 +176,7 @@ export async function ensureConsumer(
     max_deliver: -1,
   };
   try {
-    const { config } = await consumers.info(stream, durable);
-    // The list of filters that earlier releases set is removed, because NATS refuses it together with a single filter.
-    const replaced = config.filter_subjects ? { filter_subjects: [] } : {};
-    await consumers.update(stream, durable, { ...changeable, ...replaced });
+    await consumers.update(stream, durable, changeable);
   } catch (error) {
     if (!isApiError(error, CONSUMER_NOT_FOUND)) throw error;
     try {

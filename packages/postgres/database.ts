@@ -1,6 +1,6 @@
 import type { EntitySchema } from "@mikro-orm/core";
 import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
-import { deadlineExceeded, hasCode } from "@statehouse/errors";
+import { deadlineExceeded } from "@statehouse/errors";
 import {
   type Changing,
   currentOf,
@@ -66,8 +66,11 @@ export interface Database extends AsyncDisposable {
    * and bigints as numbers.
    */
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Returns the names of the applied migrations. */
-  appliedMigrations(): Promise<string[]>;
+  /**
+   * Returns the names of the migrations that the database lacks. Throws `StartError` if a commit before version 0.1.0
+   * created it.
+   */
+  missingMigrations(): Promise<string[]>;
   /** Throws the reason if the database does not respond, its server is too old, or it lacks migrations. */
   ready(): Promise<void>;
 }
@@ -110,19 +113,23 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     }
   };
   const fork = () => orm.em.fork({ disableContextResolution: true });
+  const missing = async () => {
+    const found = await missingMigrations(query, contextName, options.migrations);
+    return found.map(({ name }) => name);
+  };
 
   return {
     orm,
     transaction: (work, mode) =>
       runTransaction({ pool, fork, ceilingMs, named, logger, ...mode }, work),
     query,
-    appliedMigrations: () => appliedMigrations(query),
+    missingMigrations: missing,
     async ready() {
       await requireSupportedServer(query);
-      const missing = missingMigrations(options.migrations, await appliedMigrations(query));
-      if (missing.length > 0) {
+      const names = await missing();
+      if (names.length > 0) {
         throw new Error(
-          `the schema of ${contextName} lacks ${missing.join(", ")}: run the migrate command`,
+          `the schema of ${contextName} lacks ${names.join(", ")}: run the migrate command`,
         );
       }
     },
@@ -202,15 +209,4 @@ function followUrl(pool: Pool, currentUrl: () => string): void {
 function endClient(client: ClientBase): void {
   const end: unknown = Reflect.get(client, "end");
   if (typeof end === "function") void end.call(client);
-}
-
-async function appliedMigrations(query: Database["query"]): Promise<string[]> {
-  try {
-    const rows = await query<{ name: string }>("select name from schema_migrations");
-    return rows.map((row) => row.name);
-  } catch (error) {
-    // undefined_table: no migration has been applied yet.
-    if (hasCode(error, "42P01")) return [];
-    throw error;
-  }
 }

@@ -2,7 +2,7 @@ export type { EntityManager } from "@mikro-orm/postgresql";
 export { type Database, openDatabase, type Pooling } from "./database.ts";
 export { schemaDrift } from "./drift.ts";
 export { rotateColumnKeys, type SealedColumn, sealingKeyIds } from "./key-rotation.ts";
-export { migrate, missingMigrations, readMigrations, type SqlMigration } from "./migrations.ts";
+export { migrate, readMigrations, type SqlMigration } from "./migrations.ts";
 export {
   createTransactions,
   entitiesOf,

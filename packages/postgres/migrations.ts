@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { hasCode } from "@statehouse/errors";
@@ -12,7 +13,7 @@ import { requireSupportedServer } from "./server-version.ts";
  */
 export interface SqlMigration {
   /**
-   * The migration's name, for example `0001_init`. Migrations are applied in the order of their names. A released
+   * The migration's name, for example `0001_baseline`. Migrations are applied in the order of their names. A released
    * migration is never renamed or edited.
    */
   name: string;
@@ -54,15 +55,15 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await client.query(
       `create table if not exists schema_migrations (
         name text primary key,
+        digest text not null,
         applied_at timestamptz not null default now()
       )`,
     );
-    const { rows } = await client.query<{ name: string }>("select name from schema_migrations");
-    const applied = new Set(rows.map((row) => row.name));
-    const pending = inOrder(migrations).filter(({ name }) => !applied.has(name));
-    for (const migration of pending) await apply(client, contextName, migration);
+    const query = async (sql: string) => (await client.query<AppliedMigration>(sql)).rows;
+    const missing = await missingMigrations(query, contextName, migrations);
+    for (const migration of missing) await apply(client, contextName, migration);
     if (grantTo !== undefined) await grantRows(client, grantTo);
-    return pending.map(({ name }) => name);
+    return missing.map(({ name }) => name);
   } finally {
     await client.end();
   }
@@ -146,14 +147,52 @@ export const readMigrations = (folder: string): SqlMigration[] =>
       up: readFileSync(path.join(folder, file), "utf8"),
     }));
 
-/** Returns the names of those `migrations` that are not in `applied`. */
-export function missingMigrations(
-  migrations: readonly SqlMigration[],
-  applied: Iterable<string>,
-): string[] {
-  const known = new Set(applied);
-  return migrations.map(({ name }) => name).filter((name) => !known.has(name));
+/** A row of `schema_migrations`. */
+interface AppliedMigration {
+  name: string;
+  /** The SHA-256 of the migration's SQL in hex. */
+  digest: string;
 }
+
+/**
+ * Returns those of `migrations` that a database lacks, in order. Throws `StartError` if a commit before the release of
+ * version 0.1.0 created the database: its record of applied migrations has no digests, or the digest of other contents.
+ */
+export async function missingMigrations(
+  query: (sql: string) => Promise<AppliedMigration[]>,
+  contextName: string,
+  migrations: readonly SqlMigration[],
+): Promise<SqlMigration[]> {
+  const applied = await appliedMigrations(query);
+  const digests = new Map(applied?.map(({ name, digest }) => [name, digest]));
+  const isChanged = ({ name, up }: SqlMigration) => {
+    const digest = digests.get(name);
+    return digest !== undefined && digest !== digestOf(up);
+  };
+  if (applied === undefined || migrations.some(isChanged)) {
+    throw new StartError(
+      `The database of ${contextName} was created by a commit of Statehouse before the release of version 0.1.0, whose data cannot be used: start with an empty database, or set DATA_DIR of npm start to another folder.`,
+    );
+  }
+  return inOrder(migrations).filter(({ name }) => !digests.has(name));
+}
+
+/** Returns the applied migrations; undefined if they were recorded without digests, as before version 0.1.0. */
+async function appliedMigrations(
+  query: (sql: string) => Promise<AppliedMigration[]>,
+): Promise<AppliedMigration[] | undefined> {
+  try {
+    return await query("select name, digest from schema_migrations");
+  } catch (error) {
+    // undefined_table: no migration has been applied yet.
+    if (hasCode(error, "42P01")) return [];
+    // undefined_column
+    if (hasCode(error, "42703")) return undefined;
+    throw error;
+  }
+}
+
+const digestOf = (sql: string): string => createHash("sha256").update(sql).digest("hex");
 
 async function apply(client: Client, contextName: string, migration: SqlMigration): Promise<void> {
   const pauseMs = (attempt: number) => Math.min(5000, 100 * 2 ** attempt);
@@ -162,7 +201,10 @@ async function apply(client: Client, contextName: string, migration: SqlMigratio
       try {
         await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
         await client.query(migration.up);
-        await client.query("insert into schema_migrations (name) values ($1)", [migration.name]);
+        await client.query("insert into schema_migrations (name, digest) values ($1, $2)", [
+          migration.name,
+          digestOf(migration.up),
+        ]);
         await client.query("commit");
       } catch (error) {
         await client.query("rollback");

@@ -2,7 +2,6 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connectNats } from "@statehouse/events";
 import {
-  missingMigrations,
   openDatabase,
   type Pooling,
   requireSupportedServer,
@@ -133,7 +132,7 @@ async function databaseOf(service: Examined, settings: Settings): Promise<string
     logger,
   });
   await requireSupportedServer(database.query);
-  const missing = missingMigrations(migrations, await database.appliedMigrations());
+  const missing = await database.missingMigrations();
   if (missing.length > 0) return `migrate will apply ${missing.join(", ")}`;
   const known = new Set(
     settings

@@ -8,31 +8,37 @@ import { rolldown } from "rolldown";
 const repository = path.resolve(import.meta.dirname, "../..");
 const folder = path.join(repository, "node_modules/.cache/test-program");
 
+/** Returns the folder in which a source file finds the files beside it; undefined for its own folder. */
+type FolderOf = (file: string) => string | undefined;
+
 /**
- * A build plugin that replaces `import.meta.dirname` and `import.meta.url` with the path of the source file, so that
- * bundled modules find the files beside their source.
+ * Returns a build plugin that replaces `import.meta.dirname` and `import.meta.url` with the path of the source file, so
+ * that bundled modules find the files beside their source.
  */
-const sourcePlaces = {
+const sourcePlaces = (folderOf: FolderOf) => ({
   name: "source-places",
   transform: (code: string, id: string) =>
     code.includes("import.meta.")
       ? code
-          .replaceAll("import.meta.dirname", JSON.stringify(path.dirname(id)))
+          .replaceAll("import.meta.dirname", JSON.stringify(folderOf(id) ?? path.dirname(id)))
           .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
       : undefined,
-};
+});
 
 /**
  * Bundles `services/cli/main.ts` of the source in `root` into a few files and returns the path of its entry. A run of all
  * tests starts the program some hundred times, and loading a thousand modules takes more CPU time than most tests of
  * processes. Each command loads only the files that it needs.
  */
-export async function bundleProgram(root: string = repository): Promise<string> {
+export async function bundleProgram(
+  root: string = repository,
+  folderOf: FolderOf = () => undefined,
+): Promise<string> {
   const bundle = await rolldown({
     cwd: root,
     input: "services/cli/main.ts",
     platform: "node",
-    plugins: [sourcePlaces],
+    plugins: [sourcePlaces(folderOf)],
     logLevel: "silent",
   });
   const draft = path.join(folder, `draft-${randomUUID()}`);

@@ -17,6 +17,9 @@ export interface Secrets {
   natsPassword: string;
 }
 
+/** The services and programs of an installation that sign assertions. */
+const signers = ["access", "workspaces", "state", "gateway", "standalone", "runner"];
+
 /** The name of the user of the local NATS. */
 export const natsUser = "statehouse";
 
@@ -35,29 +38,13 @@ export async function openDataDirectory(folder: string): Promise<void> {
 }
 
 /** Returns the installation's secrets. They are created once and stored in `DATA_DIR/secrets.json` with mode 0600. */
-export async function openSecrets(folder: string, signers: readonly string[]): Promise<Secrets> {
+export async function openSecrets(folder: string): Promise<Secrets> {
   const file = path.join(folder, "secrets.json");
   const kept = await readIfThere(file);
-  const known: Secrets | undefined = kept === undefined ? undefined : JSON.parse(kept);
-  const missing = signers.filter((name) => !known?.assertionKeys[name]);
-  if (known?.natsPassword && missing.length === 0) return known;
-  const secrets = withSigners(await newSecrets(missing), known);
+  if (kept !== undefined) return JSON.parse(kept);
+  const secrets = await newSecrets(signers);
   await writePrivately(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;
-}
-
-/** Returns the known secrets, completed with those that a newer release also requires. */
-function withSigners(added: Secrets, known: Secrets | undefined): Secrets {
-  if (!known) return added;
-  return {
-    ...added,
-    ...known,
-    assertionKeys: { ...known.assertionKeys, ...added.assertionKeys },
-    assertionPublicKeys: JSON.stringify({
-      ...JSON.parse(known.assertionPublicKeys),
-      ...JSON.parse(added.assertionPublicKeys),
-    }),
-  };
 }
 
 /** Generates secrets, with a signing key for each of `signers`. */

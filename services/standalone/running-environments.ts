@@ -24,7 +24,7 @@ export async function runningEnvironments(
   const nowhere = "127.0.0.1:1";
   return serviceEnvironments({
     // The running `npm start` has already created the file of the secrets.
-    secrets: await openSecrets(folder, []),
+    secrets: await openSecrets(folder),
     databaseUrl: (service) => databases[service],
     natsUrl: `nats://${nowhere}`,
     publicUrl: `http://${nowhere}`,

@@ -26,7 +26,7 @@ import { z } from "zod";
 import { compose } from "./compose.ts";
 import type { StandaloneConfig } from "./config.ts";
 import { natsUser, openDataDirectory, openSecrets } from "./data-directory.ts";
-import { blobsIn, serviceEnvironments, serviceNames } from "./environments.ts";
+import { blobsIn, serviceEnvironments } from "./environments.ts";
 import { firstStart, type Welcome } from "./first-start.ts";
 import { listen } from "./listener.ts";
 import { openRunnerTls, writeRunnerSettings } from "./runner-access.ts";
@@ -63,7 +63,7 @@ export async function startStandalone(
   const operations = starting.use(
     await startOpsServer({ host: "127.0.0.1", port: config.OPS_PORT }),
   );
-  const secrets = await openSecrets(folder, [...serviceNames, "standalone", "runner"]);
+  const secrets = await openSecrets(folder);
   const servers = [
     startPostgres({ dataDirectory: path.join(folder, "postgres") }),
     findProgram("nats-server")

@@ -1,4 +1,3 @@
-import { principalTypes } from "@statehouse/authorization";
 import { unauthenticated } from "@statehouse/errors";
 import { createSealer, deriveKey } from "@statehouse/postgres";
 import type { CallerFactory } from "@statehouse/rpc";
@@ -70,17 +69,11 @@ export function createApp({
   };
 }
 
-/**
- * Creates `authenticateCreator`. Versions that an earlier release created have no token, so their creators are
- * authorized by their current grants alone; suspended and deleted principals have no grants.
- */
 const createAuthenticateCreator =
   (access: AccessClient, callerOf: CallerFactory): App["authenticateCreator"] =>
-  async ({ createdByType, createdById: id, createdTokenId }) => {
-    if (createdTokenId !== null) return callerOf(await access.authenticateTokenId(createdTokenId));
-    const type = principalTypes.find((known) => known === createdByType);
-    if (!type || type === "service") throw unauthenticated();
-    return callerOf({ type, id, versions: "" }, { currentGrants: true });
+  async ({ createdTokenId }) => {
+    if (createdTokenId === null) throw unauthenticated();
+    return callerOf(await access.authenticateTokenId(createdTokenId));
   };
 
 function usable<T>(name: string, make: () => T): T {

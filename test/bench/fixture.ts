@@ -68,8 +68,8 @@ async function newPeople(stack: Stack, organization: string, count: number) {
 
 // One in three workspaces has a tag, so that lists return tags.
 const tags = `
-  insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
-  select 'tb-' || right(w.id, 16), w.organization_id, w.id, 'team-' || (right(w.id, 4)::int % 7), '', now()
+  insert into tag_bindings (id, organization_id, workspace_id, key, value, through_tags, created_at)
+  select 'tb-' || right(w.id, 16), w.organization_id, w.id, 'team-' || (right(w.id, 4)::int % 7), '', true, now()
   from workspaces w where w.name like 'seeded-%' and right(w.id, 4)::int % 3 = 0`;
 
 const seedWorkspaces = (url: string, original: string, count: number): Promise<void> =>

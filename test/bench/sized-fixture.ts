@@ -131,13 +131,13 @@ async function fill(
     }),
   );
   await sql(`
-    insert into runs (id, workspace_id, revision, status, created_at, plan_only, policy_check_failed,
-        ended, measured, in_window, report)
-      select w.current_run_id, w.id, 1, w.current_run_status, w.current_run_created_at, false, false,
+    insert into runs (id, workspace_id, runner, revision, status, created_at, plan_only,
+        policy_check_failed, ended, measured, in_window, report)
+      select w.current_run_id, w.id, 'runner', 1, w.current_run_status, w.current_run_created_at, false, false,
         true, false, false, jsonb_build_object('status', w.current_run_status)
       from workspaces w where w.current_run_id is not null;
-    insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
-      select 'tb-' || row_number() over (), w.organization_id, w.id, b.key, b.value, now()
+    insert into tag_bindings (id, organization_id, workspace_id, key, value, through_tags, created_at)
+      select 'tb-' || row_number() over (), w.organization_id, w.id, b.key, b.value, b.value = '', now()
       from workspaces w,
         (values ('common', '', 2), ('rare', '', 1000), ('env', 'prod', 5)) b (key, value, one_in)
       where w.id ~ '^ws-0+[0-9]+$' and right(w.id, 9)::int / 4 % one_in = 0;

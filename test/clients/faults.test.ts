@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { jetstream } from "@nats-io/jetstream";
-import { headers } from "@nats-io/transport-node";
-import { connectNats, STREAM } from "@statehouse/events";
+import { STREAM } from "@statehouse/events";
 import {
   type FaultProxy,
   mentions,
@@ -12,7 +10,7 @@ import {
   waitFor,
 } from "@statehouse/testing";
 import { beforeAll, expect, test } from "vitest";
-import { openBus, type Published } from "../faults/bus.ts";
+import { openBus } from "../faults/bus.ts";
 import { attempted, lock, newWorkspace, unlock } from "../faults/steps.ts";
 import { useFaultFixtureOn } from "../faults/use-fixture.ts";
 import { document } from "../stack/http.ts";
@@ -118,18 +116,6 @@ needs(
     }
   }
 
-  /** Publishes an event again as the previous release of Statehouse did: on a subject without an organization. */
-  async function publishOnPreviousSubject(event: Published): Promise<void> {
-    const { url, login } = fixture().stack.nats;
-    await using nats = connectNats({ url, login, name: "previous" });
-    const named = headers();
-    named.set("ce-id", `${event.id}-previous`);
-    named.set("ce-type", event.type);
-    named.set("ce-subject", event.subject);
-    named.set("ce-sequence", String(event.revision));
-    await jetstream(await nats.connection()).publish(event.type, event.data, { headers: named });
-  }
-
   test(`miss nothing and apply nothing twice (seed ${seed})`, { timeout: 300_000 }, async () => {
     const { stack, proxies } = fixture();
     await using disposing = new AsyncDisposableStack();
@@ -172,11 +158,6 @@ needs(
       replicas.push(...[1, 2].map(() => disposing.use(startReplica(subscriber))));
     }
     await goesOn(subscribers);
-
-    // A replica of the previous release publishes during an upgrade.
-    const [old] = (await bus.since(0)).filter(({ type }) => type === workspaceEvents.updated);
-    if (!old) throw new Error(`no workspace was renamed with seed ${seed}`);
-    await publishOnPreviousSubject(old);
 
     await changes.stop();
     await waitFor(async () => (await waiting()) === 0);

@@ -1,82 +1,47 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { zstdDecompressSync } from "node:zlib";
+import { startPostgres } from "@statehouse/local-services";
 import { databaseOf } from "@statehouse/standalone/running-database";
-import { type TemporaryFolder, temporaryFolder, waitFor } from "@statehouse/testing";
+import { temporaryFolder } from "@statehouse/testing";
 import { Client } from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { api, download, upload } from "../stack/http.ts";
-import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
+import { expect, test } from "vitest";
 import { running, useNpmStart } from "./npm-start.ts";
 
-/** What Statehouse at commit f307d11 returned when the golden data folder was made; `<url>` is the server's address. */
-interface Expected {
-  token: string;
-  secrets: { team: string; organization: string };
-  ids: Record<string, string>;
-  upload: { url: string; bytes: string };
-  documents: Record<string, { status: number; body: object }>;
-  states: Record<string, string>;
-}
-
-const golden = path.resolve(import.meta.dirname, "../golden/data-folder-f307d11");
 const start = useNpmStart();
 
-let folder: TemporaryFolder;
-let expected: Expected;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  expected = JSON.parse(await readFile(path.join(golden, "expected.json"), "utf8"));
-  const archive = zstdDecompressSync(await readFile(path.join(golden, "data.tar.zst")));
-  await mkdir(folder.path, { recursive: true });
-  execFileSync("tar", ["-x", "--no-same-owner", "-C", folder.path], { input: archive });
-  if (process.getuid?.() === 0) {
-    // PostgreSQL refuses to run as root. It is started as the owner of its folder, so the folder gets another owner
-    // here.
-    spawnSync("chown", ["-R", "nobody", path.join(folder.path, "data/postgres/cluster")]);
-  }
-});
-afterAll(() => folder[Symbol.asyncDispose]());
-
-test("the current version reads, writes and locks a data folder of commit f307d11", async () => {
+test("a data folder of a commit before version 0.1.0 is refused with the reason", async () => {
+  await using folder = await temporaryFolder();
   const dataDirectory = path.join(folder.path, "data");
-  const started = start({
-    DATA_DIR: dataDirectory,
-    ORGANIZATION: "acme",
-    // Ten years, so that the upload that was pending when the folder was created is still pending.
-    PENDING_WINDOW: "315360000",
-  });
-  const url = await running(started);
-  const owner = api(url, expected.token);
-  const { ids } = expected;
-
-  for (const [at, { status, body }] of Object.entries(expected.documents)) {
-    const answer = await owner.get(at);
-    const shown = JSON.parse(JSON.stringify(answer.body).replaceAll(url, "<url>"));
-    expect({ at, status: answer.status, body: shown }).toMatchObject({ at, status, body });
+  {
+    await using postgres = await startPostgres({
+      dataDirectory: path.join(dataDirectory, "postgres"),
+    });
+    await postgres.createDatabases(["statehouse_access"]);
+    const database = new Client({ connectionString: postgres.url("statehouse_access") });
+    await database.connect();
+    await database.query(
+      `create table schema_migrations (
+         name text primary key,
+         applied_at timestamptz not null default now()
+       )`,
+    );
+    await database.query("insert into schema_migrations (name) values ('0001_init')");
+    await database.end();
   }
-  for (const [name, bytes] of Object.entries(expected.states)) {
-    const [id, link = ""] = name.split(" ");
-    const { body } = await owner.get(`/state-versions/${id}`);
-    const content = await download(body.data.attributes[link], expected.token);
-    expect(content.bytes.equals(Buffer.from(bytes, "base64")), name).toBe(true);
-  }
-  const workspace = `/workspaces/${ids.workspace}`;
-  expect((await api(url, expected.secrets.team).get(workspace)).status).toBe(200);
-  expect((await api(url, expected.secrets.organization).get(workspace)).status).toBe(200);
+  const started = start({ DATA_DIR: dataDirectory });
+  expect(await started.exit).toBe(1);
+  expect(started.output()).toContain(
+    "The database of access was created by a commit of Statehouse before the release of version 0.1.0, whose data cannot be used: start with an empty database, or set DATA_DIR of npm start to another folder.\n",
+  );
+});
 
-  // Pending events in the outbox are published, and dead letters are kept.
+test("the services of npm start have no rights on each other's databases", async () => {
+  await using folder = await temporaryFolder();
+  const dataDirectory = path.join(folder.path, "data");
+  const started = start({ DATA_DIR: dataDirectory });
+  await running(started);
   const database = new Client({ connectionString: databaseOf(dataDirectory, "workspaces") });
   await database.connect();
   try {
-    await waitFor(
-      async () => (await database.query("select from outbox")).rowCount === 0 || undefined,
-      { what: "the outbox to be published" },
-    );
-    expect((await database.query("select from dead_letters")).rowCount).toBe(1);
-
-    // Each service now connects as a separate database user, although the superuser still owns all tables.
     const sessions = await database.query(
       `select distinct datname, usename from pg_stat_activity
        where backend_type = 'client backend' and pid <> pg_backend_pid() order by datname`,
@@ -102,39 +67,6 @@ test("the current version reads, writes and locks a data folder of commit f307d1
   } finally {
     await database.end();
   }
-
-  // The pending upload can be finished with its old URL.
-  const pending = Buffer.from(expected.upload.bytes, "base64");
-  const uploaded = await upload(expected.upload.url.replace("<url>", url), pending);
-  expect(uploaded.status).toBe(200);
-  await expectStatus(200, owner.post(`/workspaces/${ids.pendingWorkspace}/actions/unlock`));
-  const current = await expectStatus(
-    200,
-    owner.get(`/workspaces/${ids.pendingWorkspace}/current-state-version`),
-  );
-  expect(current.body.data.id).toBe(ids.pendingVersion);
-
-  // The lock that was held is released. Under a new lock, a state can be written and read.
-  await expectStatus(200, owner.post(`/workspaces/${ids.other}/actions/unlock`));
-  await expectStatus(200, owner.post(`${workspace}/actions/lock`));
-  const { lineage, serial } = JSON.parse(
-    Buffer.from(
-      expected.states[`${ids.version2} hosted-state-download-url`] ?? "",
-      "base64",
-    ).toString(),
-  );
-  const next = stateFile({ lineage, serial: serial + 1 });
-  const created = await expectStatus(
-    201,
-    owner.post(`${workspace}/state-versions`, inlineState(next)),
-  );
-  await expectStatus(200, owner.post(`${workspace}/actions/unlock`));
-  const written = await download(
-    created.body.data.attributes["hosted-state-download-url"],
-    expected.token,
-  );
-  expect(written.bytes.equals(next.bytes)).toBe(true);
-
   started.signal("SIGTERM");
   expect(await started.exit).toBe(0);
 });

@@ -73,7 +73,7 @@ const forgeries: Record<string, (of: Target, by: Attacker) => object> = {
     ...{ organizationId, workspaceId, currentStateVersionId: newId("sv"), resourceCount: 0 },
     ...{ latestChangeAt: "2099-01-01T00:00:00Z", revision: huge },
   }),
-  // Runners published these events in earlier versions; now they call a service.
+  // Runners report with calls; no service consumes these events.
   "statehouse.runs.run.reported.v1": ({ workspaceId, runId }) => ({
     ...{ workspaceId, runId, status: "errored", revision: huge, createdAt: "2099-01-01T00:00:00Z" },
   }),

@@ -12,7 +12,7 @@ test("keys are not written into a file that another user prepared", async () => 
   const file = path.join(folder.path, "keys.json");
   const foreign = path.join(folder.path, "foreign");
   await writeFile(foreign, "");
-  // Earlier releases wrote keys to a file with this name and then renamed that file.
+  // A name that a program could choose for the draft of the file.
   await symlink(foreign, `${file}.draft`);
   await keys("new", file);
   expect(await readFile(foreign, "utf8")).toBe("");

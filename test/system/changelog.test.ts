@@ -15,7 +15,11 @@ test("changes are listed newest first, in pages, without authentication", async 
   expect(dates).toEqual(dates.toSorted().toReversed());
   const total = first.body.meta.pagination["total-count"];
   const last = await list(`?page[size]=5&page[number]=${Math.ceil(total / 5)}`);
-  expect(last.body.data.at(-1).attributes.date).toBe("2021-03-08");
+  expect(last.body.data.at(-1).attributes).toMatchObject({
+    date: "2021-03-08",
+    origin: "specification",
+  });
+  expect(first.body.data[0].attributes.origin).toBe("statehouse");
   expect((await list("?page[number]=1000")).body.data).toEqual([]);
 });
 
@@ -46,10 +50,15 @@ test("the changelog has an HTML page and an Atom feed", async () => {
   expect(page.status).toBe(200);
   expect(page.headers.get("content-type")).toContain("text/html");
   expect(page.body).toContain("/changelog.atom");
+  expect(page.body.match(/<h2>.*<\/h2>/g)).toEqual([
+    "<h2>Changes of Statehouse</h2>",
+    "<h2>History of the specification</h2>",
+  ]);
   const feed = await nobody.get(`${url}/changelog.atom`);
   expect(feed.status).toBe(200);
   expect(feed.headers.get("content-type")).toContain("application/atom+xml");
   expect(feed.body).toContain(`<id>${url}/changelog</id>`);
+  expect(feed.body).toContain('<category term="specification"');
 });
 
 test("each change of the specification is in the list, the page and the feed", async () => {

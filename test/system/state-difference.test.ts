@@ -112,7 +112,7 @@ test("versions that cannot be compared say why, and name no differences", async 
   const state = (serial: number) =>
     stateFile({ serial, lineage, outputs: { a: text(`${serial}`) } });
   const one = await write(first);
-  // Simulates a version that an earlier release has processed.
+  // Deletes the digests, as a permanent deletion of the contents does.
   await stack.rows("state", "delete from state_version_digests where state_version_id = $1", [
     one.versionId,
   ]);

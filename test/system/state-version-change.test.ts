@@ -155,7 +155,7 @@ test("versions without digests cannot be compared: 409 with the reason", async (
     before,
   ]);
   expect(await reason(after, before)).toBe(
-    `State version ${before} cannot be compared: an earlier release of Statehouse processed it and stored no digests.`,
+    `State version ${before} cannot be compared: it has no digests.`,
   );
   await stack.rows("state", "update state_versions set extraction_error = 'x' where id = $1", [
     before,

@@ -9,7 +9,7 @@ const LISTED = 100;
 
 test("a list shows the document of each version, with at most 100 resources", async () => {
   proves("Reading/page[number], page[size]");
-  const { owner, organization, stack } = fixture();
+  const { owner, organization } = fixture();
   const { id, attributes } = await newWorkspace(fixture());
   const { lineage } = stateFile();
   const ids: string[] = [];
@@ -40,13 +40,4 @@ test("a list shows the document of each version, with at most 100 resources", as
     expect(await list(`&page[size]=1&page[number]=${index + 1}`)).toEqual([version]);
   }
   expect(await list("&filter[status]=finalized")).toEqual(expected);
-
-  // Simulates versions of an earlier release, which does not write the columns that lists show.
-  await stack.rows(
-    "state",
-    `update state_versions set listed_resources = null, listed_modules = null,
-       listed_providers = null, resource_entries = null where workspace_id = $1`,
-    [id],
-  );
-  expect(await list()).toEqual(expected);
 });

@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import {
-  bundleProgram,
   freshBucket,
   needs,
   ownNats,
@@ -18,33 +17,38 @@ import { cloud, example } from "../compat/fixture.ts";
 import { createDatabases, newSecrets, valuesOf } from "../kubernetes/installation.ts";
 import { api } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { baselineCommit, sourceOf } from "./baseline.ts";
 import { startEdge } from "./edge.ts";
 import { type Load, lostResponse, startLoad } from "./load.ts";
+import { programs, releaseCommit } from "./previous-release.ts";
 import { startSimulatedCluster } from "./simulated-cluster.ts";
 
 const timeout = 400_000;
 const login = { user: "statehouse", password: "of-the-bus" };
 
-test("a checkout without history is refused with the reason", async () => {
+test("the previous release is the commit that gave the newest section of CHANGELOG.md its date", async () => {
   await using folder = await temporaryFolder();
+  await expect(releaseCommit(folder.path)).rejects.toThrow("this checkout has no history");
   const git = (...args: string[]) => execFileSync("git", args, { cwd: folder.path });
-  const commit = (message: string) => {
+  const commit = (...lines: string[]) => {
+    writeFileSync(path.join(folder.path, "CHANGELOG.md"), lines.join("\n"));
     git("add", ".");
     const author = ["-c", "user.name=author", "-c", "user.email=author@example.com"];
-    git(...author, "commit", "--quiet", `--message=${message}`);
+    git(...author, "commit", "--quiet", "--message=change");
     return git("rev-parse", "HEAD").toString().trim();
   };
-  const migrations = path.join(folder.path, "services/state/store/migrations");
-  mkdirSync(migrations, { recursive: true });
-  writeFileSync(path.join(migrations, "0001_init.sql"), "select 1");
-  await expect(baselineCommit(folder.path)).rejects.toThrow("this checkout has no history");
   git("init", "--quiet");
-  const first = commit("all");
-  await expect(baselineCommit(folder.path)).rejects.toThrow("this checkout has no history");
-  writeFileSync(path.join(migrations, "0002_more.sql"), "select 2");
-  commit("more");
-  expect(await baselineCommit(folder.path)).toBe(first);
+  commit("## [0.1.0] - unreleased");
+  expect(await releaseCommit(folder.path)).toBeUndefined();
+  const first = commit("## [0.1.0] - 2026-12-01");
+  expect(await releaseCommit(folder.path)).toBe(first);
+  commit("## [0.2.0] - unreleased", "- More.", "## [0.1.0] - 2026-12-01");
+  expect(await releaseCommit(folder.path)).toBe(first);
+  const second = commit("## [0.2.0] - 2027-01-01", "- More.", "## [0.1.0] - 2026-12-01");
+  commit("## [0.2.0] - 2027-01-01", "- Corrected.", "## [0.1.0] - 2026-12-01");
+  expect(await releaseCommit(folder.path)).toBe(second);
+  const shallow = path.join(folder.path, "shallow");
+  git("clone", "--quiet", "--depth=1", `file://${folder.path}`, shallow);
+  await expect(releaseCommit(shallow)).rejects.toThrow("this checkout has no history");
 });
 
 /**
@@ -58,14 +62,12 @@ async function install(disposing: AsyncDisposableStack) {
   const stores = { nats: { url: nats.url, ...login }, s3 };
   const databases = await createDatabases(sharedDependencies().postgres.url, unusedName("upgrade"));
   const image = (tag: string) => `registry.example.com/statehouse:${tag}`;
+  const { previous, next } = await programs(folder);
   const cluster = disposing.use(
     startSimulatedCluster({
       folder,
       secrets: await newSecrets(stores, databases),
-      programs: {
-        [image("previous")]: await bundleProgram(await sourceOf(await baselineCommit())),
-        [image("next")]: sharedDependencies().program,
-      },
+      programs: { [image("previous")]: previous, [image("next")]: next },
     }),
   );
   const targets = { gateway: "", objects: "" };

@@ -806,7 +806,7 @@ class StateVersionProcessed(Message):
     lineage: str = ""
     # The version with which this one is compared; empty if there is no previous version.
     compared_state_version_id: str = ""
-    # Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (an earlier release extracted the previous version, or its contents were deleted) or key-changed. Empty if they are compared.
+    # Why the versions cannot be compared: unreadable, previous-unreadable, previous-unprocessed, previous-not-digested (the contents of the previous version were deleted) or key-changed. Empty if they are compared.
     incomparable: str = ""
     outputs_added: tuple[OutputDifference, ...] = ()
     outputs_changed: tuple[OutputDifference, ...] = ()

@@ -478,6 +478,8 @@ describe("readiness", () => {
     await using empty = await freshDatabase({ contextName: "none", migrations: [] });
     await using behind = await open(empty.url);
     await expect(behind.ready()).rejects.toThrow("lacks 0001_cups: run the migrate command");
+    await empty.query("alter table schema_migrations drop column digest");
+    await expect(behind.ready()).rejects.toThrow("by a commit of Statehouse before the release");
   });
 });
 

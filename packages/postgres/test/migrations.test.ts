@@ -8,6 +8,8 @@ import { migrate } from "../migrations.ts";
 
 const first = { name: "0001_cups", up: "create table cups (id text primary key)" };
 const second = { name: "0002_size", up: "alter table cups add column size integer" };
+const refusal =
+  "The database of cups was created by a commit of Statehouse before the release of version 0.1.0";
 const empty = () => freshDatabase({ contextName: "migrations", migrations: [] });
 
 test("each migration is applied once and in order, even by concurrent runs", async () => {
@@ -60,5 +62,23 @@ test("a server older than PostgreSQL 17 is refused before a migration, and no se
   const logger = createLogger({ service: "test", level: "silent" });
   await using opened = await openDatabase({ ...options, entities: [], logger });
   await expect(opened.ready()).rejects.toThrow(refusal);
-  expect(await opened.appliedMigrations()).toEqual([]);
+  expect(await opened.missingMigrations()).toEqual([first.name]);
+});
+
+test("a database of a commit before version 0.1.0 is refused", async () => {
+  await using database = await empty();
+  await database.query("drop table schema_migrations");
+  await database.query("create table schema_migrations (name text primary key)");
+  await database.query("insert into schema_migrations values ('0001_init')");
+  const migrating = migrate({ url: database.url, contextName: "cups", migrations: [first] });
+  await expect(migrating).rejects.toThrow(refusal);
+});
+
+test("a database whose migration had other contents is refused, one of a later release is not", async () => {
+  await using database = await empty();
+  const options = { url: database.url, contextName: "cups" };
+  await migrate({ ...options, migrations: [first, second] });
+  expect(await migrate({ ...options, migrations: [first] })).toEqual([]);
+  const changed = { ...first, up: "create table cups (id bigint primary key)" };
+  await expect(migrate({ ...options, migrations: [changed] })).rejects.toThrow(refusal);
 });

@@ -15,8 +15,8 @@ export class OrganizationMembership {
   declare userId: UserId;
   declare status: MembershipStatus;
   /**
-   * The hash of the secret that only the invitation's mail contains. Null if there was no invitation, if the invitation
-   * was accepted, or if an earlier release created the invitation.
+   * The hash of the secret that only the invitation's mail contains. Null if there was no invitation, or if it was
+   * accepted.
    */
   declare secretHash: string | null;
   declare readonly createdAt: Date;

@@ -50,7 +50,7 @@ export const batchAuthenticate = select("found.hash,", {
 });
 
 /** Selects the principal of the token with this id. */
-export const authenticateTokenId = select("", { where: "t.id = $1", index: "user_tokens_pkey" });
+export const authenticateTokenId = select("", { where: "t.id = $1", index: "tokens_pkey" });
 
 const reads = (database: Database) => ({
   /**

@@ -91,7 +91,7 @@ export const grantsOfOrganization = `
  * its organization and has no grants.
  */
 export const grantsOfAuditTrails = `
-  -- index: user_tokens_pkey, organizations_pkey
+  -- index: tokens_pkey, organizations_pkey
   select ${organizationVersions} as versions, false as administrator, '[]'::json as organizations,
     o.id as "auditTrailOf"
   from tokens t join organizations o on o.id = t.organization_id

@@ -180,7 +180,7 @@ export interface TokenUse {
  * of their ids, to prevent deadlocks.
  */
 export const recordUses = `
-  -- index: user_tokens_pkey
+  -- index: tokens_pkey
   with used as (
     select u.id, u.at from unnest($1::text[], $2::timestamptz[]) as u (id, at)
     join tokens t on t.id = u.id
@@ -240,7 +240,7 @@ type ListedToken = Owned & { key: string; revision: number };
  * Selects at most $3 tokens after the key $1 for the listing: those of organization $2, those of users if $2 is `_`, or
  * all tokens if $2 is null.
  */
-const listedTokens = `-- index: user_tokens_pkey
+const listedTokens = `-- index: tokens_pkey
   select t.id as key, t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
     t.organization_id as "organizationId", t.revision
   from tokens t

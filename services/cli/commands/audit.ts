@@ -146,7 +146,7 @@ async function publicKeys(folder: string | undefined) {
   const { ASSERTION_PUBLIC_KEYS: keys } = readConfig(keySettings);
   if (keys) return keys();
   if (folder === undefined) throw new StartError("ASSERTION_PUBLIC_KEYS: is required but not set");
-  const { assertionPublicKeys } = await openSecrets(folder, []);
+  const { assertionPublicKeys } = await openSecrets(folder);
   return readConfig(z.object({ ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS }), {
     ASSERTION_PUBLIC_KEYS: assertionPublicKeys,
   }).ASSERTION_PUBLIC_KEYS();

@@ -33,11 +33,11 @@ test.each(["access", "workspaces", "state", "gateway"])(
 );
 
 test("of a service that is not ready it prints the reason", async () => {
-  await using server = await opsServer(503, "database: migration 0001_init is missing");
+  await using server = await opsServer(503, "database: migration 0001_baseline is missing");
   expect(await statehouse(["healthcheck", "state"], { OPS_PORT: server.port })).toEqual({
     code: 1,
     stdout: "",
-    stderr: "database: migration 0001_init is missing\n",
+    stderr: "database: migration 0001_baseline is missing\n",
   });
 });
 

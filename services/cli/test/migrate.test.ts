@@ -38,7 +38,7 @@ test("the command waits for its database", async () => {
     expect(printed).toBe(`waiting for the database: database "${name}" does not exist\n`);
     await other.query(`create database ${name}`);
     expect(await ended).toEqual({ code: 0, stderr: "" });
-    expect(printed).toContain("applied 0001_init");
+    expect(printed).toContain("applied 0001_baseline");
   } finally {
     await other.query(`drop database if exists ${name} with (force)`);
   }

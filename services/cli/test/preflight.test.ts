@@ -106,8 +106,8 @@ needs("nats-server")("preflight", () => {
     await certificates.issue("state", soon);
     expect((await run()).lines).toContain("gRPC TLS: the certificate expires in 4 days");
 
-    await fresh.query("delete from schema_migrations where name = '0001_init'");
-    expect((await run()).lines).toContain("database: migrate will apply 0001_init");
+    await fresh.query("delete from schema_migrations where name = '0001_baseline'");
+    expect((await run()).lines).toContain("database: migrate will apply 0001_baseline");
     await setServerVersion(fresh, "16.4");
     expect((await run()).lines).toContain(
       "database: failed: The server is PostgreSQL 16.4; Statehouse needs PostgreSQL 17 or newer.",

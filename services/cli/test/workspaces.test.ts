@@ -22,7 +22,7 @@ test("the process is ready after its migration and exits with 0 on SIGTERM", asy
   const ready = () => fetch(`http://127.0.0.1:${ops}/readyz`);
   const before = await ready();
   expect(before.status).toBe(503);
-  expect(await before.text()).toContain("0001_init");
+  expect(await before.text()).toContain("0001_baseline");
   expect(await statehouse(["migrate", "workspaces"], environment)).toMatchObject({
     code: 0,
     stderr: "",

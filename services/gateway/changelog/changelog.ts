@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
-import { type ChangelogEntry, changelogEntries } from "./entries.ts";
+import { type ChangelogEntry, specificationEntries, statehouseEntries } from "./entries.ts";
+
+/** Whose change an entry describes: that of Statehouse, or of the specification before Statehouse implemented it. */
+export const origins = ["statehouse", "specification"] as const;
+type Origin = (typeof origins)[number];
 
 /** An entry with an id, which stays the same while its date and text do not change. */
-export type IdentifiedEntry = ChangelogEntry & { id: string };
+export type IdentifiedEntry = ChangelogEntry & { id: string; origin: Origin };
 
 export interface ChangelogFilter {
   /** The first day to include, as YYYY-MM-DD. */
@@ -16,10 +20,13 @@ export interface ChangelogFilter {
 const idOf = ({ date, text }: ChangelogEntry): string =>
   `${date}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
 
-const entries: readonly IdentifiedEntry[] = changelogEntries.map((entry) => ({
-  ...entry,
-  id: idOf(entry),
-}));
+const identified = (origin: Origin, all: readonly ChangelogEntry[]): IdentifiedEntry[] =>
+  all.map((entry) => ({ ...entry, id: idOf(entry), origin }));
+
+const entries: readonly IdentifiedEntry[] = [
+  ...identified("statehouse", statehouseEntries),
+  ...identified("specification", specificationEntries),
+];
 
 /** Returns the entries that match the filter, newest first. */
 export const changelog = ({ from, to, edition }: ChangelogFilter): IdentifiedEntry[] =>
@@ -36,25 +43,35 @@ const escaped = (text: string): string =>
 const marks = ({ editions, breaking }: ChangelogEntry): string =>
   [...(editions ?? []), ...(breaking ? ["breaking"] : [])].map((mark) => ` (${mark})`).join("");
 
-/** Renders the changelog as an HTML page. */
-export function changelogPage(): string {
+const titles: Readonly<Record<Origin, string>> = {
+  statehouse: "Changes of Statehouse",
+  specification: "History of the specification",
+};
+
+/** Renders the entries of one origin as a section of the HTML page. */
+function section(origin: Origin): string {
   const days = Map.groupBy(
-    changelog({ from: undefined, to: undefined, edition: undefined }),
+    entries.filter((entry) => entry.origin === origin),
     (entry) => (entry.since ? `${entry.since} to ${entry.date}` : entry.date),
   );
-  const sections = [...days].map(([day, all]) => {
+  const lists = [...days].map(([day, all]) => {
     const items = all.map(
       (entry) => `<li id="${entry.id}">${escaped(entry.text)}${marks(entry)}</li>`,
     );
-    return `<h2>${day}</h2>\n<ul>\n${items.join("\n")}\n</ul>`;
+    return `<h3>${day}</h3>\n<ul>\n${items.join("\n")}\n</ul>`;
   });
+  return `<h2>${titles[origin]}</h2>\n${lists.join("\n")}`;
+}
+
+/** Renders the changelog as an HTML page. */
+export function changelogPage(): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>Changes of the interface</title>
 <link rel="alternate" type="application/atom+xml" href="/changelog.atom">
 <h1>Changes of the interface</h1>
-${sections.join("\n")}
+${origins.map(section).join("\n")}
 </html>
 `;
 }
@@ -68,6 +85,7 @@ export function changelogFeed(address: string): string {
     <id>${escaped(`${address}#${entry.id}`)}</id>
     <title>${escaped(entry.text + marks(entry))}</title>
     <updated>${moment(entry.date)}</updated>
+    <category term="${entry.origin}" label="${titles[entry.origin]}"/>
     <link href="${escaped(`${address}#${entry.id}`)}"/>
     <content>${escaped(entry.text)}</content>
   </entry>`,

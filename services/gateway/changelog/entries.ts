@@ -11,9 +11,9 @@ export interface ChangelogEntry {
   breaking?: true;
 }
 
-/** Every change of the public API, newest first. New entries are added at the top. */
+/** The changes of Statehouse, newest first. New entries are added at the top. */
 // biome-ignore format: a line a change
-export const changelogEntries: readonly ChangelogEntry[] = [
+export const statehouseEntries: readonly ChangelogEntry[] = [
   { date: "2026-11-23", text: "A list of projects can be filtered by one permission only: a request in which both `filter[permissions][create-workspace]` and `filter[permissions][update]` are true gets 400." },
   { date: "2026-11-22", editions: ["self-hosted"], text: "Retention policies accept and show `state-versions-delete-after-n-days`, which applies to state versions instead of `delete-older-than-n-days`." },
   { date: "2026-11-22", text: "Administrators can list the workspaces of all organizations: GET /admin/workspaces with `q`, `filter[current_run][status]`, `sort` and `include`." },
@@ -56,6 +56,11 @@ export const changelogEntries: readonly ChangelogEntry[] = [
   { date: "2026-11-21", text: "The site-wide data retention policy is at /admin/general-settings/relationships/data-retention-policy.", editions: ["self-hosted"] },
   { date: "2026-11-21", text: "The changelog is published: GET /api/v2/changelog, a page at /changelog and a feed at /changelog.atom." },
   { date: "2026-11-21", text: "Invitations are accepted by the invited user: POST /organization-memberships/:id/actions/accept." },
+];
+
+/** The history of the specification that Statehouse implements, newest first. It is complete. */
+// biome-ignore format: a line a change
+export const specificationEntries: readonly ChangelogEntry[] = [
   { date: "2024-10-15", text: "Module version deprecation and reverting of deprecation documented." },
   { date: "2024-10-14", text: "Organizations gain `speculative-plan-management-enabled` (auto-cancel plan-only runs for outdated commits)." },
   { date: "2024-10-11", text: "Timeframe filter on run list endpoints." },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { IdentifiedEntry } from "../changelog/changelog.ts";
+import { type IdentifiedEntry, origins } from "../changelog/changelog.ts";
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalText } from "../jsonapi/shape.ts";
@@ -15,12 +15,14 @@ export const changelogEntryResource = resource<IdentifiedEntry, RequestContext>(
     description: z.string(),
     editions: z.array(z.enum(allEditions)),
     breaking: z.boolean(),
+    origin: z.enum(origins),
   },
-  attributes: ({ date, since, text, editions = allEditions, breaking = false }) => ({
+  attributes: ({ date, since, text, editions = allEditions, breaking = false, origin }) => ({
     date,
     since: since ?? null,
     description: text,
     editions,
     breaking,
+    origin,
   }),
 });

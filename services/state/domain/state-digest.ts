@@ -98,7 +98,7 @@ export function problemOfComparison(
     if (!processed) return `State version ${id} has not been processed yet.`;
     if (unreadable) return `State version ${id} cannot be read; it may be encrypted.`;
     if (keyId === null) {
-      return `State version ${id} cannot be compared: an earlier release of Statehouse processed it and stored no digests.`;
+      return `State version ${id} cannot be compared: it has no digests.`;
     }
   }
   const keys = new Set(versions.map(({ keyId }) => keyId));
@@ -113,7 +113,7 @@ export type Incomparable =
   | "unreadable"
   | "previous-unreadable"
   | "previous-unprocessed"
-  /** The previous version was extracted by an earlier release, or its contents were deleted. */
+  /** The contents of the previous version were deleted. */
   | "previous-not-digested"
   /** The digests of the two versions were computed with different keys. */
   | "key-changed";

@@ -30,7 +30,7 @@ export class StateVersion {
   declare createdById: string;
   /**
    * The token with which the create request, or its latest repeat, was sent. Null for a rollback's copy, which accepts
-   * no uploads, and for a version that an earlier release created.
+   * no uploads.
    */
   declare createdTokenId: string | null;
   declare runId: string | null;

@@ -62,18 +62,14 @@ const firstResources = (limit: number) =>
 const textUpTo = (limit: number, column: string) =>
   `case when length(version.${column}::text) <= ${limit} then version.${column}::text else '' end`;
 
-/** SQL: the number of all resources. */
-const resourceEntries = `coalesce(version.resource_entries,
-    jsonb_array_length(version.resources)) as resource_entries`;
+/** SQL: the number of all resources; 0 before extraction. */
+const resourceEntries = "coalesce(version.resource_entries, 0) as resource_entries";
 
 /**
  * SQL: the resources, modules and providers of a version in a list. The complete columns are read only for versions
- * with few resources, and for versions that an earlier release extracted.
+ * with few resources.
  */
-const listedContents = `case
-    when version.resource_entries <= ${MAX_LISTED_RESOURCES} then version.resources::text
-    else coalesce(version.listed_resources, ${firstResources(MAX_LISTED_RESOURCES)})
-  end as resources_json,
+const listedContents = `coalesce(version.listed_resources, version.resources::text) as resources_json,
   coalesce(version.listed_modules, ${textUpTo(MAX_LISTED_TEXT, "modules")}) as modules_json,
   coalesce(version.listed_providers, ${textUpTo(MAX_LISTED_TEXT, "providers")}) as providers_json`;
 

@@ -195,7 +195,7 @@ test("the right to write is checked when the content has arrived, by the token o
 
 test.each([
   ["a revoked token", { ...owner, tokenId: "at-revoked" }, "notFound"],
-  ["no token, as versions of an earlier release have,", { ...owner, tokenId: undefined }, "stored"],
+  ["no token", { ...owner, tokenId: undefined }, "notFound"],
 ])("a version created with %s", async (_, creator, expected) => {
   const id = state.lockedWorkspace();
   const versions = createClient(StateVersionService, state.channel, state.as(creator));

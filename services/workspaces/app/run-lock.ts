@@ -33,7 +33,7 @@ export const lockAsRun = (
       const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       const run = await tx.runs.find(runId);
       if (run && run.workspaceId !== workspaceId) throw runOfOtherWorkspace();
-      if (run?.runner && run.runner !== runner) throw reportedByOther(runId);
+      if (run && run.runner !== runner) throw reportedByOther(runId);
       if (run && isEnded(run.status)) throw runAlreadyEnded();
       if (isHeldBy(workspace, holderOf(runId))) return timeouts;
       const lock = takeLock(workspace, holderOf(runId), reason, app.now());
@@ -52,7 +52,7 @@ export const lockAsRun = (
 export const unlockAsRun = (app: App, { workspaceId, runId, runner }: RunLock): Promise<void> =>
   withHolderName(app, async () => {
     const reporter = await app.reads.runs.runnerOf(runId);
-    if (reporter && reporter !== runner) throw reportedByOther(runId);
+    if (reporter !== undefined && reporter !== runner) throw reportedByOther(runId);
     const epoch = epochToUnlock(await getLock(app, workspaceId), holderOf(runId));
     const summary = await app.state.sealLock(workspaceId, epoch, { discardPending: false });
     await app.transaction(async (tx) => {

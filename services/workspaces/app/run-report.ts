@@ -36,8 +36,7 @@ export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Prom
 interface Reported {
   id: string;
   workspaceId: WorkspaceId;
-  /** Null if an earlier release, which did not record runners, stored the report. */
-  runner: string | null;
+  runner: string;
 }
 
 /** Throws a conflict if the first report of this id came from another runner or was for another workspace. */
@@ -46,7 +45,7 @@ export function requireSameReporter(
   { id, workspaceId, runner }: Reported,
 ): void {
   if (known.workspaceId !== workspaceId) throw reportedElsewhere(id);
-  if (known.runner !== null && known.runner !== runner) throw reportedByOther(id);
+  if (known.runner !== runner) throw reportedByOther(id);
 }
 
 /**

@@ -25,12 +25,8 @@ const reads = (database: Database) => ({
 const rows = (em: EntityManager) => ({
   async find(
     id: ConfigurationVersionId,
-  ): Promise<{ runner: string | null; workspaceId: WorkspaceId; revision: bigint } | undefined> {
-    const [row] = await queryIn<{
-      runner: string | null;
-      workspaceId: WorkspaceId;
-      revision: number;
-    }>(
+  ): Promise<{ runner: string; workspaceId: WorkspaceId; revision: bigint } | undefined> {
+    const [row] = await queryIn<{ runner: string; workspaceId: WorkspaceId; revision: number }>(
       em,
       // index: configuration_versions_pkey
       `select runner, workspace_id as "workspaceId", revision from configuration_versions where id = $1`,
@@ -55,7 +51,7 @@ const rows = (em: EntityManager) => ({
          commit_sha = excluded.commit_sha, commit_url = excluded.commit_url,
          report = excluded.report
          where configuration_versions.workspace_id = excluded.workspace_id
-           and coalesce(configuration_versions.runner, excluded.runner) = excluded.runner
+           and configuration_versions.runner = excluded.runner
        returning id`,
       [
         version.id,

@@ -7,18 +7,14 @@ import { isEnded, isMeasured, type Run, type RunEvent, type RunView } from "../d
 import { organizationIsActive } from "./active-organization.ts";
 
 /** A stored run. `inWindow` is true if the run is part of the workspace's performance. */
-export type KeptRun = Omit<Run, "report" | "isDestroy" | "runner"> & {
-  inWindow: boolean;
-  /** Null if an earlier release, which did not record runners, stored the report. */
-  runner: string | null;
-};
+export type KeptRun = Omit<Run, "report" | "isDestroy"> & { inWindow: boolean };
 
 /**
  * The organization of a workspace, and the stored values of a run, which can belong to another workspace (`elsewhere`).
  */
 interface RunPlacement {
   organizationId: OrganizationId;
-  /** Null if the run was not reported, or if an earlier release, which did not record runners, stored the report. */
+  /** Null if the run was not reported. */
   runner: string | null;
   elsewhere: boolean;
   ended: boolean;
@@ -61,12 +57,12 @@ const reads = (database: Database) => ({
 
   /** Returns the runner that reported the run. */
   async runnerOf(id: RunId): Promise<string | undefined> {
-    const [row] = await database.query<{ runner: string | null }>(
+    const [row] = await database.query<{ runner: string }>(
       // index: runs_pkey
       "select runner from runs where id = $1",
       [id],
     );
-    return row?.runner ?? undefined;
+    return row?.runner;
   },
 
   async listEnded(ids: readonly string[]): Promise<string[]> {
@@ -121,7 +117,7 @@ const rows = (em: EntityManager) => ({
          apply_ms = excluded.apply_ms, measured = excluded.measured, ended = excluded.ended, in_window = false,
          report = excluded.report
          where runs.workspace_id = excluded.workspace_id
-           and coalesce(runs.runner, excluded.runner) = excluded.runner
+           and runs.runner = excluded.runner
        returning id`,
       [
         run.id,

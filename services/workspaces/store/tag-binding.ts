@@ -16,10 +16,7 @@ interface Placed {
   projectId: ProjectId;
 }
 
-/** SQL: whether a binding is a flat tag. The column is null if an earlier release wrote the binding. */
-const throughTags = `coalesce(through_tags, value = '' and workspace_id is not null)`;
-
-const columns = `id, key, value, ${throughTags} as "throughTags", created_at as "createdAt"`;
+const columns = `id, key, value, through_tags as "throughTags", created_at as "createdAt"`;
 
 /** Reads of bindings, outside any transaction. */
 const reads = (database: Database) => ({
@@ -61,7 +58,7 @@ const reads = (database: Database) => ({
     return database.query<EffectiveTagBinding & Placed>(
       // index: workspaces_pkey, tag_bindings_workspace_key, tag_bindings_project_key
       `select * from (
-         select distinct on (w.id, b.key) b.id, b.key, b.value, ${throughTags} as "throughTags",
+         select distinct on (w.id, b.key) b.id, b.key, b.value, b.through_tags as "throughTags",
            b.created_at as "createdAt", b.project_id as "inheritedFromProjectId",
            w.id as "workspaceId", w.organization_id as "organizationId", w.project_id as "projectId"
          from workspaces w

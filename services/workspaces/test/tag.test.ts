@@ -61,24 +61,6 @@ const tagsOfOrganization = async () => {
 };
 
 describe("flat tags", () => {
-  test("of an earlier release are the bindings without a value, and are not effective", async () => {
-    await bind([
-      ["flat", ""],
-      ["team", "core"],
-    ]);
-    const effective = async () => {
-      const request = { workspaceId };
-      const found = await running.tagBindings.listWorkspaceEffectiveTagBindings(request, owner);
-      return found.tagBindings.map(({ key }) => key);
-    };
-    expect(await effective()).toEqual(["flat", "team"]);
-    await running.sql("update tag_bindings set through_tags = null where workspace_id = $1", [
-      workspaceId,
-    ]);
-    expect(await effective()).toEqual(["team"]);
-    await bind([["flat", ""]]);
-    expect(await effective()).toEqual(["flat", "team"]);
-  });
   test("are added by name or id once, and counted over workspaces", async () => {
     await add([named("b"), named("a"), named("a")]);
     await add([named("a")]);

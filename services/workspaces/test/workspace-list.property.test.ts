@@ -79,8 +79,8 @@ beforeAll(async () => {
   for (const id of PROJECTS) await insertProject(sql, { id, organizationId: "org-1", name: id });
   const bind = (owner: string, id: string, bindings: ReadonlyMap<string, string>) =>
     sql(
-      `insert into tag_bindings (id, organization_id, ${owner}, key, value, created_at)
-       select 'tb-' || $1 || key, 'org-1', $1, key, value, now()
+      `insert into tag_bindings (id, organization_id, ${owner}, key, value, through_tags, created_at)
+       select 'tb-' || $1 || key, 'org-1', $1, key, value, value = '' and '${owner}' = 'workspace_id', now()
        from unnest($2::text[], $3::text[]) as given (key, value)`,
       [id, [...bindings.keys()], [...bindings.values()]],
     );

@@ -47,14 +47,16 @@ let url: string;
 const rows = `
   -- Disables the checks of foreign keys, which would take most of the time of the insertion.
   set session_replication_role = replica;
-  insert into users select 'user-' || i, 'name-' || i, i || '@example.com', false, false, i, now(), false
+  insert into users (id, username, email, administrator, suspended, version, created_at)
+    select 'user-' || i, 'name-' || i, i || '@example.com', false, false, i, now()
     from generate_series(1, 100000) i;
-  insert into organizations select 'org-' || i, i, 1, now(), null, true, 0 from generate_series(0, 999) i;
+  insert into organizations (id, version, provisioned_version, created_at)
+    select 'org-' || i, i, 1, now() from generate_series(0, 999) i;
   insert into token_ttl_policies
     select 'org-' || i, type, 1000, now(), now()
     from generate_series(0, 999) i, unnest('{user,team,organization,audit-trails}'::text[]) type;
-  insert into teams
-    select 'team-' || i, 'org-' || i % 1000, 't-' || i, 'secret', '{read-projects}', i < 1000, now(), null, true
+  insert into teams (id, organization_id, name, visibility, organization_access, owners, created_at)
+    select 'team-' || i, 'org-' || i % 1000, 't-' || i, 'secret', '{read-projects}', i < 1000, now()
     from generate_series(0, 4999) i;
   insert into team_members select 'team-' || i % 5000, 'user-' || i, 'org-' || i % 1000, now()
     from generate_series(1, 100000) i;
@@ -64,7 +66,7 @@ const rows = `
   insert into team_accesses
     select 'tws-' || i, 'team-' || i % 5000, 'workspace', 'ws-' || i, 'org-' || i % 1000, 'read', '{}', now()
     from generate_series(1, 20000) i;
-  insert into organization_memberships
+  insert into organization_memberships (id, organization_id, user_id, status, created_at)
     select 'ou-' || i, 'org-' || i % 1000, 'user-' || i, 'active', now()
     from generate_series(1, 100000) i;
   insert into tokens (id, user_id, hash, description, revision, created_at, expired_at, type, slot)

@@ -13,14 +13,14 @@ const rows = `
   insert into workspaces (id, organization_id, project_id, name, created_at, ${workspaceDefaults.columns})
     select 'ws-' || w, 'org-1', 'prj-' || w % 100, 'name-' || w, now(), ${workspaceDefaults.values}
     from generate_series(0, 19999) w;
-  insert into runs (id, workspace_id, revision, status, created_at, plan_only, configuration_version_id,
+  insert into runs (id, workspace_id, runner, revision, status, created_at, plan_only, configuration_version_id,
       policy_check_failed, ended, measured, in_window, report)
-    select 'run-' || r, 'ws-' || r / 5, 1, case r % 5 when 4 then 'pending' else 'applied' end,
+    select 'run-' || r, 'ws-' || r / 5, 'runner', 1, case r % 5 when 4 then 'pending' else 'applied' end,
       now() - r * interval '1 second', false, 'cv-' || r / 5, false, r % 5 < 4, r % 5 < 4,
       r % 5 < 3, '{}'
     from generate_series(0, 99999) r;
-  insert into configuration_versions (id, workspace_id, revision, created_at, speculative, report)
-    select 'cv-' || w, 'ws-' || w, 1, now(), false, '{}' from generate_series(0, 19999) w;
+  insert into configuration_versions (id, workspace_id, runner, revision, created_at, speculative, report)
+    select 'cv-' || w, 'ws-' || w, 'runner', 1, now(), false, '{}' from generate_series(0, 19999) w;
   insert into workspace_readmes select 'ws-' || w, 1, '# R' from generate_series(0, 19999) w;
   insert into workspace_performance select 'ws-' || w, 3, 0, 0, 0, 0, 0, 0
     from generate_series(0, 19999) w;

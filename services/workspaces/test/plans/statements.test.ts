@@ -25,11 +25,11 @@ const rows = `
     select organization_id, project_id, count(*) from workspaces group by 1, 2;
   insert into tags select 'tag-' || t, 'org-' || t % 2000, 't' || t, now()
     from generate_series(0, 19999) t;
-  insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
-    select 'tb-w' || w, 'org-' || w % 2000, 'ws-' || w, 't' || w, '', now()
+  insert into tag_bindings (id, organization_id, workspace_id, key, value, through_tags, created_at)
+    select 'tb-w' || w, 'org-' || w % 2000, 'ws-' || w, 't' || w, '', true, now()
     from generate_series(0, 19999) w;
-  insert into tag_bindings (id, organization_id, project_id, key, value, created_at)
-    select 'tb-p' || p, 'org-' || p % 2000, 'prj-' || p, 'key', 'value', now()
+  insert into tag_bindings (id, organization_id, project_id, key, value, through_tags, created_at)
+    select 'tb-p' || p, 'org-' || p % 2000, 'prj-' || p, 'key', 'value', false, now()
     from generate_series(0, 9999) p;
   insert into reserved_tag_keys
     select 'rtk-' || k, 'org-' || k % 2000, 'k' || k, true, 1, now(), now()

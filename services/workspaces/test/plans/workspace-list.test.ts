@@ -35,13 +35,13 @@ const rows = `
       ${workspaceDefaults.values}
     from generate_series(0, 101999) w;
   create index workspaces_name_trigram on workspaces using gin (name gin_trgm_ops);
-  insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
-    select 'tb-' || w || key, 'org-1', 'ws-' || w, key, value, now()
+  insert into tag_bindings (id, organization_id, workspace_id, key, value, through_tags, created_at)
+    select 'tb-' || w || key, 'org-1', 'ws-' || w, key, value, value = '', now()
     from generate_series(0, 99999) w,
       (values ('common', '', 2), ('rare', '', 1000), ('env', 'prod', 5)) b (key, value, one_in)
     where w / 4 % one_in = 0;
-  insert into tag_bindings (id, organization_id, project_id, key, value, created_at)
-    select 'tb-prj-' || p, 'org-1', 'prj-' || p, 'env', 'prod', now() from generate_series(0, 1) p;
+  insert into tag_bindings (id, organization_id, project_id, key, value, through_tags, created_at)
+    select 'tb-prj-' || p, 'org-1', 'prj-' || p, 'env', 'prod', false, now() from generate_series(0, 1) p;
   insert into workspace_counts
     select organization_id, project_id, count(*) from workspaces group by 1, 2;
   reset session_replication_role`;

@@ -106,8 +106,9 @@ begin
 end
 $$;
 
--- Drops the partitions whose records are all older than before and sealed, and returns their names. Of the batches of
--- the dropped records only the last one of each organization remains: its hash is the anchor of the chain.
+-- Drops the partitions whose records were all recorded and sealed before `before`, and returns their names. Of the
+-- batches of the dropped records only the last one of each organization remains: its hash is the anchor of the chain.
+-- The time of sealing counts too, because the verification decides by it which batches may be missing.
 create function drop_audit_partitions(before timestamptz) returns setof text
 language plpgsql security definer
 set search_path from current set timezone = 'UTC' set lock_timeout = '2s'
@@ -127,6 +128,9 @@ begin
     exit when ending > least(before, clock_timestamp() - interval '1 day');
     execute format('select exists (select from %I where batch is null)', name) into unsealed;
     exit when unsealed;
+    exit when exists (
+      select from audit_batches where last_recorded_at < ending and sealed_at >= before
+    );
     execute format('drop table %I', name);
     oldest_kept := ending;
     return next name;

@@ -1,1 +1,0 @@
-alter table organizations add column max_ttl_enabled boolean not null default false;
