@@ -106,10 +106,7 @@ export const stateVersionRoutes: readonly Route[] = [
       const context = { runs };
       if (!put || !created.stateVersion) return withRunIfReported(created.stateVersion, context);
       const { id } = created.stateVersion;
-      const { stateVersion } = await client(StateVersionService).getStateVersion(
-        { id, resourcesAsJson: true },
-        caller,
-      );
+      const { stateVersion } = await client(StateVersionService).getStateVersion({ id }, caller);
       return withRunIfReported(stateVersion, context);
     },
   }),
@@ -159,9 +156,8 @@ export const stateVersionRoutes: readonly Route[] = [
         { workspace: { by: { case: "name", value: { organizationName, name } } }, idsOnly: true },
         caller,
       );
-      const asked = { workspaceId: workspace?.id ?? "", status, resourcesAsJson: true };
       const { stateVersions, totalCount } = await client(StateVersionService).listStateVersions(
-        { ...asked, pageNumber: page.number, pageSize: page.size },
+        { workspaceId: workspace?.id ?? "", status, pageNumber: page.number, pageSize: page.size },
         caller,
       );
       return { items: await withRuns(stateVersions, { runs }), page, totalCount };
@@ -177,7 +173,7 @@ export const stateVersionRoutes: readonly Route[] = [
     headers,
     handle: async ({ client, runs, params, caller }) => {
       const { stateVersion } = await client(StateVersionService).getStateVersion(
-        { id: params.stateVersionId, resourcesAsJson: true },
+        { id: params.stateVersionId },
         caller,
       );
       return withRun(stateVersion, { runs });
@@ -211,7 +207,7 @@ export const stateVersionRoutes: readonly Route[] = [
     headers,
     handle: async ({ client, runs, params, caller }) => {
       const { stateVersion } = await client(StateVersionService).getCurrentStateVersion(
-        { workspaceId: params.workspaceId, resourcesAsJson: true },
+        { workspaceId: params.workspaceId },
         caller,
       );
       return withRun(stateVersion, { runs });
