@@ -121,9 +121,6 @@ export async function createStateVersion(
     const attempts = stored.map(({ attempt }) => attempt);
     return beforeSweeping(app, attempts, () => create(stored, used));
   });
-  if (version.status === "pending" && caller.kind === "principal") {
-    app.newUploads.add({ ...version, createdTokenId: caller.principal.tokenId ?? null });
-  }
 
   // If the request is a repeat, the version can already have its content, and its upload window can have ended. The
   // URLs then get a new expiry, because uploading the same bytes again must still return 200.

@@ -53,8 +53,7 @@ export async function beginUpload(
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
 ): Promise<UploadOpening> {
-  const target =
-    app.newUploads.take(versionId, kind) ?? (await app.reads.stateVersions.getForUpload(versionId));
+  const target = await app.reads.stateVersions.getForUpload(versionId);
   if (target.workspaceId !== workspaceId) throw stateVersionNotFound();
   requireUndeleted(target);
   const stored = contentOf(target, kind);

@@ -99,7 +99,7 @@ async function writeCosts({ api, organization, workspaceIds }: Bench["one"]): Pr
     atMost("(f) waits for the disk of lock, write inline, unlock", 5, inline.waits),
     atMost(
       "(f) transactions of lock, write by upload URL, unlock",
-      7,
+      8,
       authenticated(uploaded).transactions,
     ),
     atMost("(f) waits for the disk of lock, write by upload URL, unlock", 6, uploaded.waits),
