@@ -90,29 +90,18 @@ async function creatorAtEnd(app: App, target: UploadTarget): Promise<Caller> {
  * workspace. Throws `notFound`, `uploadTooSlow`, and the conflicts `stateVersionDiscarded`, `stateNotTaken`,
  * `backingDataDeleted`, `uploadUsed`, `lockSealed` and `md5Mismatch`.
  */
-export const finishUpload = (
+export async function finishUpload(
   app: App,
   target: UploadTarget,
   kind: ContentKind,
   attempt: UploadAttempt,
-): Promise<UploadOutcome> =>
-  beforeSweeping(app, [attempt], async () =>
+): Promise<UploadOutcome> {
+  const { sweepGraceMs } = app.settings;
+  requireFresh(attempt, sweepGraceMs, app.now());
+  // The time limit ends before the sweeper may delete the key.
+  return runWithDeadline(commitDeadline(attempt, sweepGraceMs), async () =>
     commit(app, target, { kind, attempt }, await creatorAtEnd(app, target)),
   );
-
-/**
- * Runs `work`, whose transaction refers to the keys of these attempts. The time limit of `work` ends before the sweeper
- * may delete the keys. Throws `uploadTooSlow`.
- */
-export function beforeSweeping<T>(
-  app: App,
-  attempts: readonly Attempt[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const { sweepGraceMs } = app.settings;
-  for (const attempt of attempts) requireFresh(attempt, sweepGraceMs, app.now());
-  const deadlines = attempts.map((attempt) => commitDeadline(attempt, sweepGraceMs));
-  return attempts.length === 0 ? work() : runWithDeadline(Math.min(...deadlines), work);
 }
 
 const commit = (
@@ -142,14 +131,10 @@ interface ContentChange {
 }
 
 /**
- * Attaches a stored blob to a version. The caller must have locked the row of the workspace's state and, unless the
- * version is new, the row of the version. Throws the conflicts of `finishUpload`.
+ * Attaches a stored blob to a version. The caller must have locked the rows of the workspace's state and of the version.
+ * Throws the conflicts of `finishUpload`.
  */
-export async function attachContent(
-  app: App,
-  tx: Tx,
-  change: ContentChange,
-): Promise<UploadOutcome> {
+async function attachContent(app: App, tx: Tx, change: ContentChange): Promise<UploadOutcome> {
   const { workspaceState, version, kind, attempt, now } = change;
   requireUndeleted(version);
   const stored = contentOf(version, kind);

@@ -8,7 +8,6 @@ import type {
 } from "@statehouse/proto/statehouse/state/v1/state_version";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import type { ContentStore } from "../app/content-store.ts";
 import { createStateVersion } from "../app/create-state-version.ts";
 import { rollbackStateVersion } from "../app/rollback-state-version.ts";
 import {
@@ -24,10 +23,9 @@ import { stateVersionId, workspaceId } from "./ids.ts";
 
 export const stateVersionService = (
   app: App,
-  contents: ContentStore,
 ): ServiceImpl<typeof StateVersionService, Context> => ({
   createStateVersion: async ({ runId, ...request }, { caller }) => {
-    const created = await createStateVersion(app, contents, caller, {
+    const created = await createStateVersion(app, caller, {
       ...request,
       runId,
       workspaceId: workspaceId(request.workspaceId),
@@ -36,7 +34,6 @@ export const stateVersionService = (
       stateVersion: stateVersionToProto(created.document),
       internalUploadPath: created.uploadPath,
       internalJsonUploadPath: created.jsonUploadPath,
-      contentsStored: created.contentsStored,
     };
   },
   rollbackStateVersion: async (request, { caller }) => ({
