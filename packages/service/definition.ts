@@ -85,7 +85,7 @@ export interface ServiceDefinition<
    * write. If omitted, grants are loaded from the access service and cached by the principal's version vector.
    */
   grants?(app: App): GrantsLoader;
-  bindings(app: App, resources: Resources): ServiceBinding[];
+  bindings(app: App): ServiceBinding[];
   /** Creates the listing of the service's objects for subscribers. */
   listing(source: ListingSource): Listing;
   consumers(app: App): Consumer[];

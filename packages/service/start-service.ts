@@ -139,7 +139,7 @@ export async function startService<
       onRefusal: (method, error, refusal) => audit.refused(attemptOf(method, error, refusal)),
       logger,
       bindings: [
-        ...definition.bindings(app, resources),
+        ...definition.bindings(app),
         implement(AuditTrailService, auditTrail),
         listingBinding(definition.listing({ database, source }), () => transport.stream()),
       ],

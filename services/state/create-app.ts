@@ -5,7 +5,6 @@ import { ConfigError, createWake, derivedFrom, edition } from "@statehouse/runti
 import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app/app.ts";
 import type { AccessClient } from "./app/clients.ts";
-import { createNewUploads } from "./app/new-uploads.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
 import type { StateConfig } from "./config.ts";
@@ -46,7 +45,6 @@ export function createApp({
       sign: (claims) => uploadTokens().sign(claims),
       verify: (token, now) => uploadTokens().verify(token, now),
     },
-    newUploads: createNewUploads(),
     digestKey,
     wakes: { extraction: createWake(), purge: createWake(), blobDeletion: createWake() },
     edition: offered,

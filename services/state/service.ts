@@ -8,7 +8,6 @@ import { defineService, type PortOptions } from "@statehouse/service";
 import { configSchema } from "./config.ts";
 import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
-import { createContentStore } from "./objects/content-store.ts";
 import { createObjectHandler } from "./objects/handler.ts";
 import { examineBlobStore, openBlobStore } from "./objects/open-store.ts";
 import { bindings } from "./rpc/bindings.ts";
@@ -32,7 +31,7 @@ export const service = defineService({
   clients: ["access", "workspaces"],
   app: createApp,
   resources: ({ config, logger }) => openBlobStore(config, logger),
-  bindings: (app, store) => bindings(app, createContentStore(store, app.logger)),
+  bindings,
   listing,
   consumers,
   workers({ app, resources: store, logger }) {

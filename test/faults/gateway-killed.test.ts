@@ -2,7 +2,7 @@ import { mentions } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { beforeEach, describe, expect, test } from "vitest";
 import { eventually, healAll } from "./fixture.ts";
-import { attempted, newLockedWorkspace, one, oneUploaded, unlock, write } from "./steps.ts";
+import { attempted, newLockedWorkspace, one, unlock, write } from "./steps.ts";
 import { useFaultFixture } from "./use-fixture.ts";
 
 const fixture = useFaultFixture(() => ({}));
@@ -22,7 +22,7 @@ describe("kill -9 of the gateway while it uploads inline state", () => {
   ] as const)("%s: a repeat completes the same version", async (_, direction, status) => {
     const { stack, proxies } = fixture();
     const id = await newLockedWorkspace(fixture());
-    const state = oneUploaded();
+    const state = one();
     const put = mentions("PUT /v1/object");
     const held = proxies.gatewayToObjects.hold(
       direction === "requests"
@@ -40,28 +40,6 @@ describe("kill -9 of the gateway while it uploads inline state", () => {
     const repeated = await eventually(201, () => write(fixture(), id, state));
     expect(repeated.body.data.id).toBe(left?.id);
     expect(await versions(id)).toEqual([{ id: left?.id, status: "finalized" }]);
-    expect((await unlock(fixture(), id)).status).toBe(200);
-  });
-});
-
-describe("kill -9 of the gateway while it creates a version with its state", () => {
-  beforeEach(() => proves("Durability/what was acknowledged stays, whatever falls over"));
-  test.each([
-    ["before the call arrives", "requests", []],
-    ["after the version is finalized", "answers", ["finalized"]],
-  ] as const)("%s: a repeat leaves one version", async (_, direction, statuses) => {
-    const { stack, proxies } = fixture();
-    const id = await newLockedWorkspace(fixture());
-    const state = one();
-    const held = proxies.gatewayToState.hold({ direction, when: mentions(state.lineage) });
-    const first = attempted(write(fixture(), id, state));
-    await held;
-    await stack.processes.gateway.kill();
-    expect(await first).toBeUndefined();
-    expect((await versions(id)).map(({ status }) => status)).toEqual(statuses);
-    await healAll(fixture());
-    const repeated = await eventually(201, () => write(fixture(), id, state));
-    expect(await versions(id)).toEqual([{ id: repeated.body.data.id, status: "finalized" }]);
     expect((await unlock(fixture(), id)).status).toBe(200);
   });
 });

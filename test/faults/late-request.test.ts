@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { api } from "../stack/http.ts";
 import { expectStatus, inlineState, type StateFile } from "../stack/state.ts";
 import { eventually } from "./fixture.ts";
-import { lock, newLockedWorkspace, one, oneUploaded, two, unlock, write } from "./steps.ts";
+import { lock, newLockedWorkspace, one, two, unlock, write } from "./steps.ts";
 import { useFaultFixture } from "./use-fixture.ts";
 
 const fixture = useFaultFixture(() => ({}));
@@ -106,7 +106,7 @@ test("bytes that arrive after a force-unlock are refused, and no version stores 
   proves("Upload/never onto a discarded or deleted version");
   const { proxies, owner } = fixture();
   const id = await newLockedWorkspace(fixture());
-  const state = oneUploaded();
+  const state = one();
   const held = proxies.gatewayToObjects.hold({
     direction: "requests",
     when: mentions("PUT /v1/object"),

@@ -30,23 +30,17 @@ export const lock = ({ owner }: Pick<FaultFixture, "owner">, id: string): Promis
 export const unlock = ({ owner }: Pick<FaultFixture, "owner">, id: string): Promise<Answer> =>
   owner.api.post(`/workspaces/${id}/actions/unlock`);
 
-const written = (lineage: string, serial: number, marker: string = randomUUID()): StateFile =>
+const written = (lineage: string, serial: number): StateFile =>
   stateFile({
     lineage,
     serial,
     resources: serial,
     outputs: { serial: { value: serial, type: "number" } },
-    marker,
+    marker: randomUUID(),
   });
 
 /** Returns a state with a new lineage. */
 export const one = (): StateFile => written(randomUUID(), 1);
-
-/**
- * Returns a state that is too large for the gRPC create call. If a client sends this state inline, the gateway
- * therefore uploads it to the state service.
- */
-export const oneUploaded = (): StateFile => written(randomUUID(), 1, "x".repeat(1_100_000));
 
 /** Returns two successive states, as the engine writes them. */
 export function two(): [StateFile, StateFile] {

@@ -167,8 +167,7 @@ test("inline state that could not be uploaded is completed by the repeat", async
   proves("State version creation/state: optional Base64; given");
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());
-  // The state is larger than a create call can contain, so the gateway uploads it.
-  const state = stateFile({ marker: "x".repeat(1_100_000) });
+  const state = stateFile();
   const create = () => owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
   const [created] = await refusedThenDone("gatewayToObjects", [201], create);
   expect(created?.body.data.attributes.status).toBe("finalized");

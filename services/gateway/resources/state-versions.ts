@@ -30,27 +30,6 @@ const creator = (type: string) => (version: StateVersion) =>
   version.createdByType === type ? version.createdById : undefined;
 
 const extracted = (json: string): unknown => (json === "" ? null : new JsonText(json));
-const resourceOf = ({
-  name,
-  type,
-  count,
-  module,
-  provider,
-}: StateVersion["resources"][number]) => ({
-  name,
-  type,
-  count,
-  module,
-  provider,
-});
-
-const resourcesOf = ({ resources, resourcesJson }: StateVersion) =>
-  resourcesJson === "" ? resources.map(resourceOf) : new JsonText(resourcesJson);
-
-const omitsResources = (version: StateVersion): boolean =>
-  version.resourcesJson === ""
-    ? version.resources.length < version.resourceEntries
-    : version.omitsResources;
 
 /** The metadata of one state. Clients download the state itself from the URLs in the document. A hidden URL is null. */
 export const stateVersionResource = resource<ShownStateVersion, RequestContext>({
@@ -116,9 +95,9 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     "hosted-json-state-upload-url": version.jsonUploadUrl || null,
     modules: extracted(version.modulesJson),
     providers: extracted(version.providersJson),
-    resources: resourcesOf(version),
+    resources: new JsonText(version.resourcesJson),
     // Shown only if some resources are omitted.
-    "resource-count": omitsResources(version) ? version.resourceEntries : undefined,
+    "resource-count": version.omitsResources ? version.resourceEntries : undefined,
     "resources-processed": version.resourcesProcessed,
     "state-version": version.formatVersion ?? null,
     "engine-version": version.engineVersion ?? null,
@@ -182,7 +161,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
   loadMany: async (ids, context) => {
     const { client, caller } = context;
     const found = await client(StateVersionService).batchGetStateVersions(
-      { ids: [...ids], resourcesAsJson: true },
+      { ids: [...ids] },
       caller,
     );
     return withRuns(found.stateVersions, context);

@@ -30,24 +30,10 @@ const headers = (edition: RequestContext["edition"]): Readonly<Record<string, st
     ? { "X-Terraform-Snapshot-Interval": SNAPSHOT_INTERVAL }
     : {};
 
-/** Maximum total size in bytes of the inline contents in a create call. Larger contents are uploaded. */
-const MAX_CALL_BYTES = 1024 * 1024;
-
 /**
- * Returns the inline contents if they are small enough for the create call; otherwise an empty object. The state
- * service stores contents of the create call and finalizes the version in one transaction; sections (f) and (u) of the
- * bench show what that saves.
- */
-function contentsOfCall(inlineState?: Uint8Array, inlineJsonState?: Uint8Array) {
-  const size = (inlineState?.length ?? 0) + (inlineJsonState?.length ?? 0);
-  return size > MAX_CALL_BYTES ? {} : omitUndefined({ inlineState, inlineJsonState });
-}
-
-/**
- * Uploads inline state that is too large for the create call in the same way as other state, so that the state service
- * needs no memory for it. If the client repeats a request after a lost response, the version is already finalized and
- * the raw state is not uploaded again. After an interrupted upload, the missing bytes are uploaded. Returns whether
- * anything was uploaded.
+ * Uploads inline state in the same way as other state, so that the state service needs no memory for it. If the client
+ * repeats a request after a lost response, the version is already finalized and the raw state is not uploaded again.
+ * After an interrupted upload, the missing bytes are uploaded. Returns whether anything was uploaded.
  */
 async function putInline(
   objects: ObjectUpload,
@@ -96,20 +82,14 @@ export const stateVersionRoutes: readonly Route[] = [
             jsonStateOutputs: attributes["json-state-outputs"],
             runId: relationships.run || undefined,
           }),
-          ...contentsOfCall(inlineState, jsonState),
         },
         caller,
       );
-      const put =
-        !created.contentsStored &&
-        (await putInline(objects, created, { state: inlineState, jsonState }));
+      const put = await putInline(objects, created, { state: inlineState, jsonState });
       const context = { runs };
       if (!put || !created.stateVersion) return withRunIfReported(created.stateVersion, context);
       const { id } = created.stateVersion;
-      const { stateVersion } = await client(StateVersionService).getStateVersion(
-        { id, resourcesAsJson: true },
-        caller,
-      );
+      const { stateVersion } = await client(StateVersionService).getStateVersion({ id }, caller);
       return withRunIfReported(stateVersion, context);
     },
   }),
@@ -159,9 +139,8 @@ export const stateVersionRoutes: readonly Route[] = [
         { workspace: { organizationName, name } },
         caller,
       );
-      const asked = { workspaceId, status, resourcesAsJson: true };
       const { stateVersions, totalCount } = await client(StateVersionService).listStateVersions(
-        { ...asked, pageNumber: page.number, pageSize: page.size },
+        { workspaceId, status, pageNumber: page.number, pageSize: page.size },
         caller,
       );
       return { items: await withRuns(stateVersions, { runs }), page, totalCount };
@@ -177,7 +156,7 @@ export const stateVersionRoutes: readonly Route[] = [
     headers,
     handle: async ({ client, runs, params, caller }) => {
       const { stateVersion } = await client(StateVersionService).getStateVersion(
-        { id: params.stateVersionId, resourcesAsJson: true },
+        { id: params.stateVersionId },
         caller,
       );
       return withRun(stateVersion, { runs });
@@ -211,7 +190,7 @@ export const stateVersionRoutes: readonly Route[] = [
     headers,
     handle: async ({ client, runs, params, caller }) => {
       const { stateVersion } = await client(StateVersionService).getCurrentStateVersion(
-        { workspaceId: params.workspaceId, resourcesAsJson: true },
+        { workspaceId: params.workspaceId },
         caller,
       );
       return withRun(stateVersion, { runs });

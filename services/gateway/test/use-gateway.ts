@@ -46,6 +46,7 @@ const version = () => ({
   workspaceId: "ws-1",
   status: seen.uploaded ? "finalized" : "pending",
   md5,
+  resourcesJson: "[]",
 });
 
 const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [

@@ -7,7 +7,6 @@ import type { Creator } from "../domain/state-version.ts";
 import type { UploadTokens } from "../domain/upload-token.ts";
 import type { Leases, Reads, Tx } from "../store/nouns.ts";
 import type { AccessClient, WorkspacesClient } from "./clients.ts";
-import type { NewUploads } from "./new-uploads.ts";
 
 export interface Settings {
   /** Base of every URL in documents, without a trailing slash. */
@@ -50,7 +49,6 @@ export interface App {
    */
   authenticateCreator(creator: Creator): Promise<Caller>;
   uploadTokens: UploadTokens;
-  newUploads: NewUploads;
   /** The current key for digests of states. Versions are compared by these digests. */
   digestKey: () => DigestKey;
   /**

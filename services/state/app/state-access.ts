@@ -72,20 +72,11 @@ export async function currentCreator(
   const caller = await app.authenticateCreator(creator).catch((error: unknown) => {
     throw isNotFound(error) || isUnauthenticated(error) ? stateVersionNotFound() : error;
   });
-  await requireActiveRun(app, caller, target);
-  return caller;
-}
-
-/** Throws `stateVersionNotFound` if the caller is a run that has ended or is not allowed to read the workspace. */
-export async function requireActiveRun(
-  app: App,
-  caller: Caller,
-  target: Pick<Place, "workspaceId">,
-): Promise<void> {
   const run = runOf(caller);
   if (run && !(await listReadableByRun(app, run, [target])).has(target.workspaceId)) {
     throw stateVersionNotFound();
   }
+  return caller;
 }
 
 /** Throws `stateVersionNotFound` unless the grants of a version's creator allow writing its workspace. */

@@ -53,8 +53,7 @@ export async function beginUpload(
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
 ): Promise<UploadOpening> {
-  const target =
-    app.newUploads.take(versionId, kind) ?? (await app.reads.stateVersions.getForUpload(versionId));
+  const target = await app.reads.stateVersions.getForUpload(versionId);
   if (target.workspaceId !== workspaceId) throw stateVersionNotFound();
   requireUndeleted(target);
   const stored = contentOf(target, kind);
@@ -91,29 +90,18 @@ async function creatorAtEnd(app: App, target: UploadTarget): Promise<Caller> {
  * workspace. Throws `notFound`, `uploadTooSlow`, and the conflicts `stateVersionDiscarded`, `stateNotTaken`,
  * `backingDataDeleted`, `uploadUsed`, `lockSealed` and `md5Mismatch`.
  */
-export const finishUpload = (
+export async function finishUpload(
   app: App,
   target: UploadTarget,
   kind: ContentKind,
   attempt: UploadAttempt,
-): Promise<UploadOutcome> =>
-  beforeSweeping(app, [attempt], async () =>
+): Promise<UploadOutcome> {
+  const { sweepGraceMs } = app.settings;
+  requireFresh(attempt, sweepGraceMs, app.now());
+  // The time limit ends before the sweeper may delete the key.
+  return runWithDeadline(commitDeadline(attempt, sweepGraceMs), async () =>
     commit(app, target, { kind, attempt }, await creatorAtEnd(app, target)),
   );
-
-/**
- * Runs `work`, whose transaction refers to the keys of these attempts. The time limit of `work` ends before the sweeper
- * may delete the keys. Throws `uploadTooSlow`.
- */
-export function beforeSweeping<T>(
-  app: App,
-  attempts: readonly Attempt[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const { sweepGraceMs } = app.settings;
-  for (const attempt of attempts) requireFresh(attempt, sweepGraceMs, app.now());
-  const deadlines = attempts.map((attempt) => commitDeadline(attempt, sweepGraceMs));
-  return attempts.length === 0 ? work() : runWithDeadline(Math.min(...deadlines), work);
 }
 
 const commit = (
@@ -132,8 +120,7 @@ const commit = (
     requireWritable(creator, targetOf(workspaceState));
     const change = { workspaceState, version, ...content, now: app.now() };
     // An upload acts as the version's creator, because the upload URL is part of the response to the creator's request.
-    const outcome = await runAs(actorOf(creator), () => attachContent(app, tx, change));
-    return outcome;
+    return runAs(actorOf(creator), () => attachContent(app, tx, change));
   });
 
 interface ContentChange {
@@ -145,14 +132,10 @@ interface ContentChange {
 }
 
 /**
- * Attaches a stored blob to a version. The caller must have locked the row of the workspace's state and, unless the
- * version is new, the row of the version. Throws the conflicts of `finishUpload`.
+ * Attaches a stored blob to a version. The caller must have locked the rows of the workspace's state and of the version.
+ * Throws the conflicts of `finishUpload`.
  */
-export async function attachContent(
-  app: App,
-  tx: Tx,
-  change: ContentChange,
-): Promise<UploadOutcome> {
+async function attachContent(app: App, tx: Tx, change: ContentChange): Promise<UploadOutcome> {
   const { workspaceState, version, kind, attempt, now } = change;
   requireUndeleted(version);
   const stored = contentOf(version, kind);

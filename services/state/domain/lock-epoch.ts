@@ -19,17 +19,6 @@ export interface LockAnswer {
   placement: Placement;
 }
 
-/** Throws 412 if the workspace is not locked, and 409 if another holder has the lock. */
-export function requireHolder(
-  lock: LockAnswer["lock"],
-  holder: Holder,
-): asserts lock is NonNullable<LockAnswer["lock"]> {
-  if (!lock) throw workspaceNotLocked();
-  if (lock.holder.type !== holder.type || lock.holder.id !== holder.id) {
-    throw workspaceLockedByOther(lock.holder);
-  }
-}
-
 /**
  * Returns the epoch under which `holder` may write. Throws 412 if the workspace is not locked; 409 if another holder
  * has the lock or the epoch is sealed.
@@ -39,7 +28,10 @@ export function writableEpoch(
   lock: LockAnswer["lock"],
   holder: Holder,
 ): bigint {
-  requireHolder(lock, holder);
+  if (!lock) throw workspaceNotLocked();
+  if (lock.holder.type !== holder.type || lock.holder.id !== holder.id) {
+    throw workspaceLockedByOther(lock.holder);
+  }
   requireUnsealed(workspaceState, lock.epoch);
   return lock.epoch;
 }

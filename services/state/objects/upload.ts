@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { AppError, isNotFound } from "@statehouse/errors";
+import { isNotFound } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
 import { authorizeRepeat, beginUpload, finishUpload, type UploadOutcome } from "../app/upload.ts";
 import { isStateNotTaken } from "../domain/errors.ts";
@@ -89,17 +89,7 @@ async function storeContent(
   const attemptStartedAt = app.now();
   const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
   if (awaitsContinue) response.writeContinue();
-  let stored: StoredBlob;
-  try {
-    stored = await store.put(blobKey, request, expected, signal);
-  } catch (error) {
-    // `target` can be as old as the version itself. If the version no longer accepts its content, `beginUpload` throws
-    // the error that says so, and the client receives it instead of this error.
-    if (error instanceof AppError && error.kind === "conflict") {
-      await within(() => beginUpload(app, claims));
-    }
-    throw error;
-  }
+  const stored = await store.put(blobKey, request, expected, signal);
   return within(() =>
     finishUpload(app, target, claims.kind, { ...stored, blobKey, attemptStartedAt }),
   );

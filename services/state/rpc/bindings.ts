@@ -6,7 +6,6 @@ import { WorkspaceResourceService } from "@statehouse/proto/statehouse/state/v1/
 import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
 import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import type { ContentStore } from "../app/content-store.ts";
 import { backingDataService } from "./backing-data.ts";
 import { retentionService } from "./retention.ts";
 import { stateVersionService } from "./state-version.ts";
@@ -15,8 +14,8 @@ import { workspaceResourceService } from "./workspace-resource.ts";
 import { workspaceStateService } from "./workspace-state.ts";
 
 /** All gRPC services of the state service. */
-export const bindings = (app: App, contents: ContentStore): ServiceBinding[] => [
-  implement(StateVersionService, stateVersionService(app, contents)),
+export const bindings = (app: App): ServiceBinding[] => [
+  implement(StateVersionService, stateVersionService(app)),
   implement(BackingDataService, backingDataService(app)),
   implement(StateVersionOutputService, stateVersionOutputService(app)),
   implement(WorkspaceResourceService, workspaceResourceService(app)),

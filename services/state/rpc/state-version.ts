@@ -8,7 +8,6 @@ import type {
 } from "@statehouse/proto/statehouse/state/v1/state_version";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import type { ContentStore } from "../app/content-store.ts";
 import { createStateVersion } from "../app/create-state-version.ts";
 import { rollbackStateVersion } from "../app/rollback-state-version.ts";
 import {
@@ -19,15 +18,11 @@ import {
   listStateVersions,
 } from "../app/state-version.ts";
 import type { StateVersionDocument } from "../app/state-version-document.ts";
-import type { StateResource } from "../domain/extraction.ts";
 import { stateVersionId, workspaceId } from "./ids.ts";
 
-export const stateVersionService = (
-  app: App,
-  contents: ContentStore,
-): ServiceImpl<typeof StateVersionService> => ({
+export const stateVersionService = (app: App): ServiceImpl<typeof StateVersionService> => ({
   createStateVersion: async ({ runId, ...request }, { caller }) => {
-    const created = await createStateVersion(app, contents, caller, {
+    const created = await createStateVersion(app, caller, {
       ...request,
       runId,
       workspaceId: workspaceId(request.workspaceId),
@@ -36,7 +31,6 @@ export const stateVersionService = (
       stateVersion: stateVersionToProto(created.document),
       internalUploadPath: created.uploadPath,
       internalJsonUploadPath: created.jsonUploadPath,
-      contentsStored: created.contentsStored,
     };
   },
   rollbackStateVersion: async (request, { caller }) => ({
@@ -47,23 +41,19 @@ export const stateVersionService = (
       }),
     ),
   }),
-  getStateVersion: async ({ id, resourcesAsJson }, { caller }) => ({
-    stateVersion: messageOf(resourcesAsJson)(
-      await getStateVersion(app, caller, stateVersionId(id)),
-    ),
+  getStateVersion: async ({ id }, { caller }) => ({
+    stateVersion: stateVersionToProto(await getStateVersion(app, caller, stateVersionId(id))),
   }),
-  getCurrentStateVersion: async ({ workspaceId: id, resourcesAsJson }, { caller }) => ({
-    stateVersion: messageOf(resourcesAsJson)(
-      await getCurrentStateVersion(app, caller, workspaceId(id)),
-    ),
+  getCurrentStateVersion: async ({ workspaceId: id }, { caller }) => ({
+    stateVersion: stateVersionToProto(await getCurrentStateVersion(app, caller, workspaceId(id))),
   }),
-  listStateVersions: async ({ workspaceId: id, status, resourcesAsJson, ...page }, { caller }) => {
+  listStateVersions: async ({ workspaceId: id, status, ...page }, { caller }) => {
     const { documents, total } = await listStateVersions(app, caller, {
       workspaceId: workspaceId(id),
       status: status || undefined,
       page: pageOf(page),
     });
-    return { stateVersions: documents.map(messageOf(resourcesAsJson)), totalCount: total };
+    return { stateVersions: documents.map(stateVersionToProto), totalCount: total };
   },
   compareStateVersions: async (request, { caller }) => {
     const { resources, counts, outputs } = await compareStateVersions(app, caller, {
@@ -78,30 +68,18 @@ export const stateVersionService = (
       outputs: [...outputs],
     };
   },
-  batchGetStateVersions: async ({ ids, resourcesAsJson }, { caller }) => {
+  batchGetStateVersions: async ({ ids }, { caller }) => {
     const documents = await batchGetStateVersions(
       app,
       caller,
       ids.filter((id) => isId("sv", id)),
     );
-    return { stateVersions: documents.map(messageOf(resourcesAsJson)) };
+    return { stateVersions: documents.map(stateVersionToProto) };
   },
 });
 
 /** Converts a document to its protobuf message. */
-export const stateVersionToProto = (
-  document: StateVersionDocument,
-): MessageInitShape<typeof StateVersionSchema> => ({
-  ...stateVersionWithTexts(document),
-  resources: JSON.parse(document.version.resourcesJson) as StateResource[],
-  resourcesJson: "",
-});
-
-const messageOf = (resourcesAsJson: boolean) =>
-  resourcesAsJson ? stateVersionWithTexts : stateVersionToProto;
-
-/** Converts a document to its protobuf message, with its resources as JSON text. */
-const stateVersionWithTexts = (document: StateVersionDocument) => {
+export const stateVersionToProto = (document: StateVersionDocument) => {
   const { version } = document;
   return {
     id: version.id,

@@ -111,7 +111,7 @@ test("permanently deleted data has no blobs, outputs or resources and cannot be 
   expect(await permanentlyDelete(first)).toMatchObject({
     status: "backing_data_permanently_deleted",
     downloadUrl: "",
-    resources: [],
+    resourcesJson: "[]",
     resourcesProcessed: true,
   });
   expect(await blobsToDelete(keys)).toEqual(keys.toSorted());

@@ -11,7 +11,6 @@ import { temporaryFolder } from "@statehouse/testing";
 import type { App } from "../app/app.ts";
 import { beginUpload, finishUpload } from "../app/upload.ts";
 import { createApp } from "../create-app.ts";
-import { createContentStore } from "../objects/content-store.ts";
 import { openDirectoryStore } from "../objects/directory-store.ts";
 import { bindings } from "../rpc/bindings.ts";
 import { migrations } from "../store/migrations.ts";
@@ -64,7 +63,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
       keys,
       context: async (principal) => ({ caller: await callerOf(principal) }),
       logger,
-      bindings: bindings(app, createContentStore(store, logger)),
+      bindings: bindings(app),
     }),
   );
   const channel = rpc.inProcess();

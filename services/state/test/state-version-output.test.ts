@@ -115,12 +115,15 @@ describe("extraction", () => {
       (await own.versions.getCurrentStateVersion({ workspaceId })).stateVersion;
     expect((await read())?.resourcesProcessed).toBe(false);
     await storeExtraction(own.app, claim, extraction);
-    expect(await read()).toMatchObject({
+    const stored = await read();
+    expect(stored).toMatchObject({
       resourcesProcessed: true,
       engineVersion: "1.11.0",
       formatVersion: 4,
-      resources: [{ type: "terraform_data", count: 3 }],
     });
+    expect(JSON.parse(stored?.resourcesJson ?? "")).toMatchObject([
+      { type: "terraform_data", count: 3 },
+    ]);
     const summary = await own.workspaceState.sealLock({ workspaceId, epoch: 10n });
     expect(summary.summary?.resourceCount).toBe(3);
   });

@@ -93,10 +93,10 @@ describe("a rollback", () => {
       resourcesProcessed: true,
       engineVersion: "1.11.0",
       formatVersion: 4,
-      resources: JSON.parse(extraction.resources),
       modulesJson: expect.stringContaining("terraform_data"),
       jsonDownloadUrl: expect.stringContaining(`${copy?.id}/json`),
     });
+    expect(JSON.parse(copy?.resourcesJson ?? "")).toEqual(JSON.parse(extraction.resources));
     expect(await references(first)).toEqual([2, 2]);
     const listed = await state.outputs.listStateVersionOutputs({ stateVersionId: copy?.id ?? "" });
     expect(listed.outputs.map(({ name }) => name)).toEqual(["plain", "secret"]);

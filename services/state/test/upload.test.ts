@@ -111,22 +111,6 @@ test("JSON that arrives after the upload window is refused", async () => {
   });
 });
 
-test("JSON in a repeat of the create request after the upload window is refused with a conflict", async () => {
-  await using own = await runState();
-  const id = own.lockedWorkspace();
-  await own.write(id, "x");
-  own.pass(own.app.settings.pendingWindowMs);
-  const inlineJsonState = new TextEncoder().encode("{}");
-  const repeat = own.versions.createStateVersion({
-    workspaceId: id,
-    serial: 1n,
-    lineage: "a",
-    md5: md5Of("x"),
-    inlineJsonState,
-  });
-  await expect(repeat).rejects.toMatchObject({ kind: "conflict", reason: "state_not_taken" });
-});
-
 test("a write after the seal fails, and the finalized version stays current", async () => {
   proves("State version creation rules/no late write slips through a lock that was given back");
   const id = state.lockedWorkspace();

@@ -95,11 +95,11 @@ async function writeCosts({ api, organization, workspaceIds }: Bench["one"]): Pr
   return [
     atMost("(f) transactions of lock + unlock", 4, authenticated(lock).transactions),
     atMost("(f) waits for the disk of lock + unlock", 3, lock.waits),
-    atMost("(f) transactions of lock, write inline, unlock", 7, authenticated(inline).transactions),
-    atMost("(f) waits for the disk of lock, write inline, unlock", 5, inline.waits),
+    atMost("(f) transactions of lock, write inline, unlock", 9, authenticated(inline).transactions),
+    atMost("(f) waits for the disk of lock, write inline, unlock", 6, inline.waits),
     atMost(
       "(f) transactions of lock, write by upload URL, unlock",
-      7,
+      8,
       authenticated(uploaded).transactions,
     ),
     atMost("(f) waits for the disk of lock, write by upload URL, unlock", 6, uploaded.waits),

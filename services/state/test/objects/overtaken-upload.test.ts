@@ -8,7 +8,6 @@ import { discardExpiredVersions } from "../../app/discarded-version.ts";
 import type { StateVersionId } from "../../domain/ids.ts";
 import { ownedKeys } from "../retained.ts";
 import { IDLE_MS, onEveryStore } from "../running-objects.ts";
-import { md5Of } from "../running-state.ts";
 import { owner } from "../service-fakes.ts";
 
 onEveryStore("uploads to a version that changes meanwhile", (objects) => {
@@ -122,18 +121,15 @@ onEveryStore("uploads to a version that changes meanwhile", (objects) => {
 
   it("JSON form after the upload window, by the URL of a repeated create request: refused with 409", async () => {
     const { state, send } = objects();
-    const request = {
-      workspaceId: state.lockedWorkspace(),
-      serial: 1n,
-      lineage: "a",
-      md5: md5Of("x"),
-      inlineState: new TextEncoder().encode("x"),
-    };
-    const { stateVersion } = await state.versions.createStateVersion(request);
-    expect(stateVersion?.status).toBe("finalized");
+    const workspaceId = state.lockedWorkspace();
+    const created = await state.create(workspaceId, "x");
+    expect((await send(created.internalUploadPath, "PUT", { body: "x" })).status).toBe(200);
     state.pass(state.app.settings.pendingWindowMs);
-    const repeat = await state.versions.createStateVersion(request);
-    expect(repeat.stateVersion?.id).toBe(stateVersion?.id);
+    const repeat = await state.create(workspaceId, "x");
+    expect(repeat.stateVersion).toMatchObject({
+      id: created.stateVersion?.id,
+      status: "finalized",
+    });
     const answer = await send(repeat.internalJsonUploadPath, "PUT", { body: "{}" });
     expect(answer.status).toBe(409);
     expect(JSON.parse(answer.bytes.toString()).errors[0].code).toBe("state_not_taken");

@@ -65,7 +65,9 @@ describe("extraction", () => {
     for (const id of [before, after]) {
       const version = await processed(id);
       expect(version).toMatchObject({ engineVersion: "1.11.0", formatVersion: 4 });
-      expect(version.resources).toMatchObject([{ name: "a", count: 2, module: "root" }]);
+      expect(JSON.parse(version.resourcesJson)).toMatchObject([
+        { name: "a", count: 2, module: "root" },
+      ]);
       expect(JSON.parse(version.modulesJson)).toEqual({ root: { "null-resource": 2 } });
       const { outputs } = await state.outputs.listStateVersionOutputs({
         stateVersionId: id,
@@ -81,11 +83,11 @@ describe("extraction", () => {
     const encrypted = await uploaded(JSON.stringify({ serial: 1, encrypted_data: "x" }));
     const broken = await uploaded("no state at all");
     await using _ = startExtraction({ app: state.app, store, logger, intervalMs: 20 });
-    expect(await processed(encrypted)).toMatchObject({ resources: [] });
+    expect(await processed(encrypted)).toMatchObject({ resourcesJson: "[]" });
     // Advances the clock, so that the pauses between attempts are skipped.
     const hurry = setInterval(() => state.pass(60_000), 50);
     try {
-      expect(await processed(broken)).toMatchObject({ resources: [] });
+      expect(await processed(broken)).toMatchObject({ resourcesJson: "[]" });
     } finally {
       clearInterval(hurry);
     }
@@ -124,7 +126,7 @@ describe("extraction", () => {
     const hurry = setInterval(() => state.pass(60_000), 50);
     try {
       await using _ = startExtraction({ app: state.app, store, logger, intervalMs: 20 });
-      expect(await processed(id)).toMatchObject({ resources: [] });
+      expect(await processed(id)).toMatchObject({ resourcesJson: "[]" });
     } finally {
       clearInterval(hurry);
     }
