@@ -16,12 +16,12 @@ process.once("message", ({ statements, body }: FloorQuestion) => {
     return pool;
   };
   let records = 0;
-  const valueOf = (value: string | null) =>
+  const repeatable = (value: string | null) =>
     value?.replace(RECORD_ID, () => `"id":"ae-${process.pid}-${++records}"`) ?? null;
   const prepared = statements.map(
     ({ url, text, values }, index) =>
       (): Promise<unknown> =>
-        poolOf(url).query({ name: `s${index}`, text, values: values.map(valueOf) }),
+        poolOf(url).query({ name: `s${index}`, text, values: values.map(repeatable) }),
   );
   const bytes = Buffer.from(body);
   const server = createServer(async (_, response) => {

@@ -80,11 +80,11 @@ export const medianOf = (
 export const ratiosOf = (
   rounds: readonly Round[],
   others: readonly Round[],
-  valueOf: (round: Round) => number = ({ perSecond }) => perSecond,
+  of: (round: Round) => number = ({ perSecond }) => perSecond,
 ): number[] =>
   rounds.map((round, turn) => {
     const other = others[turn];
-    return other ? valueOf(round) / valueOf(other) : Number.NaN;
+    return other ? of(round) / of(other) : Number.NaN;
   });
 
 /** Returns the sum of the CPU times of a round, in µs. */

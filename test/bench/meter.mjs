@@ -62,7 +62,9 @@ function boundOf({ texts }, bytes) {
   const name = bytes.indexOf(0) + 1;
   let at = bytes.indexOf(0, name) + 1;
   at += 2 + 2 * bytes.readInt16BE(at);
-  const values = Array.from({ length: bytes.readInt16BE((at += 2) - 2) }, () => {
+  const count = bytes.readInt16BE(at);
+  at += 2;
+  const values = Array.from({ length: count }, () => {
     const length = bytes.readInt32BE(at);
     at += 4 + Math.max(0, length);
     return length < 0 ? null : bytes.toString("utf8", at - length, at);

@@ -20,19 +20,32 @@ export function cpuOfStart({ root, main }: { root: number; main: number }): CpuT
     ["NATS", 0],
   ]);
   for (const pid of descendantsOf(root)) {
-    const program = programs[textOf(`/proc/${pid}/comm`).trim()];
-    if (program) used.set(program, (used.get(program) ?? 0) + processMicros(pid));
+    const command = textOf(`/proc/${pid}/comm`);
+    for (const [program, name] of programs) {
+      if (command.startsWith(name))
+        used.set(program, (used.get(program) ?? 0) + processMicros(pid));
+    }
   }
   return used;
 }
 
-const programs: Readonly<Record<string, string>> = {
-  postgres: "PostgreSQL",
-  "nats-server": "NATS",
-};
+/** How the commands of the programs begin; that of NATS contains its version. */
+const programs = [
+  ["PostgreSQL", "postgres"],
+  ["NATS", "nats-server"],
+] as const;
 
-/** Returns the CPU time of all threads of a process so far, in µs; 0 on systems without /proc. */
-export const processMicros = (pid: number): number => sum(threadMicros(pid).values());
+/** Duration of a clock tick in µs: the files of /proc always count 100 ticks per second. */
+const TICK_MICROS = 10_000;
+
+/**
+ * Returns the CPU time of all threads of a process so far, and of its children that have exited, in µs; 0 on systems
+ * without /proc.
+ */
+export function processMicros(pid: number): number {
+  const [user = 0, system = 0] = statOf(pid).slice(13, 15).map(Number);
+  return sum(threadMicros(pid).values()) + (user + system) * TICK_MICROS;
+}
 
 /** Returns the CPU time of a process and of its descendants so far, in µs. */
 export const treeMicros = (pid: number): number =>
@@ -62,11 +75,7 @@ export async function growthOf(pid: number, work: () => Promise<void>): Promise<
 
 /** Returns the processes that `pid` has started, and those that they have started. */
 export function descendantsOf(pid: number): number[] {
-  const children = Map.groupBy(numbersIn("/proc"), (one) => {
-    const stat = textOf(`/proc/${one}/stat`);
-    // The name of the command can contain any characters, so the fields are counted from its end.
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
-  });
+  const children = Map.groupBy(numbersIn("/proc"), (one) => Number(statOf(one)[1]));
   const all: number[] = [];
   const add = (parent: number) => {
     for (const child of children.get(parent) ?? []) {
@@ -85,6 +94,12 @@ function threadMicros(pid: number): Map<number, number> {
   const microsOf = (thread: number) =>
     Number(textOf(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0]) / 1000;
   return new Map(threads.map((thread) => [thread, microsOf(thread)]));
+}
+
+/** Returns the fields of /proc/<pid>/stat after the name of the command, which can contain any characters. */
+function statOf(pid: number): string[] {
+  const stat = textOf(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 function numbersIn(folder: string): number[] {

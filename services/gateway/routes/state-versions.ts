@@ -35,8 +35,7 @@ const MAX_CALL_BYTES = 1024 * 1024;
 
 /**
  * Returns the inline contents if they are small enough for the create call; otherwise an empty object. The state
- * service stores contents of the create call and finalizes the version in one transaction; sections (f) and (u) of the
- * bench show what that saves.
+ * service stores contents of the create call and finalizes the version in one transaction.
  */
 function contentsOfCall(inlineState?: Uint8Array, inlineJsonState?: Uint8Array) {
   const size = (inlineState?.length ?? 0) + (inlineJsonState?.length ?? 0);

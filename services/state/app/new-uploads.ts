@@ -6,7 +6,7 @@ import type { ContentKind } from "../domain/upload-token.ts";
 /**
  * The versions that this process has just created, with the values that an upload reads. Clients upload the state as
  * soon as they have received the URL; the upload then need not read the version from the database before it stores the
- * bytes (section (f) of the bench). The transaction that commits the upload detects what has changed since the
+ * bytes (section `requests` of the bench). The transaction that commits the upload detects what has changed since the
  * creation, in the same way as changes during an upload (ADR 76).
  */
 export interface NewUploads {

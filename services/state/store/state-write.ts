@@ -78,7 +78,7 @@ const statements = {
 /**
  * Reads and writes of a workspace's state and its versions by create requests, uploads and extractions. They are SQL
  * statements instead of entities of the ORM, so that a creation and an upload take two round trips each instead of six
- * or more (section (f) of the bench; ADR 76). Rows that these functions return are not managed by the ORM.
+ * or more (section `requests` of the bench; ADR 76). Rows that these functions return are not managed by the ORM.
  */
 const rows = (em: EntityManager) => ({
   /**

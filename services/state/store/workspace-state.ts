@@ -113,7 +113,7 @@ const rows = (em: EntityManager) => ({
    * Ends the lock epochs up to `epoch` and commits, if no version could be affected: no version is pending, and no
    * finalized snapshot is newer than the current version. Otherwise, or if the workspace is unknown or dropped, changes
    * nothing and returns undefined. Most unlocks need nothing else, and take two round trips instead of four (section
-   * (f) of the bench).
+   * `requests` of the bench).
    */
   async sealWithoutOpenVersions(
     workspaceId: WorkspaceId,

@@ -24,7 +24,7 @@ const MAX_KEPT = 1000;
 /**
  * Creates a cache for the counts of searches by name in whole organizations. A cached count is exact, because it is
  * used only while the organization has the same stamp, which changes with every change of its workspaces' names. The
- * cache is needed because the time of counting grows with the number of matches (section (g) of the bench).
+ * cache is needed because the time of counting grows with the number of matches (section `growth` of the bench).
  */
 export function createCountedSearches() {
   const kept = new LRUCache<string, { stamp: string; matches: Matches }>({ max: MAX_KEPT });

@@ -33,7 +33,7 @@ export interface CreationContext {
   nameTaken: boolean;
 }
 
-// A single statement replaces six, each of which was a round trip (section (f) of the bench counts round trips).
+// A single statement replaces six, each of which was a round trip (section `requests` of the bench).
 const creationContext = `-- index: organizations_name_key, projects_pkey, workspaces_name_key
   select o.id as "organizationId", o.workspace_limit as "workspaceLimit", o.plan,
     coalesce($2, o.default_project_id) as "projectId", p.id is not null as "projectExists",

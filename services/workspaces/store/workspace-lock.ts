@@ -50,7 +50,7 @@ const changeLock = `
 
 /**
  * Reads and writes of workspaces' locks inside a transaction. They are SQL statements instead of entities of the ORM,
- * so that locking takes two round trips instead of six (section (f) of the bench).
+ * so that locking takes two round trips instead of six (section `requests` of the bench).
  */
 const rows = (em: EntityManager) => ({
   async findForUpdate(id: WorkspaceId): Promise<LockableWorkspace | undefined> {

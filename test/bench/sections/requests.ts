@@ -46,7 +46,7 @@ export async function requestCost({ checkout, seconds, ...options }: Options): P
   const sides: Side[] = [];
   for (const folder of [thisCheckout, ...(checkout === undefined ? [] : [checkout])]) {
     const start = started.use(await startNpm(folder));
-    const name = folder === thisCheckout ? "this checkout" : "the other";
+    const name = sides.length === 0 ? "this checkout" : "the other";
     sides.push(await sideOf(start, { ...options, name }));
   }
   const [own, other] = sides;

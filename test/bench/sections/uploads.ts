@@ -7,10 +7,10 @@ import { newWorkspaceIn } from "../../stack/workspace.ts";
 import { type Aim, atLeast, atMost } from "../aim.ts";
 import { contentOf } from "../content.ts";
 import type { Options } from "../options.ts";
-import { growthOf } from "../processes.ts";
+import { growthOf, processMicros } from "../processes.ts";
 import { nothingToExtract, startWriter, type Writer, type WriteTimes } from "../state-writer.ts";
 import { median } from "../statistics.ts";
-import { type Cell, printTable } from "../table.ts";
+import { type Cell, print, printTable } from "../table.ts";
 import { get, put } from "../transfer.ts";
 
 const KIB = 1024;
@@ -68,12 +68,14 @@ export async function uploads({ largestMebibytes }: Options): Promise<Aim[]> {
       const each = writes[index] ?? 1;
       const all: WriteTimes[] = [];
       const ratios = { write: [] as number[], upload: [] as number[], download: [] as number[] };
+      const cpu: number[] = [];
       let growth = 0;
       // The first round opens connections and compiles code, so its results are not used.
       for (let round = 0; round <= rounds; round++) {
         await empty();
         const direct = await together(writing, each, transferRaw);
         let own: WriteTimes[] = [];
+        const before = processMicros(statePid);
         const grown = await growthOf(statePid, async () => {
           own = await together(writing, each, (writer) => writer.write(content));
         });
@@ -83,13 +85,15 @@ export async function uploads({ largestMebibytes }: Options): Promise<Aim[]> {
         ratios.write.push(upload / (part("create") + part("upload") + part("current")));
         ratios.upload.push(upload / part("upload"));
         ratios.download.push(median(direct.map((times) => times.download)) / part("download"));
+        cpu.push((processMicros(statePid) - before) / 1000 / own.length);
         growth = Math.max(growth, grown);
         all.push(...own);
       }
       const part = (what: keyof WriteTimes) => median(all.map((times) => times[what]));
       rows.push([
         ...[name, clients, part("create"), part("upload"), part("current"), part("download")],
-        ...[median(ratios.write), median(ratios.upload), median(ratios.download), growth / MIB],
+        ...[median(ratios.write), median(ratios.upload), median(ratios.download)],
+        ...[median(cpu), growth / MIB],
       ]);
       const what = `${name}, clients: ${clients}`;
       if ("aim" in size) {
@@ -109,9 +113,13 @@ export async function uploads({ largestMebibytes }: Options): Promise<Aim[]> {
     "uploads: medians of the requests in ms, of raw PUTs and GETs to the same MinIO",
     [
       ...["size", "clients", "create", "upload", "current", "download"],
-      ...["write of raw", "upload of raw", "download of raw", "RSS +MiB"],
+      ...["write of raw", "upload of raw", "download of raw"],
+      ...["CPU ms", "RSS +MiB"],
     ],
     rows,
+  );
+  print(
+    "    CPU and RSS: of the state process; the CPU time is that of one write and its download, with what follows them.",
   );
   return aims;
 }
