@@ -43,6 +43,7 @@ const flat: ReadonlySet<string> = new Set([
   "create a workspace",
   "lock and unlock",
   "lock, write 8 KiB inline, unlock",
+  "lock, write 8 KiB by upload URL, unlock",
   SEARCH_OF_FEW,
 ]);
 

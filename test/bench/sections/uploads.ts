@@ -11,7 +11,7 @@ import { growthOf, processMicros } from "../processes.ts";
 import { nothingToExtract, startWriter, type Writer, type WriteTimes } from "../state-writer.ts";
 import { median } from "../statistics.ts";
 import { type Cell, print, printTable } from "../table.ts";
-import { get, put } from "../transfer.ts";
+import { closeIdle, get, put } from "../transfer.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -24,7 +24,7 @@ const MOST_BYTES = 4 * 1024 * MIB;
 /** Highest permitted growth of the state service's memory, in MiB. */
 const MOST_GROWTH = 64;
 
-/** `writes` is the number of writes of each client in a round, for each number of clients. */
+/** `writes` is the number of writes of each client in a round, for each number of clients; `rounds` is the most rounds. */
 const sizes = [
   { name: "1 KiB", bytes: KIB, writes: [40, 10, 4], rounds: 5 },
   { name: "10 KiB", bytes: 10 * KIB, writes: [40, 10, 4], rounds: 5 },
@@ -38,7 +38,7 @@ const sizes = [
  * Measures how fast concurrent clients create, upload, read and download state versions, compared with the same number
  * of direct PUTs and GETs to the same MinIO.
  */
-export async function uploads({ largestMebibytes }: Options): Promise<Aim[]> {
+export async function uploads({ largestMebibytes, seconds }: Options): Promise<Aim[]> {
   await using stack = await startProcesses({ blobs: "minio", settings: { LOG_LEVEL: "warn" } });
   const writers = await startWriters(stack, Math.max(...CLIENTS));
   await using raw = await freshBucket();
@@ -47,6 +47,7 @@ export async function uploads({ largestMebibytes }: Options): Promise<Aim[]> {
   const statePid = stack.processes.state.pid();
   const empty = async () => {
     await nothingToExtract(stack);
+    closeIdle();
     for (const bucket of [raw.bucket, kept]) {
       await client.removeObjects(bucket, await objectNames(client, bucket));
     }
@@ -71,7 +72,7 @@ export async function uploads({ largestMebibytes }: Options): Promise<Aim[]> {
       const cpu: number[] = [];
       let growth = 0;
       // The first round opens connections and compiles code, so its results are not used.
-      for (let round = 0; round <= rounds; round++) {
+      for (let round = 0; round <= Math.min(rounds, seconds); round++) {
         await empty();
         const direct = await together(writing, each, transferRaw);
         let own: WriteTimes[] = [];
