@@ -9,7 +9,7 @@ import { type ProcessStack, startProcesses } from "../../stack/stack.ts";
 import { newWorkspaceIn } from "../../stack/workspace.ts";
 import { type Aim, atMost } from "../aim.ts";
 import { contentOf } from "../content.ts";
-import { alternate, type Contender, cpuOf, medianOf, type Round, ratiosOf } from "../load.ts";
+import { alternate, cpuOf, medianOf, type Round, ratiosOf } from "../load.ts";
 import type { Options } from "../options.ts";
 import { type CpuTimes, processMicros, residentBytes, treeMicros } from "../processes.ts";
 import { contenderOf, requests } from "../requests.ts";
@@ -26,6 +26,11 @@ const MOST = 1.1;
 const READS = ["show a workspace", "list of 20 workspaces", "current state version"];
 
 type Processes = ProcessStack["processes"];
+
+/** The services with the token of a member, who may not create workspaces. */
+interface Members extends Server {
+  ownerToken: string;
+}
 
 /** The requests of a member to one replica of each service, or to two. */
 interface Side {
@@ -60,8 +65,10 @@ export async function replicas(options: Options, postgres: number): Promise<Aim[
     aims.push(atMost(`${what}, CPU time with two replicas, of one`, MOST, ratio));
   };
   for (const request of requests.filter(({ name }) => READS.includes(name))) {
-    const contenders = sides.map((side) => ({ ...contenderOf(server, request), ...side }));
-    add(request.name, await alternate(contenders as Contender[], { rounds: seconds }));
+    const contender = contenderOf(server, request);
+    if (!contender) throw new Error(`the services cannot answer: ${request.name}`);
+    const contenders = sides.map((side) => ({ ...contender, ...side }));
+    add(request.name, await alternate(contenders, { rounds: seconds }));
   }
   add(
     "a write: create, upload of 100 KiB, current, download",
@@ -89,12 +96,12 @@ export async function replicas(options: Options, postgres: number): Promise<Aim[
 async function memberOf(
   stack: ProcessStack,
   size: { workspaces: number; connections: number },
-): Promise<Server> {
+): Promise<Members> {
   const { token } = await stack.people.newUser();
   const owner = await fill({ name: "the services", url: stack.url, token }, size);
   const shown = await api(stack.url, token).get(`/workspaces/${owner.own[0]?.id}`);
   const projectId: string = shown.body.data.relationships.project.data.id;
-  return { ...owner, token: await newMember(owner, [projectId]) };
+  return { ...owner, token: await newMember(owner, [projectId]), ownerToken: token };
 }
 
 /** Starts a second replica of each service, on ports of its own. */
@@ -154,8 +161,8 @@ function rowOf(what: string, name: string, rounds: readonly Round[]): Cell[] {
 }
 
 /** Measures writes of states in alternating rounds of about a second. */
-async function writes(server: Server, sides: readonly Side[], rounds: number): Promise<Round[][]> {
-  const owner = api(server.url, server.token);
+async function writes(server: Members, sides: readonly Side[], rounds: number): Promise<Round[][]> {
+  const owner = api(server.url, server.ownerToken);
   const content = contentOf(STATE_BYTES, "replicas");
   const measured: Round[][] = sides.map(() => []);
   const writers: Writer[][] = [];
