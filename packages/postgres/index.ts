@@ -15,7 +15,7 @@ export {
 export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
 export { saveRow, withTaken } from "./save-row.ts";
 export { createSealer, deriveKey, type Sealer } from "./sealing.ts";
-export { awaitedStatementCount, statementCount, watchStatements } from "./statements.ts";
+export { awaitedStatementCount, watchStatements } from "./statements.ts";
 export {
   afterCommit,
   commitWith,
