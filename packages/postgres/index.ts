@@ -15,7 +15,7 @@ export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
 export { loadBoth, loadRows, recordsOf, selectRows, selectWhere, type Where } from "./records.ts";
 export { createSealer, deriveKey, type Sealer } from "./sealing.ts";
 export { requireSupportedServer } from "./server-version.ts";
-export { awaitedStatementCount, statementCount, watchStatements } from "./statements.ts";
+export { awaitedStatementCount, watchStatements } from "./statements.ts";
 export {
   afterCommit,
   commitWith,

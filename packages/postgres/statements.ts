@@ -58,9 +58,6 @@ let awaited = 0;
  */
 export const awaitedStatementCount = (): number => awaited;
 
-/** Returns the number of statements that this process has sent. */
-export const statementCount = (): number => statements;
-
 export type StatementListener = (sql: string) => void;
 
 /**

@@ -16,11 +16,11 @@ export const atLeast = (what: string, aim: number, got: number): Aim => ({
   met: got >= aim,
 });
 
-/** A target for a count, which must be at most `aim`. */
+/** A target for a count or a ratio, which must be at most `aim`. */
 export const atMost = (what: string, aim: number, got: number, unit = ""): Aim => ({
   what,
   aim: `≤ ${aim}${unit}`,
-  got: `${Math.round(got)}${unit}`,
+  got: `${Number.isInteger(aim) ? Math.round(got) : got.toFixed(2)}${unit}`,
   met: got <= aim,
 });
 

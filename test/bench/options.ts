@@ -3,33 +3,18 @@ import { parseArgs } from "node:util";
 import { StartError } from "@statehouse/runtime";
 
 export const sectionNames = [
-  "a",
-  "b",
-  "c",
-  "d",
-  "e",
-  "f",
-  "g",
-  "h",
-  "i",
-  "j",
-  "k",
-  "l",
-  "m",
-  "n",
-  "o",
-  "p",
-  "q",
-  "r",
-  "s",
-  "t",
-  "u",
+  "growth",
+  "peers",
+  "requests",
+  "uploads",
+  "events",
+  "replicas",
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 export interface Options {
   only: readonly SectionName[];
-  /** Number of rounds for each compared implementation; a round takes one second. */
+  /** Number of rounds for each contender; a round takes about a second. */
   seconds: number;
   /** Number of keep-alive connections. */
   clients: number;
@@ -37,46 +22,34 @@ export interface Options {
   largestMebibytes: number;
   /** Numbers of workspaces for which requests are compared, in ascending order. */
   sizes: readonly number[];
-  /** Number of state versions of each workspace in section g. */
+  /** Number of state versions of each workspace in the section `growth`. */
   each: number;
-  /** Number of state versions that retention has to scan in section l. */
-  versions: number;
-  /** Another checkout. Sections q, r and u measure its `npm start` in addition to that of this checkout. */
+  /** Another checkout, whose `npm start` is compared with that of this checkout. */
   checkout: string | undefined;
-  /** Another server with the same HTTP API. If it is given, `npm start` is compared with it, and no section runs. */
+  /** Another server with the same HTTP API, with which `npm start` is compared. */
   against: { url: string; token: string; organization: string | undefined } | undefined;
-  /** Number of workspaces that the comparison with another server creates on each server. */
+  /** Number of workspaces that `peers`, `requests` and `replicas` create on each server. */
   workspaces: number;
 }
 
-export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000] [--each 10] [--versions 1000000] [--checkout FOLDER]
-npm run bench -- --against URL --token TOKEN [--organization NAME] [--workspaces 200] [--seconds 8] [--clients 16]
-  a show workspace   b current state version   c list of 20 among 10,000 workspaces
-  d state bytes      e lock and unlock         f SQL statements and calls of a request
-  g reads, lists and writes among 100, 10,000 and 100,000 workspaces, and sizes of their tables
-  h many grants, and grants that change while other users read
-  i state writes (create, upload, current state version) by 1, 8 and 32 clients, 1 KiB to 1 GiB
-  j show workspace during the extraction of 50,000 resources
-  k current state version and list among 10, 1,000 and 100,000 versions of a workspace
-  l how much retention deletes in a second, of many versions; a tenth of them is due
-  m what mutual TLS and NATS credentials cost show, list and state writes of four processes
-  n what the organization in the subject of events costs nats-server
-  o what requests of ordinary members cost each service: CPU time, memory, connections
-  p what the rate limit of a token, an ETag that the client has, and gzip cost
-  q longest pause of the event loop and memory of npm start under hostile requests
-  r what the audit trail costs show, lock and state downloads of npm start; needs --checkout
-  s how late events arrive at 1,000 a second, and what limits the relay; for ten minutes: --seconds 600
-  t show, current state version, outputs and download of 8 KiB, above the floor of node:http and pg
-  u requests of npm start, compared with those of an earlier release; needs --checkout
-  --seconds  measured rounds, of a second, for each contender   --largest  MiB of the largest state in d and i
-  --sizes    numbers of workspaces in g; h uses the largest
-             a million workspaces with ten versions each need 15 GB in g: --sizes 100,10000,1000000
-  --each     number of state versions of each workspace in g
-  --versions number of state versions in l
-  --checkout another checkout of Statehouse, which q, r and u measure, too
-  --against  compares npm start with another server that has the same HTTP API; no section runs
-             --token: a token of that server; --organization: where workspaces are created on it, by default a new
-             one; --workspaces: how many are created on each of the two servers`;
+export const usage = `npm run bench -- [--only growth,uploads] [--seconds 8] [--clients 8] [--workspaces 200]
+                 [--sizes 100,10000,100000] [--each 10] [--largest 1024] [--checkout FOLDER]
+npm run bench -- --against URL --token TOKEN [--organization NAME] [--seconds 8] [--clients 8] [--workspaces 200]
+  growth    requests among 100, 10,000 and 100,000 workspaces, and the sizes of the databases
+  peers     requests of npm start, compared with another server or checkout; needs --against or --checkout
+  requests  what each request costs npm start: statements, round trips, and CPU time of Node, PostgreSQL and NATS,
+            above the floor of node:http and pg; with --checkout, compared with npm start of another checkout
+  uploads   state writes by 1, 8 and 32 clients and downloads, 1 KiB to 1 GiB, compared with the object store
+  events    how late events arrive at 1,000 a second, and what limits the relay; for ten minutes: --seconds 600
+  replicas  what requests of a member cost each service, with one and with two replicas: CPU time, memory, connections
+  --seconds  measured rounds, of about a second, for each contender   --clients  keep-alive connections
+  --workspaces  how many peers, requests and replicas create on each server
+  --sizes    numbers of workspaces in growth; a million with ten versions each need 16 GB: --sizes 100,1000000
+  --each     state versions of each workspace in growth
+  --largest  MiB of the largest state in uploads
+  --checkout another checkout of Statehouse, for peers and requests
+  --against  compares npm start with another server that has the same HTTP API, and runs no other section
+             --token: a token of that server; --organization: where workspaces are created on it, by default a new one`;
 
 /** Parses the command line. Returns undefined for `--help`. Throws an error if an option is invalid. */
 export function readOptions(args: readonly string[]): Options | undefined {
@@ -85,11 +58,10 @@ export function readOptions(args: readonly string[]): Options | undefined {
     options: {
       only: { type: "string", default: sectionNames.join(",") },
       seconds: { type: "string", default: "8" },
-      clients: { type: "string", default: "16" },
+      clients: { type: "string", default: "8" },
       largest: { type: "string", default: "1024" },
       sizes: { type: "string", default: "100,10000,100000" },
       each: { type: "string", default: "10" },
-      versions: { type: "string", default: "1000000" },
       checkout: { type: "string" },
       against: { type: "string" },
       token: { type: "string" },
@@ -104,15 +76,15 @@ export function readOptions(args: readonly string[]): Options | undefined {
     if (!name) throw new Error(`--only: there is no section ${text}`);
     return name;
   });
+  const against = serverOf(values);
   return {
-    only,
+    only: against ? ["peers"] : only,
     seconds: countOf("seconds", values.seconds),
     clients: countOf("clients", values.clients),
     largestMebibytes: countOf("largest", values.largest),
     each: countOf("each", values.each),
-    versions: countOf("versions", values.versions),
     checkout: values.checkout === undefined ? undefined : path.resolve(values.checkout),
-    against: serverOf(values),
+    against,
     workspaces: countOf("workspaces", values.workspaces),
     sizes: values.sizes
       .split(",")

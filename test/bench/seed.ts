@@ -1,5 +1,4 @@
 import { Client } from "pg";
-import { analyze } from "./bare/bare.ts";
 
 /**
  * Inserts rows directly into a service's database, because creating ten thousand objects through the API would take
@@ -60,8 +59,9 @@ export async function seed(url: string, work: (seed: Seed) => Promise<void>): Pr
         for (const { definition } of rows) await client.query(definition);
       },
     });
+    // New tables have no statistics before the first autovacuum.
+    await client.query("vacuum analyze");
   } finally {
     await client.end();
   }
-  await analyze(url);
 }

@@ -1,62 +1,57 @@
 import { randomUUID } from "node:crypto";
 import { waitFor } from "@statehouse/testing";
 import { api, document } from "../stack/http.ts";
-import { newOrganization } from "../stack/organization.ts";
 import type { Stack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
-import { newWorkspaceIn } from "../stack/workspace.ts";
-import type { Content } from "./bytes/content.ts";
-import { put } from "./bytes/transfer.ts";
+import type { Content } from "./content.ts";
+import { get, put } from "./transfer.ts";
 
-/** Durations of the requests of one write, in ms. */
+/** Durations of the requests of one write and of the download of its bytes, in ms. */
 export interface WriteTimes {
   create: number;
   upload: number;
   current: number;
+  download: number;
 }
 
 /** Writes state versions to its own workspace, which it has locked. */
 export interface Writer {
-  write(content: Content, headers?: Record<string, string>): Promise<WriteTimes>;
+  write(content: Content): Promise<WriteTimes>;
 }
 
-/** Creates a user with `count` locked workspaces, and a writer for each. */
-export async function startWriters(stack: Stack, count: number): Promise<Writer[]> {
-  const { token } = await stack.people.newUser();
-  const caller = api(stack.url, token);
-  const organization = await waitFor(() => newOrganization(caller));
-  const writers: Writer[] = [];
-  for (let index = 0; index < count; index++) {
-    const path = `/workspaces/${(await newWorkspaceIn(caller, organization)).id}`;
-    await expectStatus(200, caller.post(`${path}/actions/lock`));
-    const lineage = randomUUID();
-    let serial = 0;
-    writers.push({
-      async write({ md5, ...content }, headers = {}) {
-        serial++;
-        const startedAt = performance.now();
-        const announced = document("state-versions", { serial, md5, lineage });
-        const created = await expectStatus(
-          201,
-          caller.send("POST", `${path}/state-versions`, announced, headers),
-        );
-        const createdAt = performance.now();
-        const url: string = created.body.data.attributes["hosted-state-upload-url"];
-        await put(url, { md5, ...content }, headers);
-        const uploadedAt = performance.now();
-        const current = caller.send("GET", `${path}/current-state-version`, undefined, headers);
-        const shown = await expectStatus(200, current);
-        if (shown.body.data.id !== created.body.data.id)
-          throw new Error("the version is not current");
-        return {
-          create: createdAt - startedAt,
-          upload: uploadedAt - createdAt,
-          current: performance.now() - uploadedAt,
-        };
-      },
-    });
-  }
-  return writers;
+/** Locks a workspace without states, and returns its writer. */
+export async function startWriter(
+  { url, token }: { url: string; token: string },
+  workspaceId: string,
+): Promise<Writer> {
+  const caller = api(url, token);
+  const path = `/workspaces/${workspaceId}`;
+  await expectStatus(200, caller.post(`${path}/actions/lock`));
+  const lineage = randomUUID();
+  let serial = 0;
+  return {
+    async write(content) {
+      serial++;
+      const startedAt = performance.now();
+      const announced = document("state-versions", { serial, md5: content.md5, lineage });
+      const created = await expectStatus(201, caller.post(`${path}/state-versions`, announced));
+      const createdAt = performance.now();
+      await put(created.body.data.attributes["hosted-state-upload-url"], content);
+      const uploadedAt = performance.now();
+      const { body } = await expectStatus(200, caller.get(`${path}/current-state-version`));
+      if (body.data.id !== created.body.data.id) throw new Error("the version is not current");
+      const currentAt = performance.now();
+      await get(body.data.attributes["hosted-state-download-url"], content.size, {
+        authorization: `Bearer ${token}`,
+      });
+      return {
+        create: createdAt - startedAt,
+        upload: uploadedAt - createdAt,
+        current: currentAt - uploadedAt,
+        download: performance.now() - currentAt,
+      };
+    },
+  };
 }
 
 /** Waits until all states are extracted, because extraction would use CPU time during the next measurement. */

@@ -36,8 +36,6 @@ export interface StackOptions {
   rewire?: (environments: Record<ServiceName, Environment>) => Promise<void>;
   /** With `off`, services in separate processes call each other without TLS; default: mutual TLS. */
   grpcTls?: "off";
-  /** With `off`, every client may connect to NATS. */
-  natsCredentials?: "off";
   /** Returns the URL of a service's database; default: a new database on the shared PostgreSQL. */
   databaseUrl?: Installation["databaseUrl"];
   /** Returns a service's process without starting it; default: a process of this repository's sources. */
@@ -113,13 +111,10 @@ async function start<Running extends RunningServices>(
     workspaces: fresh.workspaces.url,
     state: fresh.state.url,
   };
-  const natsLogin =
-    options.natsCredentials === "off"
-      ? undefined
-      : { user: natsUser, password: secrets.natsPassword };
-  const nats = stack.use(await ownNats(natsLogin ? { login: natsLogin } : {}));
+  const natsLogin = { user: natsUser, password: secrets.natsPassword };
+  const nats = stack.use(await ownNats({ login: natsLogin }));
   // Benchmarks, which run outside Vitest, omit the comparison of events with the event catalog.
-  if (process.env.VITEST && natsLogin) stack.use(await checkEvents(nats.url, natsLogin));
+  if (process.env.VITEST) stack.use(await checkEvents(nats.url, natsLogin));
   const blobs = stack.use(await blobSettings(options.blobs));
   const running = stack.use(
     await run({
@@ -132,7 +127,7 @@ async function start<Running extends RunningServices>(
           secrets,
           databaseUrl: options.databaseUrl ?? ((service) => databases[service]),
           natsUrl: nats.url,
-          ...(natsLogin && { natsLogin }),
+          natsLogin,
           publicUrl,
           objectUrl,
           addresses,

@@ -20,7 +20,7 @@ export class JsonText {
   }
 }
 
-/** Works like JSON.stringify, for values that contain `JsonText`. Section (k) of the bench measures it. */
+/** Works like JSON.stringify, for values that contain `JsonText`. */
 export function stringify(value: unknown): string {
   texts = [];
   const rendered = JSON.stringify(value);

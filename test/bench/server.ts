@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type Answer, api, document } from "../../stack/http.ts";
-import { expectStatus, stateFile, writeState } from "../../stack/state.ts";
+import { type Answer, api, document } from "../stack/http.ts";
+import { expectStatus, stateFile, writeState } from "../stack/state.ts";
+import { projectAccess } from "../stack/team-access.ts";
 
 /** The address of a server with Statehouse's HTTP API, and a token that may create workspaces in `organization`. */
 export interface Address {
@@ -81,6 +82,23 @@ export async function fill(
     await newWorkspace(`other-${randomUUID().slice(0, 8)}-${index}`);
   }
   return { ...address, organization, own };
+}
+
+/** Creates a team that may read and write the projects, and returns a token of the team. */
+export async function newMember(
+  { url, token, organization }: Server,
+  projectIds: readonly string[],
+): Promise<string> {
+  const owner = api(url, token);
+  const made = document("teams", { name: `members-${randomUUID().slice(0, 8)}` });
+  const team = await expectStatus(201, owner.post(`/organizations/${organization}/teams`, made));
+  const { id } = team.body.data;
+  for (const projectId of projectIds) {
+    const access = projectAccess(id, projectId, { access: "write" });
+    await expectStatus(200, owner.post("/team-projects", access));
+  }
+  const credential = await expectStatus(201, owner.post(`/teams/${id}/authentication-token`));
+  return credential.body.data.attributes.token;
 }
 
 /**

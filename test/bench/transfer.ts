@@ -6,6 +6,9 @@ import type { Content } from "./content.ts";
 
 const agent = new Agent({ keepAlive: true });
 
+/** Closes idle connections, which the server can close at the moment at which the next request is sent. */
+export const closeIdle = (): void => agent.destroy();
+
 /** Uploads the content; returns the time until the response in ms. */
 export async function put(
   url: string,

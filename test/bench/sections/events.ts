@@ -17,8 +17,8 @@ import { WorkspaceUpdatedSchema } from "@statehouse/proto/statehouse/workspaces/
 import { createLogger } from "@statehouse/runtime";
 import { ownNats, temporaryFolder, waitFor } from "@statehouse/testing";
 import { type Aim, atLeast, atMost } from "../aim.ts";
-import type { Ground } from "../bench.ts";
-import { type Counted, cpuMicros } from "../processes.ts";
+import type { Options } from "../options.ts";
+import { treeMicros } from "../processes.ts";
 import { median, quantile } from "../statistics.ts";
 import { print, printTable } from "../table.ts";
 
@@ -45,23 +45,24 @@ interface Parts {
   database: Database;
   nats: Nats;
   url: string;
-  counted: readonly Counted[];
+  /** The ids of the processes whose CPU time is measured, by name. */
+  counted: ReadonlyMap<string, number>;
 }
 
 /**
- * (s) Measures the relay. First, transactions record 1,000 events a second for `--seconds`, and a subscriber receives
+ * Measures the relay. First, transactions record 1,000 events a second for `--seconds`, and a subscriber receives
  * them. Then the relay publishes events that already wait in the outbox: once to a NATS server that syncs each event to
  * its disk before it acknowledges the event, as the local services do, and once to a NATS server that syncs later. The
  * difference between the two rates is the cost of the syncs.
  */
-export async function eventRelay(ground: Ground): Promise<Aim[]> {
-  await using synced = await startParts(ground, { isSynced: true });
-  const aims = await steady(synced, ground.options.seconds);
+export async function events({ seconds }: Options, postgres: number): Promise<Aim[]> {
+  await using synced = await startParts(postgres, { isSynced: true });
+  const aims = await steady(synced, seconds);
   const withSync = await highestRate(synced);
-  await using unsynced = await startParts(ground, { isSynced: false });
+  await using unsynced = await startParts(postgres, { isSynced: false });
   const withoutSync = await highestRate(unsynced);
   printTable(
-    `(s) the relay with ${WAITING.toLocaleString("en")} waiting events`,
+    `events: the relay with ${WAITING.toLocaleString("en")} waiting events`,
     ["nats-server", "events/s", ...withSync.shares.keys()],
     [
       ["syncs each event", withSync.rate, ...[...withSync.shares.values()].map(percent)],
@@ -75,7 +76,7 @@ export async function eventRelay(ground: Ground): Promise<Aim[]> {
 
 /** Starts an empty NATS server and opens an empty database. */
 async function startParts(
-  { postgres }: Ground,
+  postgres: number,
   { isSynced }: { isSynced: boolean },
 ): Promise<Parts & AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
@@ -97,10 +98,13 @@ async function startParts(
   const options = { ...schema, url: fresh.url, entities: [], logger };
   const database = starting.use(await openDatabase(options));
   await ensureStreams(nats, {});
-  const server = { name: "nats-server", pid: Number(readFileSync(pidFile, "utf8")) };
+  const counted = new Map([
+    ["PostgreSQL", postgres],
+    ["nats-server", Number(readFileSync(pidFile, "utf8"))],
+  ]);
   const started = starting.move();
   return {
-    ...{ database, nats, url, counted: [postgres, server] },
+    ...{ database, nats, url, counted },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
@@ -120,15 +124,15 @@ async function sharesDuring(
   { counted }: Parts,
   work: () => Promise<void>,
 ): Promise<{ ms: number; shares: Map<string, number> }> {
-  const before = cpuMicros(counted);
+  const used = () => new Map([...counted].map(([name, pid]) => [name, treeMicros(pid)]));
+  const before = used();
   const loop = performance.eventLoopUtilization();
   const startedAt = performance.now();
   await work();
   const ms = performance.now() - startedAt;
-  const after = cpuMicros(counted);
   const shares = new Map([["event loop", performance.eventLoopUtilization(loop).utilization]]);
-  for (const { name } of counted) {
-    shares.set(name, ((after.get(name) ?? 0) - (before.get(name) ?? 0)) / 1000 / ms);
+  for (const [name, micros] of used()) {
+    shares.set(name, (micros - (before.get(name) ?? 0)) / 1000 / ms);
   }
   return { ms, shares };
 }
@@ -155,7 +159,7 @@ async function steady(parts: Parts, seconds: number): Promise<Aim[]> {
     new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (total + 1)),
   );
   const committed = new Float64Array(total);
-  const receiver = new Worker(new URL("./event-relay-receiver.ts", import.meta.url), {
+  const receiver = new Worker(new URL("../event-receiver.ts", import.meta.url), {
     workerData: { url: parts.url, received, deliveries },
   });
   await new Promise((resolve, reject) => receiver.once("message", resolve).once("error", reject));
@@ -205,7 +209,7 @@ async function steady(parts: Parts, seconds: number): Promise<Aim[]> {
   ).sort();
   const rate = (count / ms) * 1000;
   printTable(
-    `(s) the relay at ${RATE.toLocaleString("en")} events a second for ${seconds} s`,
+    `events: the relay at ${RATE.toLocaleString("en")} events a second for ${seconds} s`,
     [
       "recorded/s",
       "lag p50 ms",
@@ -225,9 +229,9 @@ async function steady(parts: Parts, seconds: number): Promise<Aim[]> {
   );
   const twice = deliveries.subarray(0, total).filter((times) => times > 1).length;
   return [
-    atLeast("(s) recorded events, of 1,000 a second", 0.99, rate / RATE),
-    atMost("(s) lag p99", 1000, quantile(lags, 0.99), " ms"),
-    atMost("(s) events that were not recorded, or published twice", 0, failed + twice),
+    atLeast("recorded events, of 1,000 a second", 0.99, rate / RATE),
+    atMost("lag p99", 1000, quantile(lags, 0.99), " ms"),
+    atMost("events that were not recorded, or published twice", 0, failed + twice),
   ];
 }
 
