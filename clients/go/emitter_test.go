@@ -75,7 +75,7 @@ func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 			s.Snapshot = &events.Snapshot{}
 			s.FromNow = true
 		},
-		"URL of the snapshot": func(s *events.Subscription) { s.Snapshot = &events.Snapshot{} },
+		"Checkpoint of the snapshot": func(s *events.Subscription) { s.Snapshot = &events.Snapshot{} },
 	} {
 		invalid := valid
 		change(&invalid)

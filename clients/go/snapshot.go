@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,10 +15,6 @@ import (
 // Snapshot says how a subscriber reads all existing objects, as events: before it receives the first event, and when
 // the stream was lost or has deleted events that the subscriber had not received.
 type Snapshot struct {
-	// URL is the address of the API: "https://terraform.example.com".
-	URL string
-	// NkeySeed is the seed of the nkey with which the subscriber logs in to NATS.
-	NkeySeed Seed
 	// Checkpoint stores the subscriber's checkpoint.
 	Checkpoint CheckpointStore
 	// Begin is called before the first event of a snapshot. The function that it returns is called after the last event.
@@ -28,8 +22,6 @@ type Snapshot struct {
 	Begin func(ctx context.Context) (complete func(ctx context.Context) error, err error)
 	// CompareEvery is the interval at which the subscriber compares the stream with the checkpoint; 0 means 30 seconds.
 	CompareEvery time.Duration
-	// HTTPClient is http.DefaultClient if it is nil.
-	HTTPClient *http.Client
 }
 
 // Checkpoint is what a subscriber has received: everything up to a position in a stream.
@@ -86,12 +78,8 @@ type snapshots struct {
 	previous *streamState
 }
 
-func newSnapshots(options Snapshot) (*snapshots, error) {
+func newSnapshots(options Snapshot, client *Client) (*snapshots, error) {
 	switch {
-	case options.URL == "":
-		return nil, errors.New("the URL of the snapshot is missing")
-	case options.NkeySeed == nil:
-		return nil, errors.New("the function NkeySeed of the snapshot is missing")
 	case options.Checkpoint == nil:
 		return nil, errors.New("the Checkpoint of the snapshot is missing")
 	case options.Begin == nil:
@@ -100,12 +88,7 @@ func newSnapshots(options Snapshot) (*snapshots, error) {
 	if options.CompareEvery == 0 {
 		options.CompareEvery = defaultCompareEvery
 	}
-	client := options.HTTPClient
-	if client == nil {
-		client = http.DefaultClient
-	}
-	origin := strings.TrimRight(options.URL, "/")
-	return &snapshots{Snapshot: options, listing: &listing{origin, options.NkeySeed, client}}, nil
+	return &snapshots{Snapshot: options, listing: &listing{client}}, nil
 }
 
 // continues returns whether the stream still has every event after the checkpoint.

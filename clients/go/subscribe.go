@@ -155,7 +155,7 @@ func newRun(client *Client, subscription Subscription) (*run, error) {
 	if subscription.FromNow {
 		return nil, errors.New("a subscription with snapshots begins with the oldest event, not now")
 	}
-	run.snapshots, err = newSnapshots(*subscription.Snapshot)
+	run.snapshots, err = newSnapshots(*subscription.Snapshot, client)
 	return run, err
 }
 

@@ -147,8 +147,6 @@ class Driver:
             return complete
 
         return Snapshot(
-            url=given["url"],
-            nkey_seed=given["nkeySeed"],
             checkpoint=CheckpointFile(given["checkpoint"]),
             begin=begin,
             compare_every=0.1,

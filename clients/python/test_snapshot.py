@@ -61,10 +61,5 @@ class SnapshotTest(unittest.IsolatedAsyncioTestCase):
                 filter_subject="statehouse.>",
                 dead_letter=DeadLetterFiles("unused").store,
                 from_now=True,
-                snapshot=Snapshot(
-                    url="https://tf.example.com",
-                    nkey_seed="",
-                    checkpoint=CheckpointFile("unused"),
-                    begin=begin,
-                ),
+                snapshot=Snapshot(checkpoint=CheckpointFile("unused"), begin=begin),
             )

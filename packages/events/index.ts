@@ -9,8 +9,6 @@ export { decode, type Event, eventType, INSTALLATION } from "./event.ts";
 export {
   createListing,
   type Listing,
-  type ListingPage,
-  type ListingRequest,
   type ListingSource,
   listed,
 } from "./listing.ts";
@@ -30,6 +28,7 @@ export {
   published,
 } from "./published.ts";
 export { startRelay } from "./relay.ts";
+export { type ServeListingOptions, serveListing } from "./serve-listing.ts";
 export {
   ensureStreams,
   ensureSubscribers,
@@ -37,5 +36,4 @@ export {
   STREAM,
   type StreamSettings,
 } from "./stream.ts";
-export { type StreamPosition, streamPosition } from "./stream-position.ts";
 export { on, subscribe } from "./subscribe.ts";

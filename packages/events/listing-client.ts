@@ -1,24 +1,33 @@
+import { RequestError } from "@nats-io/transport-node";
 import type { Event } from "./event.ts";
-import type { Renewable } from "./nats-login.ts";
-import { nkeyCredential } from "./nkey-credential.ts";
+import type { Nats } from "./nats.ts";
 
-/** The address and the credentials with which a subscriber reads the listing. */
-export interface ListingOptions {
-  /** The address of the API: `https://terraform.example.com`. */
-  url: string;
-  /** The seed of the nkey with which the subscriber logs in to NATS. */
-  nkeySeed: Renewable;
-  /** Default: `fetch` of the process. */
-  fetch?: typeof fetch;
-}
+/**
+ * The first part of the subjects of requests: `statehouse-listing.<service>` for the objects of a service, and
+ * `statehouse-listing.stream` for the position of the stream. If the subscriber has an account of its own, the import
+ * of this account appends the name of the subscriber. The subjects do not begin with `statehouse.`, because the stream
+ * of events contains all subjects that do.
+ */
+export const LISTING_SUBJECT = "statehouse-listing";
 
 /** The creation time of the event stream, and the range of sequence numbers that it currently contains. */
 export interface StreamState {
   /** Differs if the stream was deleted and created again. */
   created: string;
+  /** The sequence number of the oldest event; greater than `lastSequence` if the stream is empty. */
   firstSequence: number;
   lastSequence: number;
 }
+
+/** Where a page of the listing begins. */
+export interface PagePosition {
+  service: string;
+  /** Empty for the first page of the service. */
+  cursor: string;
+}
+
+/** The position of the first page. Each page contains the position of the next one. */
+export const FIRST_PAGE: PagePosition = { service: "access", cursor: "" };
 
 export interface ListingClient {
   stream(): Promise<StreamState>;
@@ -26,45 +35,46 @@ export interface ListingClient {
   objects(filter: string): AsyncGenerator<Event>;
 }
 
-const PAGE = 1000;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 15_000;
 
-/** Creates the client of the listing for subscribers. Its functions throw if the response is not a success. */
-export function createListingClient({ url, nkeySeed, ...options }: ListingOptions): ListingClient {
-  const origin = url.replace(/\/+$/, "");
-  const send = options.fetch ?? fetch;
-  const get = async (target: string): Promise<Response> => {
-    const seed = typeof nkeySeed === "string" ? nkeySeed : nkeySeed();
-    const response = await send(`${origin}${target}`, {
-      headers: { Authorization: `Nkey ${nkeyCredential(seed, { origin, target })}` },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    if (response.ok) return response;
-    const text = (await response.text()).slice(0, 200);
-    throw new Error(`${origin}${target} responded with ${response.status}: ${text}`);
+/** Creates the client of the listing for subscribers. Its functions throw if a response is an error. */
+export function createListingClient(nats: Nats): ListingClient {
+  const request = async <Response>(name: string, body: object): Promise<Response> => {
+    const connection = await nats.connection();
+    const subject = `${LISTING_SUBJECT}.${name}`;
+    const reply = await connection
+      .request(subject, JSON.stringify(body), { timeout: TIMEOUT_MS })
+      .catch((error: unknown) => {
+        if (!(error instanceof RequestError && error.isNoResponders())) throw error;
+        throw new Error(
+          `The listing cannot be reached at ${subject}: this login does not import it, or Statehouse does not run.`,
+        );
+      });
+    const response = reply.json<Response & { error?: string }>();
+    if (response.error !== undefined) throw new Error(`${subject} responded: ${response.error}`);
+    return response;
   };
   return {
-    stream: async () => {
-      const state: StreamState = JSON.parse(await (await get("/events/v1/stream")).text());
-      const { created, firstSequence, lastSequence } = state;
-      return { created, firstSequence, lastSequence };
-    },
+    stream: () => request("stream", {}),
     async *objects(filter) {
-      let cursor: string | null = null;
-      do {
-        const query = new URLSearchParams({ filter, limit: String(PAGE) });
-        if (cursor !== null) query.set("cursor", cursor);
-        const response = await get(`/events/v1/objects?${query}`);
-        for (const line of (await response.text()).split("\n")) {
-          if (line !== "") yield eventOf(line);
-        }
-        cursor = response.headers.get("Statehouse-Cursor");
-      } while (cursor !== null);
+      for (let position: PagePosition | undefined = FIRST_PAGE; position; ) {
+        const { service, cursor }: PagePosition = position;
+        const page: Page = await request(service, { filter, cursor });
+        for (const listed of page.events) yield eventOf(listed);
+        position = page.next;
+      }
     },
   };
 }
 
-interface Line {
+interface Page {
+  events: ListedEvent[];
+  /** Undefined if the page is the last one. */
+  next?: PagePosition;
+}
+
+/** An event in the JSON format of CloudEvents. */
+interface ListedEvent {
   id: string;
   type: string;
   source: string;
@@ -75,19 +85,16 @@ interface Line {
   data: unknown;
 }
 
-function eventOf(text: string): Event {
-  const line: Line = JSON.parse(text);
-  return {
-    id: line.id,
-    type: line.type,
-    organizationId: line.organization,
-    source: line.source,
-    subject: line.subject,
-    revision: Number(line.sequence),
-    time: new Date(line.time),
-    traceparent: undefined,
-    auth: undefined,
-    json: JSON.stringify(line.data),
-    isListed: true,
-  };
-}
+const eventOf = (listed: ListedEvent): Event => ({
+  id: listed.id,
+  type: listed.type,
+  organizationId: listed.organization,
+  source: listed.source,
+  subject: listed.subject,
+  revision: Number(listed.sequence),
+  time: new Date(listed.time),
+  traceparent: undefined,
+  auth: undefined,
+  json: JSON.stringify(listed.data),
+  isListed: true,
+});

@@ -40,8 +40,8 @@ export interface ListingRequest {
   filters: readonly string[];
   /** The `nextCursor` of the previous page; empty for the first page. */
   cursor: string;
-  /** The maximum number of objects on the page. */
-  limit: number;
+  /** The maximum total size of the events. If the events of the first object are larger, the page has only these. */
+  maxBytes: number;
 }
 
 export interface ListingPage {
@@ -50,6 +50,9 @@ export interface ListingPage {
   /** Empty if the page is the last one. */
   nextCursor: string;
 }
+
+/** The maximum number of objects on a page. */
+const MAX_OBJECTS = 1000;
 
 /** Lists the objects of a service. */
 export type Listing = (request: ListingRequest) => Promise<ListingPage>;
@@ -61,14 +64,24 @@ export interface ListingSource {
 }
 
 /**
+ * A noun of a service's store. If it has the member `published`, it must have the member `listed`, so that subscribers
+ * can list its objects. `listed: null` means that they are not listed.
+ */
+type ListableNoun = object &
+  ({ published?: never; listed?: never } | { listed: ListedNoun | null });
+
+/**
  * Creates the listing of all nouns whose stores have the member `listed`. A subscriber reads the last position of the
  * stream, and then the listing. Every change that the listing does not contain is published after that position.
  */
-export function createListing(nouns: Readonly<Record<string, object>>, of: ListingSource): Listing {
-  const all = Object.entries<{ listed?: ListedNoun }>(nouns).flatMap(([name, { listed: noun }]) =>
+export function createListing(
+  nouns: Readonly<Record<string, ListableNoun>>,
+  of: ListingSource,
+): Listing {
+  const all = Object.entries(nouns).flatMap(([name, { listed: noun }]) =>
     noun ? [{ name, noun }] : [],
   );
-  return async ({ filters, cursor, limit }) => {
+  return async ({ filters, cursor, maxBytes }) => {
     const organization = organizationOf(filters);
     if (organization === "none") return { events: [], nextCursor: "" };
     const { start, after } = positionOf(
@@ -76,28 +89,43 @@ export function createListing(nouns: Readonly<Record<string, object>>, of: Listi
       all.map(({ name }) => name),
     );
     const events: string[] = [];
-    let remaining = limit;
-    let last = after;
+    let bytes = 0;
+    let remaining = MAX_OBJECTS;
+    let position = after;
     for (const { name, noun } of all.slice(start)) {
-      const position = last;
-      last = "";
+      let last = position;
+      position = "";
       if (!isReachable(noun, filters)) continue;
-      const parameters = [position, organization ?? null, remaining];
+      const parameters = [last, organization ?? null, remaining];
       const rows = await of.database.query<ListedRow>(noun.select, parameters);
       const time = new Date().toISOString();
       for (const row of rows) {
-        if (row.isListed === false) continue;
-        // Safe cast: the statement of the noun returned this row.
-        for (const published of noun.events(row as never)) {
-          const event = structured(published, { revision: row.revision, source: of.source, time });
-          if (filters.every((filter) => matches(filter, event.subject))) events.push(event.json);
-        }
+        const described = eventsOf(noun, row, { filters, source: of.source, time });
+        bytes += described.reduce((sum, event) => sum + Buffer.byteLength(event) + 1, 0);
+        if (bytes > maxBytes && events.length > 0) return { events, nextCursor: `${name}/${last}` };
+        events.push(...described);
+        last = row.key;
       }
       remaining -= rows.length;
-      if (remaining === 0) return { events, nextCursor: `${name}/${rows.at(-1)?.key ?? ""}` };
+      if (remaining === 0) return { events, nextCursor: `${name}/${last}` };
     }
     return { events, nextCursor: "" };
   };
+}
+
+/** Returns the events that describe the object of `row` and match all filters, in the JSON format of CloudEvents. */
+function eventsOf(
+  noun: ListedNoun,
+  row: ListedRow,
+  { filters, source, time }: { filters: readonly string[]; source: string; time: string },
+): string[] {
+  if (row.isListed === false) return [];
+  // Safe cast: the statement of the noun returned this row.
+  return noun
+    .events(row as never)
+    .map((published) => structured(published, { revision: row.revision, source, time }))
+    .filter(({ subject }) => filters.every((filter) => matches(filter, subject)))
+    .map(({ json }) => json);
 }
 
 const isReachable = ({ schemas }: ListedNoun, filters: readonly string[]): boolean =>
@@ -124,7 +152,9 @@ function positionOf(cursor: string, names: readonly string[]): { start: number; 
   if (cursor === "") return { start: 0, after: "" };
   const end = cursor.indexOf("/");
   const start = names.indexOf(cursor.slice(0, end));
-  if (start < 0) throw badRequest("cursor", "Cursor is invalid; begin the listing again.");
+  // PostgreSQL accepts no text with the character NUL.
+  if (start < 0 || cursor.includes("\0"))
+    throw badRequest("cursor", "Cursor is invalid; begin the listing again.");
   return { start, after: cursor.slice(end + 1) };
 }
 

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeDurably } from "./durable-file.ts";
 import type { Event } from "./event.ts";
-import { createListingClient, type ListingOptions, type StreamState } from "./listing-client.ts";
+import { createListingClient, type StreamState } from "./listing-client.ts";
+import type { Nats } from "./nats.ts";
 
 /** The position in a stream up to which a subscriber has received everything. */
 export interface Checkpoint {
@@ -21,7 +22,7 @@ export interface CheckpointStore {
   save(checkpoint: Checkpoint): Promise<void>;
 }
 
-export interface SnapshotOptions extends ListingOptions {
+export interface SnapshotOptions {
   checkpoint: CheckpointStore;
   /**
    * Called before the first event of a snapshot. The function that it returns is called after the last event. That
@@ -49,6 +50,7 @@ export interface Snapshots {
 }
 
 interface Context {
+  nats: Nats;
   filter: string;
   handle: (event: Event) => Promise<void>;
   log: (about: Record<string, unknown>, message: string) => void;
@@ -61,10 +63,10 @@ const continues = (checkpoint: Checkpoint | undefined, stream: StreamState): boo
   stream.firstSequence <= checkpoint.position + 1;
 
 export function createSnapshots(
-  { checkpoint: store, begin, ...listing }: SnapshotOptions,
-  { filter, handle, log }: Context,
+  { checkpoint: store, begin }: SnapshotOptions,
+  { nats, filter, handle, log }: Context,
 ): Snapshots {
-  const client = createListingClient(listing);
+  const client = createListingClient(nats);
   let previous: StreamState | undefined;
   return {
     async take() {

@@ -107,7 +107,7 @@ function snapshotHooks(
   options: SubscribeOptions,
   isStopped: () => boolean,
 ): Pick<ReceiveOptions, "prepare" | "compare"> {
-  const { snapshot, filter, durable, handlers, otherwise, logger } = options;
+  const { nats, snapshot, filter, durable, handlers, otherwise, logger } = options;
   if (!snapshot) return {};
   const retries = {
     maxFailures: options.maxFailures ?? DEFAULT_MAX_FAILURES,
@@ -119,6 +119,7 @@ function snapshotHooks(
     },
   };
   const snapshots = createSnapshots(snapshot, {
+    nats,
     filter,
     log: (about, message) => logger.info({ ...about, consumer: durable }, message),
     handle: async (event) => {

@@ -1,6 +1,6 @@
 export { type Actor, type ActorType, currentActor, runAs } from "./actor.ts";
 export { type AuthenticationLimit, createAuthenticationLimit } from "./authentication-limit.ts";
-export { bearerToken, nkeyCredentialOf } from "./bearer-token.ts";
+export { bearerToken } from "./bearer-token.ts";
 export { runCommand } from "./command.ts";
 export { ConfigError, describeConfig, isSet, neededWith, readConfig } from "./config.ts";
 export { credentialKey } from "./credential.ts";

@@ -88,7 +88,6 @@ export function scrapedGauge(
 
 const failures = {
   token: ["missing", "refused"],
-  nkey: ["missing", "refused"],
   assertion: ["missing", "refused", "foreign_certificate", "caller_not_allowed"],
 } as const;
 
@@ -104,7 +103,7 @@ export function authenticationFailures<Credential extends keyof typeof failures>
     "statehouse/runtime",
     "statehouse_authentication_failures_total",
     {
-      description: "Tokens, assertions and nkeys that were missing or not accepted",
+      description: "Tokens and assertions that were missing or not accepted",
       series: failures[credential].map((reason) => ({ credential, reason })),
     },
   );

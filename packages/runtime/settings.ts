@@ -165,7 +165,7 @@ export const natsSettings = {
     .transform((text) => (text ? text.split(",").map(subscriberFrom) : undefined))
     .refine(
       (all) => all?.every((one) => one !== undefined) ?? true,
-      "must be durable names, filters and public nkeys: billing=statehouse.>;UA…,search=statehouse.state.>",
+      "must be durable names and filters: billing=statehouse.>,search=statehouse.state.>",
     )
     .transform((all) => all?.filter((one) => one !== undefined))
     .refine(
@@ -173,22 +173,19 @@ export const natsSettings = {
       "must contain at most one subscriber of statehouse-mail, because its stream can have only one consumer",
     )
     .describe(
-      "Durable names, filters and public nkeys of the subscribers that have accounts of their own in NATS: name=filter;key,name=filter;key.",
+      "Durable names and filters of the subscribers that have accounts of their own in NATS: name=filter,name=filter.",
     ),
 };
 
 interface DeclaredSubscriber {
   durable: string;
   filter: string;
-  /** The nkeys with which the subscriber may list existing objects. */
-  publicKeys: readonly string[];
 }
 
 function subscriberFrom(text: string): DeclaredSubscriber | undefined {
-  const [, durable, filter, keys = ""] =
-    /^([\w-]+)=(statehouse(?:-mail)?\.[\w.*>-]+)((?:;U[A-Z2-7]{55})*)$/.exec(text.trim()) ?? [];
-  if (!durable || !filter) return undefined;
-  return { durable, filter, publicKeys: keys.split(";").filter((key) => key !== "") };
+  const [, durable, filter] =
+    /^([\w-]+)=(statehouse(?:-mail)?\.[\w.*>-]+)$/.exec(text.trim()) ?? [];
+  return durable && filter ? { durable, filter } : undefined;
 }
 
 const neededForTls = z

@@ -25,7 +25,6 @@ import {
   type Ports,
   serve,
 } from "./listeners.ts";
-import { listingBinding } from "./listing.ts";
 import { openApp } from "./open-app.ts";
 import { localTransport, natsTransport } from "./transport.ts";
 
@@ -125,6 +124,7 @@ export async function startService<
   const consumers = definition.consumers(app);
   requireReachableHints(consumers);
   for (const consumer of consumers) transport.consume(consumer);
+  transport.serveListing(definition.listing({ database, source }));
   const rpc = starting.use(
     createRpcServer({
       name,
@@ -138,11 +138,7 @@ export async function startService<
       }),
       onRefusal: (method, error, refusal) => audit.refused(attemptOf(method, error, refusal)),
       logger,
-      bindings: [
-        ...definition.bindings(app),
-        implement(AuditTrailService, auditTrail),
-        listingBinding(definition.listing({ database, source }), () => transport.stream()),
-      ],
+      bindings: [...definition.bindings(app), implement(AuditTrailService, auditTrail)],
     }),
   );
   const checks = {

@@ -1,30 +1,30 @@
-import { unavailable } from "@statehouse/errors";
 import {
   type Consumer,
   connectNats,
+  type Listing,
   type LocalBus,
-  type StreamPosition,
+  serveListing,
   startConsumer,
   startLocalRelay,
   startRelay,
-  streamPosition,
 } from "@statehouse/events";
 import type { Database } from "@statehouse/postgres";
 import type { Logger } from "@statehouse/runtime";
+import type { Clients } from "./channels.ts";
 import type { BaseConfig } from "./definition.ts";
 import { natsOptions, streamSettings } from "./nats-options.ts";
 
 /** Publishes the events of a service and delivers events of other services to it. */
 export interface Transport {
   consume(consumer: Consumer): void;
+  /** Responds to subscribers that list the objects of the service. */
+  serveListing(listing: Listing): void;
   ready(): Promise<void>;
-  /** Returns the creation time and the range of sequence numbers of the event stream. Throws `unavailable`. */
-  stream(): Promise<StreamPosition>;
 }
 
 interface Events {
   database: Database;
-  service: string;
+  service: Clients;
   source: string;
   logger: Logger;
 }
@@ -41,8 +41,11 @@ export function natsTransport(
   stack.use(startRelay({ ...events, nats, stream }));
   return {
     consume: (consumer) => void stack.use(startConsumer({ ...events, nats, stream, ...consumer })),
+    serveListing: (listing) =>
+      void stack.use(
+        serveListing({ ...events, nats, listing, subscribers: settings.EVENT_SUBSCRIBERS }),
+      ),
     ready: () => nats.ready(),
-    stream: () => streamPosition(nats),
   };
 }
 
@@ -54,11 +57,10 @@ export function localTransport(
   stack.use(startLocalRelay({ ...events, bus }));
   return {
     consume: (consumer) => void stack.use(bus.subscribe(consumer, events.logger)),
+    // Subscribers connect to NATS. Without it, there are none.
+    serveListing() {},
     ready: async () => {
       throw new Error("no NATS server runs; events for subscribers wait in the outbox");
-    },
-    stream: async () => {
-      throw unavailable("stream", "No NATS server runs, so there is no stream of events.");
     },
   };
 }

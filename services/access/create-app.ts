@@ -25,7 +25,6 @@ export const createApp = ({
   audit,
   workspaces: createWorkspacesClient(channels.workspaces, identity),
   settings: {
-    subscribers: config.EVENT_SUBSCRIBERS ?? [],
     maxTokenDays: config.TOKEN_MAX_DAYS,
     runTokenLifetimeMs: config.RUN_TOKEN_LIFETIME * 1000,
   },

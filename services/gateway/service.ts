@@ -1,11 +1,9 @@
 import type { RequestListener } from "node:http";
 import { AppError, type ErrorKind } from "@statehouse/errors";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
-import { SubscriberService } from "@statehouse/proto/statehouse/access/v1/subscriber";
-import { ListingService } from "@statehouse/proto/statehouse/events/v1/listing";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
-import { type Channel, createClient, createIdentity, type ServiceIdentity } from "@statehouse/rpc";
+import { createClient, createIdentity, type ServiceIdentity } from "@statehouse/rpc";
 import {
   type Check,
   ConfigError,
@@ -80,7 +78,6 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   const objects = starting.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
   const client = createClients(channels);
   const authentication = createClient(AuthenticationService, channels.access, identity);
-  const listing = (channel: Channel) => createClient(ListingService, channel, identity);
   const proxies = createProxies(config.TRUSTED_PROXIES);
   const handler = createGateway({
     routes,
@@ -89,12 +86,6 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     authenticate: createAuthentication(authentication, identity),
     recordRefusal: async (caller, route, code) => {
       await authentication.recordRefusal({ route, code }, caller);
-    },
-    subscribers: createClient(SubscriberService, channels.access, identity),
-    listings: {
-      access: listing(channels.access),
-      state: listing(channels.state),
-      workspaces: listing(channels.workspaces),
     },
     edition: edition(config.EDITION),
     settings: { remoteOperations: config.REMOTE_OPERATIONS, publicUrl: config.PUBLIC_URL },

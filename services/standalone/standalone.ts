@@ -94,8 +94,9 @@ export async function startStandalone(
     publicUrl: url,
     objectUrl: listener.url,
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
-    // Standalone has a single NATS server, so the stream has one replica regardless of the operator's setting.
-    settings: { ...blobsIn(folder), ...settings, STREAM_REPLICAS: "1" },
+    // Standalone has a single NATS server with one user. Regardless of the operator's settings, the stream has one
+    // replica, and no subscriber has an account of its own.
+    settings: { ...blobsIn(folder), ...settings, STREAM_REPLICAS: "1", EVENT_SUBSCRIBERS: "" },
   });
   const logger = createLogger({ service: "standalone", level: config.LOG_LEVEL });
   const composition = starting.use(

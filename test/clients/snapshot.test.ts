@@ -1,11 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { STREAM } from "@statehouse/events";
-import { needs, temporaryFolder, waitFor } from "@statehouse/testing";
+import { needs, ownNats, temporaryFolder, waitFor } from "@statehouse/testing";
 import { beforeAll, expect, test } from "vitest";
 import { openBus } from "../faults/bus.ts";
 import { document } from "../stack/http.ts";
-import { newSubscriber } from "../stack/listing.ts";
 import { startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newLockedWorkspace, newWorkspace, useStack } from "../system/fixture.ts";
@@ -23,8 +22,6 @@ import { tableOf, workspaceEvents } from "./workspace-copy.ts";
 /** Time limit for downloading and compiling the packages, which is necessary once on each machine. */
 const BUILD_MS = 600_000;
 const filter = "statehouse.workspaces.workspace.>";
-const reader = newSubscriber("reader", filter);
-const unknown = newSubscriber("unknown", filter);
 const { created, updated, locked, deleted } = workspaceEvents;
 
 const snapshotsOf = (lines: readonly Line[]) => lines.flatMap(({ snapshot }) => snapshot ?? []);
@@ -42,21 +39,15 @@ needs(
     commands = await buildDrivers(built.path);
     return () => built[Symbol.asyncDispose]();
   }, BUILD_MS);
-  const fixture = useStack(() =>
-    startStack({ settings: { EVENT_SUBSCRIBERS: reader.declaration } }),
-  );
+  const fixture = useStack(() => startStack());
 
   const checkpointOf = (language: Language) => path.join(folder, `${language}.checkpoint`);
 
-  function start(language: Language, { seed } = reader): RunningDriver {
-    const { nats, environments } = fixture().stack;
+  function start(language: Language, nats = fixture().stack.nats): RunningDriver {
     return startDriver(language, commands[language], {
       ...{ url: nats.url, login: nats.login, durable: language, filter },
       ...{ handled: [created, updated, locked, deleted], deadLetters: path.join(folder, language) },
-      snapshot: {
-        ...{ url: environments.gateway.PUBLIC_URL, nkeySeed: seed },
-        checkpoint: checkpointOf(language),
-      },
+      snapshot: { checkpoint: checkpointOf(language) },
     });
   }
 
@@ -189,11 +180,12 @@ needs(
     await stop(third);
   });
 
-  test("an nkey that Statehouse does not know is named in the log", async () => {
+  test("a login that does not reach the listing is named in the log", async () => {
     await using stack = new AsyncDisposableStack();
-    for (const driver of languages.map((language) => stack.use(start(language, unknown)))) {
+    const other = stack.use(await ownNats());
+    for (const driver of languages.map((language) => stack.use(start(language, other)))) {
       await waitForDriver(driver, () =>
-        /\/events\/v1\/stream responded with 401/.test(driver.errors()),
+        /listing cannot be reached at statehouse-listing\.stream/.test(driver.errors()),
       );
       expect(driver.handled()).toEqual([]);
       expect(snapshotsOf(driver.lines())).toEqual([]);

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { connectNats, eventMigrations, recordEvent, startRelay } from "@statehouse/events";
@@ -24,7 +23,6 @@ import {
 } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { openBus } from "../faults/bus.ts";
-import { newSubscriber } from "../stack/listing.ts";
 import { startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newLockedWorkspace, newWorkspace, useStack } from "../system/fixture.ts";
@@ -34,8 +32,6 @@ const example = path.resolve(import.meta.dirname, "../../examples/subscribers/wo
 const logger = createLogger({ service: "test", level: "silent" });
 /** Time limit for downloading and compiling the example, which is necessary once on each machine. */
 const BUILD_MS = 600_000;
-
-const reader = newSubscriber("reader", "statehouse.workspaces.workspace.>");
 
 async function buildExample(folder: string): Promise<string> {
   const program = path.join(folder, "workspace-table");
@@ -120,9 +116,7 @@ needs("nats-server", "go")("the example of a table of workspaces in Go", () => {
     BUILD_MS,
   );
 
-  const fixture = useStack(() =>
-    startStack({ settings: { EVENT_SUBSCRIBERS: reader.declaration } }),
-  );
+  const fixture = useStack(() => startStack());
 
   test(
     "has the workspaces that existed before the first event, and loses those whose deletion it missed",
@@ -130,20 +124,17 @@ needs("nats-server", "go")("the example of a table of workspaces in Go", () => {
       await using stack = new AsyncDisposableStack();
       const folder = stack.use(await temporaryFolder()).path;
       const program = await buildExample(folder);
-      const seed = path.join(folder, "seed");
-      await writeFile(seed, reader.seed);
       const database = stack.use(
         await freshDatabase({ contextName: "events", migrations: eventMigrations }),
       );
-      const { nats, environments, rows } = fixture().stack;
+      const { nats, rows } = fixture().stack;
       const url = new URL(nats.url);
       url.username = nats.login?.user ?? "";
       url.password = nats.login?.password ?? "";
       const start = () => {
         const child = spawn(program, [], {
           env: childEnvironment({
-            ...{ DATABASE_URL: database.url, NATS_URL: url.href, API_NKEY_SEED_FILE: seed },
-            ...{ API_URL: environments.gateway.PUBLIC_URL ?? "" },
+            ...{ DATABASE_URL: database.url, NATS_URL: url.href, SNAPSHOT: "on" },
             DEAD_LETTERS: path.join(folder, "dead-letters"),
           }),
         });

@@ -19,7 +19,6 @@ import { createLogger } from "@statehouse/runtime";
 import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { newSubscriber } from "../stack/listing.ts";
 import { seededRandom } from "../stack/seeded-random.ts";
 import { startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
@@ -27,8 +26,7 @@ import { type Fixture, newWorkspace, useStack } from "../system/fixture.ts";
 import { openBus } from "./bus.ts";
 
 const filter = "statehouse.workspaces.workspace.>";
-const reader = newSubscriber("reader", filter);
-const fixture = useStack(() => startStack({ settings: { EVENT_SUBSCRIBERS: reader.declaration } }));
+const fixture = useStack(() => startStack());
 
 interface Row {
   name: string;
@@ -129,8 +127,6 @@ function start(durable: string, copy: Copy, failing: () => boolean = () => false
       throw new Error("no event may become a dead letter");
     },
     snapshot: {
-      url: stack.environments.gateway.PUBLIC_URL ?? "",
-      nkeySeed: reader.seed,
       checkpoint: copy.store,
       begin: () => copy.begin(),
       compareEveryMs: 100,

@@ -39,8 +39,8 @@ type scenario struct {
 	// HangOn is the id of the event whose handler never returns, and StopOn that of the event whose handler stops the
 	// subscription.
 	HangOn, StopOn string
-	// Snapshot has the address of the listing, the seed of the nkey, and the file of the checkpoint.
-	Snapshot *struct{ URL, NkeySeed, Checkpoint string }
+	// Snapshot has the file of the checkpoint.
+	Snapshot *struct{ Checkpoint string }
 }
 
 var errTransient = errors.New("transient")
@@ -195,8 +195,6 @@ func snapshotOf(scenario scenario) *events.Snapshot {
 		return nil
 	}
 	return &events.Snapshot{
-		URL:          given.URL,
-		NkeySeed:     func() (string, error) { return given.NkeySeed, nil },
 		Checkpoint:   events.CheckpointFile(given.Checkpoint),
 		CompareEvery: 100 * time.Millisecond,
 		Begin: func(context.Context) (func(context.Context) error, error) {

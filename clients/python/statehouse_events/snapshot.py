@@ -2,13 +2,12 @@
 
 import json
 import logging
-import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from .client import Renewable
+from .client import Client
 from .durable_file import write_durably
 from .event import EventFunction
 from .listing import Listing, StreamState
@@ -66,10 +65,6 @@ class Snapshot:
     deleted events that the subscriber had not received.
     """
 
-    url: str
-    """The address of the API: ``https://terraform.example.com``."""
-    nkey_seed: Renewable
-    """The seed of the nkey with which the subscriber logs in to NATS."""
     checkpoint: CheckpointStore
     """Stores the subscriber's checkpoint."""
     begin: Callable[[], Awaitable[Callable[[], Awaitable[None]]]]
@@ -80,8 +75,6 @@ class Snapshot:
     """
     compare_every: float = 30
     """The seconds between two comparisons of the stream with the checkpoint."""
-    tls: ssl.SSLContext | None = None
-    """The TLS context for ``url``. By default the authorities of the machine are trusted."""
 
 
 class Snapshots:
@@ -91,6 +84,7 @@ class Snapshots:
         self,
         options: Snapshot,
         *,
+        client: Client,
         filter_subject: str,
         handle: EventFunction,
         logger: logging.Logger,
@@ -98,7 +92,7 @@ class Snapshots:
     ) -> None:
         self.compare_every = options.compare_every
         self._options = options
-        self._listing = Listing(options.url, options.nkey_seed, options.tls)
+        self._listing = Listing(client)
         self._filter_subject = filter_subject
         self._handle = handle
         self._logger = logger

@@ -133,6 +133,7 @@ class _Subscription:
         if self.snapshot:
             self.snapshots = Snapshots(
                 self.snapshot,
+                client=self.client,
                 filter_subject=self.filter_subject,
                 handle=self._handle_listed,
                 logger=self.logger,

@@ -66,13 +66,8 @@ func run(ctx context.Context) error {
 	defer client.Close()
 	durable := or("DURABLE", "workspace-table")
 	var snapshot *events.Snapshot
-	if url := os.Getenv("API_URL"); url != "" {
-		snapshot = &events.Snapshot{
-			URL:        url,
-			NkeySeed:   events.SeedFile(or("API_NKEY_SEED_FILE", os.Getenv("NATS_NKEY_SEED_FILE"))),
-			Checkpoint: checkpoints{database, durable},
-			Begin:      table.begin,
-		}
+	if os.Getenv("SNAPSHOT") == "on" {
+		snapshot = &events.Snapshot{Checkpoint: checkpoints{database, durable}, Begin: table.begin}
 	}
 	return client.Subscribe(ctx, events.Subscription{
 		Durable:     durable,

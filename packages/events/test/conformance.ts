@@ -53,8 +53,8 @@ interface Scenario {
   hangOn?: string;
   /** The id of the event whose handler stops the subscription. */
   stopOn?: string;
-  /** The address of the listing, the seed of the nkey, and the file of the checkpoint. */
-  snapshot?: { url: string; nkeySeed: string; checkpoint: string };
+  /** The file of the checkpoint. */
+  snapshot?: { checkpoint: string };
 }
 
 const messages: readonly DescMessage[] = [
@@ -116,7 +116,6 @@ const log = (level: string) => (about: Record<string, unknown>, message: string)
 /** Returns snapshots that print when they begin and when they are complete. */
 function snapshotOf(given: NonNullable<Scenario["snapshot"]>): SnapshotOptions {
   return {
-    ...given,
     checkpoint: checkpointFile(given.checkpoint),
     compareEveryMs: 100,
     begin: async () => {

@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { nkeys } from "@nats-io/transport-node";
 import { unavailable } from "@statehouse/errors";
 import { type Database, openDatabase, queryIn } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
@@ -478,7 +477,14 @@ test("an event of a snapshot is logged as a dead letter only once it is stored",
     sequence: "1",
     data: { workspaceId: "ws-1" },
   };
-  const position = { created: "2026-01-01T00:00:00Z", firstSequence: 1, lastSequence: 1 };
+  const connection = await nats.connection();
+  connection.subscribe("statehouse-listing.stream", {
+    callback: (_, request) =>
+      void request.respond('{"created":"2026-01-01T00:00:00Z","firstSequence":1,"lastSequence":1}'),
+  });
+  connection.subscribe("statehouse-listing.access", {
+    callback: (_, request) => void request.respond(JSON.stringify({ events: [listed] })),
+  });
   const logged: string[] = [];
   const log = (_: unknown, message: string) => void logged.push(message);
   let attempts = 0;
@@ -496,10 +502,6 @@ test("an event of a snapshot is logged as a dead letter only once it is stored",
         if (attempts === 1) throw new Error("the disk is full");
       },
       snapshot: {
-        url: "https://tf.example.com",
-        nkeySeed: new TextDecoder().decode(nkeys.createUser().getSeed()),
-        fetch: async (url) =>
-          Response.json(String(url).endsWith("/events/v1/stream") ? position : listed),
         checkpoint: { load: async () => undefined, save: async () => {} },
         begin: async () => async () => {},
       },

@@ -1,5 +1,4 @@
 import type { Audit } from "@statehouse/audit";
-import type { Subscriber } from "../domain/subscriber.ts";
 import type { Reads, Tx } from "../store/nouns.ts";
 import type { WorkspacesClient } from "./clients.ts";
 import type { TokenUsage } from "./token-usage.ts";
@@ -17,8 +16,6 @@ export interface App {
 }
 
 export interface Settings {
-  /** The subscribers that EVENT_SUBSCRIBERS declares. */
-  subscribers: readonly Subscriber[];
   /** The maximum lifetime of new tokens, in days; undefined if it is not limited. */
   maxTokenDays: number | undefined;
   runTokenLifetimeMs: number;

@@ -35,7 +35,7 @@ export async function openOperatorApp(
     app: {
       transaction: transactions(database),
       reads: createReads(database),
-      settings: { subscribers: [], maxTokenDays, runTokenLifetimeMs: 0 },
+      settings: { maxTokenDays, runTokenLifetimeMs: 0 },
       tokenUsage: createTokenUsage(),
       audit: createAudit(database, "access"),
       workspaces: {

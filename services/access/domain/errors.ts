@@ -82,5 +82,3 @@ export const principalNotFound = () => notFound("principal");
 
 /** The message is the same for every cause, because the response must not reveal which tokens were once valid. */
 export const tokenRefused = () => unauthenticated();
-export const subscriberRefused = () =>
-  unauthenticated("The credential does not belong to a known subscriber, or is no longer valid.");

@@ -4,7 +4,6 @@ import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
-import { SubscriberService } from "@statehouse/proto/statehouse/access/v1/subscriber";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
@@ -20,7 +19,6 @@ import { organizationAccessService } from "./organization.ts";
 import { organizationMembershipService } from "./organization-membership.ts";
 import { principalNameService } from "./principal-name.ts";
 import { runTokenService } from "./run-token.ts";
-import { subscriberService } from "./subscriber.ts";
 import { teamService } from "./team.ts";
 import { teamAccessService } from "./team-access.ts";
 import { tokenService } from "./token.ts";
@@ -36,7 +34,6 @@ export const bindings = (app: App): ServiceBinding[] => [
   implement(OrganizationMembershipService, organizationMembershipService(app)),
   implement(PrincipalNameService, principalNameService(app)),
   implement(RunTokenService, runTokenService(app)),
-  implement(SubscriberService, subscriberService(app)),
   implement(TeamService, teamService(app)),
   implement(TeamAccessService, teamAccessService(app)),
   implement(TokenService, tokenService(app)),

@@ -20,7 +20,6 @@ import { organizations } from "./organization.ts";
 import { memberships } from "./organization-membership.ts";
 import { principalNames } from "./principal-name.ts";
 import { runTokens } from "./run-token.ts";
-import { subscriberNonces } from "./subscriber-nonce.ts";
 import { teams } from "./team.ts";
 import { teamAccess } from "./team-access.ts";
 import { teamMembers } from "./team-member.ts";
@@ -53,7 +52,6 @@ const nouns = {
   memberships,
   teams,
   runTokens,
-  subscriberNonces,
 };
 
 type Nouns = typeof nouns;

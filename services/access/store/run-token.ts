@@ -192,6 +192,8 @@ export const runTokens = {
   rows,
   // Tokens are deleted with their run.
   deletedWithOrganization: "runs",
+  // Run tokens are not listed, because no event reports that one expires.
+  listed: null,
   published: {
     runTokenCreated: ({ token, run: { workspaceId, organizationId, runner } }) =>
       published(RunTokenCreatedSchema, token.id, {

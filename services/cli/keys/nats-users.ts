@@ -29,7 +29,15 @@ export function natsUsers({ nats, subscribers }: Material): string {
   const users = Object.keys(consumers).flatMap((service) =>
     nkeysOf(nats[service]).map((user) => ({
       ...user,
-      permissions: { publish: publishedBy(service, all), subscribe: [`_INBOX_${service}.>`] },
+      permissions: {
+        publish: publishedBy(service, all),
+        subscribe: [
+          `_INBOX_${service}.>`,
+          ...[service, "stream"].map((name) => `statehouse-listing.${name}.*`),
+        ],
+        // A service may respond to requests for the listing, once each.
+        allow_responses: true,
+      },
     })),
   );
   const accounts = {
@@ -73,8 +81,8 @@ function publishedBy(service: string, subscribers: readonly Named[]): string[] {
 }
 
 /**
- * The requests that a subscriber may send: to get the position of its durable consumer, to get the next events, and to
- * acknowledge events.
+ * The requests that a subscriber may send to JetStream: to get the position of its durable consumer, to get the next
+ * events, and to acknowledge events.
  */
 const requestsOf = (one: Named) => {
   const durable = `${streamOf(one)}.${one.name}`;
@@ -88,6 +96,7 @@ function exportsTo(one: Named): object[] {
     { service: `$JS.API.${info}`, accounts },
     { service: `$JS.API.${next}`, response_type: "stream", accounts },
     { service: `$JS.ACK.${durable}.>`, accounts },
+    { service: `statehouse-listing.*.${one.name}`, accounts },
   ];
 }
 
@@ -102,5 +111,11 @@ function importsOf(one: Named): object[] {
       to: `$JS.${DOMAIN}.API.${request}`,
     })),
     from(`$JS.ACK.${durable}.>`),
+    // The services identify the subscriber by the last part of the subject. The account of the subscriber cannot reach
+    // a subject with another name.
+    ...[...Object.keys(consumers), "stream"].map((name) => ({
+      ...from(`statehouse-listing.${name}.${one.name}`),
+      to: `statehouse-listing.${name}`,
+    })),
   ];
 }

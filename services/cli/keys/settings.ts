@@ -36,9 +36,7 @@ export function valuesOf(material: Material, name: string): Values {
     SEALING_KEYS: sealing[name] && list(sealing[name]),
     NATS_NKEY_SEED: nats[name]?.[0]?.seed,
     EVENT_SUBSCRIBERS: Object.entries(subscribers)
-      .map(([durable, { filter }]) =>
-        [`${durable}=${filter}`, ...(nats[durable] ?? []).map((key) => key.publicKey)].join(";"),
-      )
+      .map(([durable, { filter }]) => `${durable}=${filter}`)
       .join(","),
     GRPC_CA: authority.map(({ certificate }) => certificate).join(""),
     GRPC_CERT: certificates[name]?.certificate,

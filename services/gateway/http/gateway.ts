@@ -9,7 +9,6 @@ import {
 import { type BodyOptions, body } from "./middleware/body.ts";
 import { cors } from "./middleware/cors.ts";
 import { errors } from "./middleware/errors.ts";
-import { type EventListingOptions, eventListing } from "./middleware/event-listing.ts";
 import { rateLimit } from "./middleware/rate-limit.ts";
 import { representation } from "./middleware/representation.ts";
 import { requestLog } from "./middleware/request-log.ts";
@@ -19,11 +18,7 @@ import type { RequestState } from "./middleware/state.ts";
 import { trace } from "./middleware/trace.ts";
 import type { Route } from "./route.ts";
 
-export interface GatewayOptions
-  extends RespondOptions,
-    BodyOptions,
-    AuthenticateOptions,
-    EventListingOptions {
+export interface GatewayOptions extends RespondOptions, BodyOptions, AuthenticateOptions {
   routes: readonly Route[];
   logger: Logger;
   proxies: Proxies;
@@ -43,7 +38,6 @@ export function createGateway(options: GatewayOptions): RequestListener {
   app.use(errors(logger));
   app.use(rateLimit(requestsPerSecond));
   app.use(readablePath);
-  app.use(eventListing(options));
   app.use(
     routing(routes, edition, (route) => [
       authenticate(route, options),

@@ -231,6 +231,8 @@ export const tags = {
   reads,
   rows: tagRows,
   deletedWithOrganization: "tags",
+  // Tags are not listed, because the only event of a tag is its deletion.
+  listed: null,
   published: {
     tagDeleted: ({ tag: { id, organizationId, name } }) =>
       published(TagDeletedSchema, id, { tagId: id, organizationId, name }),

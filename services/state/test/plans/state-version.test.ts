@@ -65,7 +65,11 @@ beforeAll(async () => {
   const now = new Date();
   const page = { number: 3, size: 20 };
   const list = listing({ database, source: "urn:test" });
-  await list({ filters: ["statehouse.>"], cursor: "", limit: 1_000_000 });
+  const filters = ["statehouse.*.*.*.*.org-7"];
+  let cursor = "";
+  do {
+    ({ nextCursor: cursor } = await list({ filters, cursor, maxBytes: 1e6 }));
+  } while (cursor !== "");
   await reads.workspaceStates.find("ws-5");
   await reads.workspaceStates.findWithCurrentVersion("ws-5");
   await reads.workspaceStates.listRecords(["ws-5", "ws-6"]);

@@ -138,7 +138,11 @@ beforeAll(async () => {
 
   const before = statements.length;
   const list = listing({ database, source: "urn:test" });
-  await list({ filters: ["statehouse.>"], cursor: "", limit: 1_000_000 });
+  const filters = ["statehouse.*.*.*.*.org-7"];
+  let cursor = "";
+  do {
+    ({ nextCursor: cursor } = await list({ filters, cursor, maxBytes: 1e6 }));
+  } while (cursor !== "");
   listings = statements.splice(before);
 
   const leases = createLeases(database);
