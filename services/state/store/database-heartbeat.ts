@@ -7,14 +7,16 @@ const identity = `select concat_ws('/', (select system_identifier from pg_contro
     (select oid from pg_database where datname = current_database()),
     left(pg_walfile_name(pg_current_wal_lsn()), 8)) as database`;
 
+const selectHeartbeat = `select database, beat_at as "beatAt" from database_heartbeats`;
+
 const rows = (em: EntityManager) => ({
   /** Locks the latest heartbeat and returns it; undefined if no heartbeat was ever recorded. */
   async findForUpdate(): Promise<DatabaseHeartbeat | undefined> {
-    const [row] = await queryIn<{ database: string; beat_at: Date }>(
+    const [row] = await queryIn<DatabaseHeartbeat>(
       em,
-      "select database, beat_at from database_heartbeats for update",
+      `${selectHeartbeat} for update`,
     );
-    return row && { database: row.database, beatAt: row.beat_at };
+    return row;
   },
 
   async getIdentity(): Promise<string> {
@@ -51,10 +53,10 @@ const rows = (em: EntityManager) => ({
 
 const reads = (database: Database) => ({
   async find(): Promise<DatabaseHeartbeat | undefined> {
-    const [row] = await database.query<{ database: string; beat_at: Date }>(
-      "select database, beat_at from database_heartbeats",
+    const [row] = await database.query<DatabaseHeartbeat>(
+      selectHeartbeat,
     );
-    return row && { database: row.database, beatAt: row.beat_at };
+    return row;
   },
 
   async getIdentity(): Promise<string> {
