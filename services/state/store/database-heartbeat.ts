@@ -12,10 +12,7 @@ const selectHeartbeat = `select database, beat_at as "beatAt" from database_hear
 const rows = (em: EntityManager) => ({
   /** Locks the latest heartbeat and returns it; undefined if no heartbeat was ever recorded. */
   async findForUpdate(): Promise<DatabaseHeartbeat | undefined> {
-    const [row] = await queryIn<DatabaseHeartbeat>(
-      em,
-      `${selectHeartbeat} for update`,
-    );
+    const [row] = await queryIn<DatabaseHeartbeat>(em, `${selectHeartbeat} for update`);
     return row;
   },
 
@@ -53,9 +50,7 @@ const rows = (em: EntityManager) => ({
 
 const reads = (database: Database) => ({
   async find(): Promise<DatabaseHeartbeat | undefined> {
-    const [row] = await database.query<DatabaseHeartbeat>(
-      selectHeartbeat,
-    );
+    const [row] = await database.query<DatabaseHeartbeat>(selectHeartbeat);
     return row;
   },
 
