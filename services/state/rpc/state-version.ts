@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { isId } from "@statehouse/postgres/ids";
+import { idsIn } from "@statehouse/postgres/ids";
 import { pageOf } from "@statehouse/postgres/paging";
 import type {
   StateVersionSchema,
@@ -80,11 +80,7 @@ export const stateVersionService = (
     };
   },
   batchGetStateVersions: async ({ ids, resourcesAsJson }, { caller }) => {
-    const documents = await batchGetStateVersions(
-      app,
-      caller,
-      ids.filter((id) => isId("sv", id)),
-    );
+    const documents = await batchGetStateVersions(app, caller, idsIn("sv", ids));
     return { stateVersions: documents.map(messageOf(resourcesAsJson)) };
   },
 });
