@@ -243,7 +243,7 @@ const rows = (em: EntityManager) => {
       const [row] = await queryIn<{ count: number }>(
         em,
         // index: workspace_counts_pkey
-        "select sum(count)::int as count from workspace_counts where organization_id = $1",
+        "select sum(count) as count from workspace_counts where organization_id = $1",
         [organizationId],
       );
       return row?.count ?? 0;
