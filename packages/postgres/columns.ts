@@ -8,6 +8,8 @@ export const boolean = { type: "boolean" } as const;
 export const integer = { type: "integer" } as const;
 /** Read as a JavaScript bigint. */
 export const bigint = { type: new BigIntType("bigint") } as const;
+/** A bigint column that is read as a JavaScript number. */
+export const bigintNumber = { type: new BigIntType("number") } as const;
 /** Read as a JavaScript `Date`, in milliseconds. */
 export const timestamptz = { type: "datetime", length: 3 } as const;
 export const textArray = { type: new ArrayType() } as const;

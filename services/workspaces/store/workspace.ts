@@ -264,6 +264,11 @@ const rows = (em: EntityManager) => {
       return found.map(({ id }) => id);
     },
 
+    /** Locks and returns at most `limit` workspaces of the organization. */
+    listForDeletion: (organizationId: OrganizationId, limit: number): Promise<Workspace[]> =>
+      // index: workspaces_name_key. All replicas lock in the same order, to prevent deadlocks.
+      records.list({ organizationId }, { lock: "update", order: ["name"], limit }),
+
     async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
       if (!isWorkspaceName(name)) return false;
       return existsIn(
