@@ -37,3 +37,10 @@ export const parseId = <Prefix extends string>(
   prefix: Prefix,
   text: string,
 ): `${Prefix}-${string}` | undefined => (isId(prefix, text) ? text : undefined);
+
+/**
+ * Returns the strings that have the form of an id with this prefix. Batch requests ignore all other strings, just as
+ * they ignore unknown ids.
+ */
+export const idsIn = <Prefix extends string>(prefix: Prefix, texts: readonly string[]) =>
+  texts.filter((text): text is `${Prefix}-${string}` => isId(prefix, text));

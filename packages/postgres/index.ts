@@ -23,7 +23,6 @@ export {
   type InsertAtCommit,
   insertAtCommit,
   type LastStatement,
-  queryBothIn,
   queryIn,
   type TransactionMode,
 } from "./transaction.ts";

@@ -7,8 +7,8 @@ import {
   offsetOf,
   pageWithTotal,
   queryIn,
-  recordsOf,
   type RowWithTotal,
+  recordsOf,
   withTotal,
 } from "@statehouse/postgres";
 import {

@@ -6,8 +6,8 @@ import {
   offsetOf,
   pageWithTotal,
   queryIn,
-  recordsOf,
   type RowWithTotal,
+  recordsOf,
   withTotal,
 } from "@statehouse/postgres";
 import {

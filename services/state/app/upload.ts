@@ -1,5 +1,6 @@
 import type { Caller } from "@statehouse/authorization";
 import { runAs, runWithDeadline } from "@statehouse/runtime";
+import { newBlob } from "../domain/blob.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionFinalized, workspaceStateChanged } from "../domain/events.ts";
 import { requireUnsealed } from "../domain/lock-epoch.ts";
@@ -155,7 +156,7 @@ async function attachContent(app: App, tx: Tx, change: ContentChange): Promise<U
   }
   const { workspaceId } = workspaceState;
   const { blobKey: key, size, sha256 } = attempt;
-  tx.blobs.save({ key, workspaceId, size: BigInt(size), sha256, references: 1, createdAt: now });
+  tx.blobs.save(newBlob({ key, workspaceId, size: BigInt(size), sha256, createdAt: now }));
   return "stored";
 }
 

@@ -1,13 +1,23 @@
 import type { WorkspaceId } from "./ids.ts";
 
 /** Bytes in the blob store to which state versions refer. */
-export interface Blob {
+export class Blob {
   /** Key in the store; each upload attempt has its own. */
-  key: string;
-  workspaceId: WorkspaceId;
-  size: bigint;
-  sha256: string;
+  declare key: string;
+  declare workspaceId: WorkspaceId;
+  declare size: bigint;
+  declare sha256: string;
   /** Number of references from state versions to these bytes. */
-  references: number;
-  createdAt: Date;
+  declare references: number;
+  declare createdAt: Date;
+
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
+  }
 }
+
+type Fields = { [Name in keyof Blob]: Blob[Name] };
+
+/** Creates a blob to which one state version refers. */
+export const newBlob = (fields: Omit<Fields, "references">): Blob =>
+  new Blob({ ...fields, references: 1 });

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { isId } from "@statehouse/postgres/ids";
+import { idsIn } from "@statehouse/postgres/ids";
 import { pageOf } from "@statehouse/postgres/paging";
 import type {
   StateVersionOutputSchema,
@@ -39,13 +39,11 @@ export const stateVersionOutputService = (
     return { outputs: rows.map(outputToProto), totalCount: total };
   },
   batchListStateVersionOutputs: async ({ stateVersionIds }, { caller }) => {
-    const ids = stateVersionIds.filter((id) => isId("sv", id));
-    const outputs = await batchListStateVersionOutputs(app, caller, ids);
+    const outputs = await batchListStateVersionOutputs(app, caller, idsIn("sv", stateVersionIds));
     return { outputs: outputs.map(outputToProto) };
   },
   batchListCurrentOutputs: async ({ workspaceIds }, { caller }) => {
-    const ids = workspaceIds.filter((id) => isId("ws", id));
-    const outputs = await batchListCurrentOutputs(app, caller, ids);
+    const outputs = await batchListCurrentOutputs(app, caller, idsIn("ws", workspaceIds));
     return { outputs: outputs.map(outputToProto) };
   },
 });

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { isId } from "@statehouse/postgres/ids";
+import { idsIn } from "@statehouse/postgres/ids";
 import { pageOf } from "@statehouse/postgres/paging";
 import type {
   StateVersionSchema,
@@ -69,11 +69,7 @@ export const stateVersionService = (app: App): ServiceImpl<typeof StateVersionSe
     };
   },
   batchGetStateVersions: async ({ ids }, { caller }) => {
-    const documents = await batchGetStateVersions(
-      app,
-      caller,
-      ids.filter((id) => isId("sv", id)),
-    );
+    const documents = await batchGetStateVersions(app, caller, idsIn("sv", ids));
     return { stateVersions: documents.map(stateVersionToProto) };
   },
 });

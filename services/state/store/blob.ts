@@ -1,16 +1,20 @@
-import {
-  type Database,
-  type EntityManager,
-  type InsertAtCommit,
-  insertAtCommit,
-  queryIn,
-} from "@statehouse/postgres";
-import type { Blob } from "../domain/blob.ts";
+import { EntitySchema } from "@mikro-orm/core";
+import { type Database, type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
+import { bigint, integer, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
+import { Blob } from "../domain/blob.ts";
 
-const insertBlobs: InsertAtCommit = (rows) => `
-  insert into blobs (key, workspace_id, size, sha256, "references", created_at)
-  select * from jsonb_to_recordset(${rows}::jsonb) as r (key text, workspace_id text, size bigint,
-    sha256 text, "references" integer, created_at timestamptz)`;
+const entity = new EntitySchema({
+  class: Blob,
+  tableName: "blobs",
+  properties: {
+    key: primaryKey,
+    workspaceId: text,
+    size: bigint,
+    sha256: text,
+    references: integer,
+    createdAt: timestamptz,
+  },
+});
 
 /** Locks the blobs, so that no other transaction adds or removes references before this transaction ends. */
 const lockBlobs = (em: EntityManager, keys: readonly string[]) =>
@@ -39,13 +43,7 @@ export interface BlobRelease {
 }
 
 const rows = (em: EntityManager) => ({
-  /** Inserts the blob when the transaction commits. */
-  save({ key, workspaceId, size, sha256, references, createdAt }: Blob): void {
-    insertAtCommit(em, insertBlobs, {
-      ...{ key, workspace_id: workspaceId, size: String(size), sha256, references },
-      created_at: createdAt,
-    });
-  },
+  save: recordsOf(em, entity, () => new Error("The blob does not exist")).save,
 
   async lock(keys: readonly string[]): Promise<void> {
     await lockBlobs(em, keys);
@@ -102,4 +100,4 @@ const reads = (database: Database) => ({
   },
 });
 
-export const blobs = { rows, reads };
+export const blobs = { entity, rows, reads };

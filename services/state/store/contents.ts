@@ -18,23 +18,15 @@ export interface ContentRow {
   blob: { size: number; sha256: string; references: number } | null;
 }
 
-interface Row {
+type Row = Pick<ContentRow, "workspaceId" | "status"> & {
   id: StateVersionId;
-  workspace_id: WorkspaceId;
-  status: StateVersionStatus;
   md5: string;
-  contents: {
-    kind: ContentKind;
-    key: string;
-    size: number | null;
-    sha256: string | null;
-    blob: ContentRow["blob"];
-  }[];
-}
+  contents: Pick<ContentRow, "kind" | "key" | "size" | "sha256" | "blob">[];
+};
 
 // index: state_versions_pkey, blobs_pkey
 const selectContents = `
-  select version.id, version.workspace_id, version.status, version.md5,
+  select version.id, version.workspace_id as "workspaceId", version.status, version.md5,
     (select coalesce(json_agg(json_build_object('kind', content.kind, 'key', content.key,
         'size', content.size, 'sha256', content.sha256,
         'blob', case when blob.key is null then null else json_build_object(
@@ -47,7 +39,7 @@ const selectContents = `
   from state_versions version`;
 
 const contentsIn = (rows: readonly Row[]): ContentRow[] =>
-  rows.flatMap(({ id, workspace_id: workspaceId, status, md5, contents }) =>
+  rows.flatMap(({ id, workspaceId, status, md5, contents }) =>
     contents.map((content) => ({
       ...content,
       versionId: id,
@@ -85,19 +77,17 @@ const reads = (database: Database) => ({
     contentsIn(await database.query<Row>(`${selectContents} where version.id = any($1)`, [ids])),
 
   /** Returns versions whose status requires a raw state but whose row does not refer to one. */
-  async listMissing(): Promise<{ versionId: StateVersionId; workspaceId: WorkspaceId }[]> {
-    const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(
-      `select id, workspace_id from state_versions
+  listMissing: (): Promise<{ versionId: StateVersionId; workspaceId: WorkspaceId }[]> =>
+    database.query(
+      `select id as "versionId", workspace_id as "workspaceId" from state_versions
        where status in ('finalized', 'backing_data_soft_deleted') and blob_key is null`,
-    );
-    return rows.map((row) => ({ versionId: row.id, workspaceId: row.workspace_id }));
-  },
+    ),
 
   /** Returns blobs whose stored reference count differs from the number of actual references. */
   listMiscounted: (): Promise<{ key: string; counted: number; found: number }[]> =>
     // A single statement reads all values, so that they are consistent with each other.
     database.query(
-      `select blob.key, blob."references" as counted, coalesce(used.count, 0)::int as found
+      `select blob.key, blob."references" as counted, coalesce(used.count, 0) as found
        from blobs blob left join (
          select key, count(*) as count from (
            select blob_key as key from state_versions where blob_key is not null

@@ -7,14 +7,13 @@ const identity = `select concat_ws('/', (select system_identifier from pg_contro
     (select oid from pg_database where datname = current_database()),
     left(pg_walfile_name(pg_current_wal_lsn()), 8)) as database`;
 
+const selectHeartbeat = `select database, beat_at as "beatAt" from database_heartbeats`;
+
 const rows = (em: EntityManager) => ({
   /** Locks the latest heartbeat and returns it; undefined if no heartbeat was ever recorded. */
   async findForUpdate(): Promise<DatabaseHeartbeat | undefined> {
-    const [row] = await queryIn<{ database: string; beat_at: Date }>(
-      em,
-      "select database, beat_at from database_heartbeats for update",
-    );
-    return row && { database: row.database, beatAt: row.beat_at };
+    const [row] = await queryIn<DatabaseHeartbeat>(em, `${selectHeartbeat} for update`);
+    return row;
   },
 
   async getIdentity(): Promise<string> {
@@ -51,10 +50,8 @@ const rows = (em: EntityManager) => ({
 
 const reads = (database: Database) => ({
   async find(): Promise<DatabaseHeartbeat | undefined> {
-    const [row] = await database.query<{ database: string; beat_at: Date }>(
-      "select database, beat_at from database_heartbeats",
-    );
-    return row && { database: row.database, beatAt: row.beat_at };
+    const [row] = await database.query<DatabaseHeartbeat>(selectHeartbeat);
+    return row;
   },
 
   async getIdentity(): Promise<string> {

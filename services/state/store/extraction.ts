@@ -19,13 +19,7 @@ const leases = (database: Database) => ({
    * would be claimed again after every lease.
    */
   async claim(now: Date, leaseUntil: Date): Promise<ExtractionClaim | undefined> {
-    const [row] = await database.query<{
-      id: StateVersionId;
-      workspace_id: WorkspaceId;
-      blob_key: string;
-      size: number;
-      extraction_attempts: number;
-    }>(
+    const [claim] = await database.query<ExtractionClaim>(
       // index: state_versions_extraction, workspace_states_pkey
       `update state_versions
        set extraction_due_at = $2, extraction_attempts = extraction_attempts + 1
@@ -34,18 +28,11 @@ const leases = (database: Database) => ({
            and (select workspace.dropped_at from workspace_states workspace
              where workspace.workspace_id = version.workspace_id) is null
          order by version.extraction_due_at limit 1 for update skip locked)
-       returning id, workspace_id, blob_key, size, extraction_attempts`,
+       returning id as "versionId", workspace_id as "workspaceId", blob_key as "blobKey", size,
+         extraction_attempts as attempt`,
       [now, leaseUntil],
     );
-    return (
-      row && {
-        versionId: row.id,
-        workspaceId: row.workspace_id,
-        blobKey: row.blob_key,
-        size: row.size,
-        attempt: row.extraction_attempts,
-      }
-    );
+    return claim;
   },
 
   /** Extends the lease. Returns false if the claim is lost: another replica holds it, or the extraction has ended. */

@@ -1,7 +1,8 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { RetentionDue } from "../domain/retention.ts";
-import type { StateVersion, StateVersionStatus } from "../domain/state-version.ts";
+import type { StateVersion } from "../domain/state-version.ts";
+import { bigintOf } from "./state-version-view.ts";
 
 /** A version that was due for deletion when it was read without a lock. */
 export interface RetentionCandidate {
@@ -16,11 +17,7 @@ export interface RetentionSearch {
   after: bigint;
 }
 
-interface CandidateRow {
-  id: StateVersionId;
-  workspace_id: WorkspaceId;
-  position: number;
-}
+type CandidateRow = Omit<RetentionCandidate, "position"> & { position: number };
 
 const reads = (database: Database) => ({
   /**
@@ -33,7 +30,7 @@ const reads = (database: Database) => ({
   ): Promise<RetentionCandidate[]> {
     const rows = await database.query<CandidateRow>(
       // index: workspace_states_pkey, state_versions_contents
-      `select version.id, version.workspace_id, version.position
+      `select version.id, version.workspace_id as "workspaceId", version.position
        from unnest($1::text[], $2::timestamptz[], $3::bigint[]) as search (workspace_id, before, after)
        join workspace_states workspace on workspace.workspace_id = search.workspace_id
          and workspace.dropped_at is null
@@ -51,11 +48,7 @@ const reads = (database: Database) => ({
         limit,
       ],
     );
-    return rows.map((row) => ({
-      id: row.id,
-      workspaceId: row.workspace_id,
-      position: BigInt(row.position),
-    }));
+    return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
   },
 });
 
@@ -65,13 +58,10 @@ export type CollectibleVersion = Pick<
   "id" | "workspaceId" | "position" | "status" | "createdAt" | "size" | "blobKey" | "jsonBlobKey"
 >;
 
-interface CollectibleRow extends CandidateRow {
-  status: StateVersionStatus;
-  created_at: Date;
+type CollectibleRow = Omit<CollectibleVersion, "position" | "size"> & {
+  position: number;
   size: number | null;
-  blob_key: string | null;
-  json_blob_key: string | null;
-}
+};
 
 const rows = (em: EntityManager) => ({
   /** Returns the retention version and locks it: no other transaction raises it before this transaction ends. */
@@ -96,19 +86,15 @@ const rows = (em: EntityManager) => ({
     const rows = await queryIn<CollectibleRow>(
       em,
       // index: state_versions_pkey
-      `select id, workspace_id, position, status, created_at, size, blob_key, json_blob_key
+      `select id, workspace_id as "workspaceId", position, status, created_at as "createdAt", size,
+         blob_key as "blobKey", json_blob_key as "jsonBlobKey"
        from state_versions where id = any($1) order by id for update`,
       [ids],
     );
     return rows.map((row) => ({
-      id: row.id,
-      workspaceId: row.workspace_id,
+      ...row,
       position: BigInt(row.position),
-      status: row.status,
-      createdAt: row.created_at,
-      size: row.size === null ? null : BigInt(row.size),
-      blobKey: row.blob_key,
-      jsonBlobKey: row.json_blob_key,
+      size: bigintOf(row.size),
     }));
   },
 
@@ -132,10 +118,10 @@ const rows = (em: EntityManager) => ({
    * has fewer.
    */
   async findStartOfLast(organizationId: string, count: number): Promise<Date | undefined> {
-    const [row] = await queryIn<{ created_at: Date }>(
+    const [row] = await queryIn<{ createdAt: Date }>(
       em,
       // index: workspace_states_organization, state_versions_contents
-      `select version.created_at from workspace_states workspace
+      `select version.created_at as "createdAt" from workspace_states workspace
        cross join lateral (
          select created_at from state_versions
          where workspace_id = workspace.workspace_id and blob_key is not null
@@ -144,7 +130,7 @@ const rows = (em: EntityManager) => ({
        order by version.created_at desc offset $2 - 1 limit 1`,
       [organizationId, count],
     );
-    return row?.created_at;
+    return row?.createdAt;
   },
 });
 

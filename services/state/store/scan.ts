@@ -90,13 +90,12 @@ const leases = (database: Database) => ({
 
 const reads = (database: Database) => ({
   async getProgress(name: ScanName): Promise<ScanProgress> {
-    const [row] = await database.query<ScanTally & { finished_at: Date | null }>(
-      "select seen, found, bytes, finished_at from scans where name = $1",
+    const [progress] = await database.query<ScanProgress>(
+      `select seen, found, bytes, finished_at as "finishedAt" from scans where name = $1`,
       [name],
     );
-    if (!row) throw new Error(`the row of the scan ${name} is missing`);
-    const { seen, found, bytes } = row;
-    return { seen, found, bytes, finishedAt: row.finished_at };
+    if (!progress) throw new Error(`the row of the scan ${name} is missing`);
+    return progress;
   },
 });
 

@@ -129,9 +129,9 @@ interface DifferenceRow {
 
 interface PreviousRow {
   id: StateVersionId;
-  resources_processed: boolean;
-  extraction_error: string | null;
-  key_id: string | null;
+  processed: boolean;
+  unreadable: boolean;
+  keyId: string | null;
 }
 
 const rows = (em: EntityManager) => {
@@ -158,7 +158,8 @@ const rows = (em: EntityManager) => {
       const [previous] = await queryIn<PreviousRow>(
         em,
         // index: state_versions_position, state_version_digests_pkey
-        `select v.id, v.resources_processed, v.extraction_error, d.key_id
+        `select v.id, v.resources_processed as processed, v.extraction_error is not null as unreadable,
+           d.key_id as "keyId"
          from state_versions v left join state_version_digests d on d.state_version_id = v.id
          where v.workspace_id = $1 and v.position < $2 and not v.intermediate
            and v.status not in ('pending', 'discarded')
@@ -166,13 +167,13 @@ const rows = (em: EntityManager) => {
         [version.workspaceId, version.position],
       );
       const previousVersionId = previous?.id ?? null;
-      const [own] = await queryIn<{ key_id: string }>(
+      const [own] = await queryIn<{ keyId: string }>(
         em,
         // index: state_version_digests_pkey
-        "select key_id from state_version_digests where state_version_id = $1",
+        `select key_id as "keyId" from state_version_digests where state_version_id = $1`,
         [version.id],
       );
-      const incomparable = reasonAgainst(own?.key_id, previous);
+      const incomparable = reasonAgainst(own?.keyId, previous);
       if (incomparable) return { previousVersionId, difference: null, incomparable };
       const difference = await differenceOf(version.id, previousVersionId);
       return { previousVersionId, difference, incomparable: null };
@@ -187,10 +188,10 @@ function reasonAgainst(
 ): Incomparable | undefined {
   if (ownKeyId === undefined) return "unreadable";
   if (!previous) return undefined;
-  if (!previous.resources_processed) return "previous-unprocessed";
-  if (previous.extraction_error !== null) return "previous-unreadable";
-  if (previous.key_id === null) return "previous-not-digested";
-  return previous.key_id === ownKeyId ? undefined : "key-changed";
+  if (!previous.processed) return "previous-unprocessed";
+  if (previous.unreadable) return "previous-unreadable";
+  if (previous.keyId === null) return "previous-not-digested";
+  return previous.keyId === ownKeyId ? undefined : "key-changed";
 }
 
 function toDifference(row: DifferenceRow | undefined): StateDifference {

@@ -21,12 +21,7 @@ import type { StoredVersion } from "../domain/state-version.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import type { WorkspaceStateView } from "../domain/workspace-state.ts";
 import { type StoredVersionJson, storedVersion, storedVersionOf } from "./stored-version.ts";
-import {
-  isVisible,
-  type WorkspaceStateRow,
-  workspaceStateColumns,
-  workspaceStateViewOf,
-} from "./workspace-state.ts";
+import { isVisible, workspaceStateColumns } from "./workspace-state.ts";
 
 /**
  * The associated data with which an output's value is encrypted. It contains the original name of the table, which has
@@ -45,20 +40,17 @@ export const sealedOutputs: SealedColumn = {
   placeOf: outputPlace,
 };
 
-interface OutputRow {
-  id: StateVersionOutputId;
-  state_version_id: StateVersionId;
-  workspace_id: WorkspaceId;
-  name: string;
-  sensitive: boolean;
-  type: string;
-  detailed_type: string;
-  value: string | null;
-  sealed_value: string | null;
-}
+type OutputRow = StateVersionOutput & { sealedValue: string | null };
 
-const clearValue = (row: Pick<OutputRow, "id" | "value" | "sealed_value">, sealer: Sealer) =>
-  row.sealed_value === null ? row.value : sealer.unseal(row.sealed_value, outputPlace(row.id));
+/** Returns the output with its value, even if it is sensitive. */
+const unsealed = <Row extends Pick<OutputRow, "id" | "valueJson" | "sealedValue">>(
+  { sealedValue, ...output }: Row,
+  sealer: Sealer,
+) => ({
+  ...output,
+  valueJson:
+    sealedValue === null ? output.valueJson : sealer.unseal(sealedValue, outputPlace(output.id)),
+});
 
 const insertRows: InsertAtCommit = (rows) => `
   insert into state_version_outputs (id, state_version_id, position, name, sensitive, type,
@@ -93,21 +85,18 @@ export async function copyOutputs(
   from: StateVersionId,
   to: StateVersionId,
 ): Promise<void> {
-  const rows = await queryIn<Omit<OutputRow, "state_version_id" | "workspace_id">>(
+  const rows = await queryIn<Omit<OutputRow, "stateVersionId" | "workspaceId">>(
     em,
     // index: state_version_outputs_position
-    `select id, name, sensitive, type, detailed_type, value, sealed_value
+    `select id, name, sensitive, type, detailed_type as "detailedTypeJson", value as "valueJson",
+       sealed_value as "sealedValue"
      from state_version_outputs where state_version_id = $1 order by position`,
     [from],
   );
   // Each copy is encrypted again, because the row id is part of the associated data.
-  const outputs = rows.map((row) => ({
-    name: row.name,
-    sensitive: row.sensitive,
-    type: row.type,
-    detailedTypeJson: row.detailed_type,
-    valueJson: clearValue(row, sealer) ?? "null",
-  }));
+  const outputs = rows
+    .map((row) => unsealed(row, sealer))
+    .map((output) => ({ ...output, valueJson: output.valueJson ?? "null" }));
   insertOutputs(em, sealer, to, outputs);
 }
 
@@ -148,19 +137,20 @@ export interface CurrentOutputs {
   current?: { version: StoredVersion; outputs: Page<StateVersionOutput> };
 }
 
-type CurrentOutputsRow = WorkspaceStateRow & {
+type CurrentOutputsRow = WorkspaceStateView & {
   version: StoredVersionJson | null;
   total: number;
   /** Null if the page is empty. */
-  outputs: UnsealedRow[] | null;
+  outputs: StateVersionOutput[] | null;
 };
 
-type UnsealedRow = Omit<OutputRow, "sealed_value">;
-type PlacedRow = UnsealedRow & { organization_id: string; project_id: string };
-
-const columns = `output.id, output.state_version_id, version.workspace_id, output.name,
-  output.sensitive, output.type, output.detailed_type, output.value`;
-const placedColumns = `${columns}, workspace.organization_id, workspace.project_id`;
+/** SQL: the columns of a `StateVersionOutput`. The value of a sensitive output is withheld. */
+const columns = `output.id, output.state_version_id as "stateVersionId",
+  version.workspace_id as "workspaceId", output.name, output.sensitive, output.type,
+  output.detailed_type as "detailedTypeJson", output.value as "valueJson"`;
+/** SQL: the columns of a `PlacedOutput`. */
+const placedColumns = `${columns}, workspace.organization_id as "organizationId",
+  workspace.project_id as "projectId"`;
 /** SQL: like `isVisible`, but excludes soft-deleted versions, whose outputs are hidden. */
 const isReadable = `${isVisible} and version.status <> 'backing_data_soft_deleted'`;
 
@@ -177,37 +167,19 @@ const selectCurrent = `
   left join state_versions version on version.id = workspace.current_version_id
   where workspace.workspace_id = $1`;
 
-/** Returns an output; the value of a sensitive output is withheld. */
-const withheld = (row: UnsealedRow): StateVersionOutput => ({
-  id: row.id,
-  stateVersionId: row.state_version_id,
-  workspaceId: row.workspace_id,
-  name: row.name,
-  sensitive: row.sensitive,
-  type: row.type,
-  detailedTypeJson: row.detailed_type,
-  valueJson: row.value,
-});
-
-const placed = (row: PlacedRow): PlacedOutput => ({
-  ...withheld(row),
-  organizationId: row.organization_id,
-  projectId: row.project_id,
-});
-
 const reads = (database: Database, sealer: Sealer) => ({
   /** Returns one output with its value. */
   async get(id: StateVersionOutputId): Promise<PlacedOutput> {
     // index: state_version_outputs_pkey
-    const [row] = await database.query<PlacedRow & OutputRow>(
-      `select ${placedColumns}, output.sealed_value from state_version_outputs output
+    const [row] = await database.query<PlacedOutput & OutputRow>(
+      `select ${placedColumns}, output.sealed_value as "sealedValue" from state_version_outputs output
        join state_versions version on version.id = output.state_version_id
        join workspace_states workspace using (workspace_id)
        where output.id = $1 and ${isReadable}`,
       [id],
     );
     if (!row) throw outputNotFound();
-    return { ...placed(row), valueJson: clearValue(row, sealer) };
+    return unsealed(row, sealer);
   },
 
   /**
@@ -221,10 +193,12 @@ const reads = (database: Database, sealer: Sealer) => ({
       offsetOf(page),
     ]);
     if (!row) return undefined;
-    const workspaceState = workspaceStateViewOf(row);
-    if (!row.version || row.dropped_at) return { workspaceState };
-    const outputs = { rows: (row.outputs ?? []).map(withheld), total: row.total };
-    return { workspaceState, current: { version: storedVersionOf(row.version), outputs } };
+    const { version, outputs, total, ...workspaceState } = row;
+    if (!version || workspaceState.droppedAt) return { workspaceState };
+    return {
+      workspaceState,
+      current: { version: storedVersionOf(version), outputs: { rows: outputs ?? [], total } },
+    };
   },
 
   /** Returns the outputs of a version with their values, even if they are sensitive. */
@@ -234,7 +208,8 @@ const reads = (database: Database, sealer: Sealer) => ({
         // index: state_version_outputs_position, for both
         withTotal({
           count: "select count(*) as total from state_version_outputs where state_version_id = $1",
-          select: `select ${columns}, output.sealed_value, output.position from state_version_outputs output
+          select: `select ${columns}, output.sealed_value as "sealedValue",
+              output.position from state_version_outputs output
             join state_versions version on version.id = output.state_version_id
             where output.state_version_id = $1 order by output.position limit $2 offset $3`,
           order: "listed.position",
@@ -242,14 +217,13 @@ const reads = (database: Database, sealer: Sealer) => ({
         [versionId, page.size, offsetOf(page)],
       ),
     );
-    const shown = rows.map((row) => ({ ...withheld(row), valueJson: clearValue(row, sealer) }));
-    return { rows: shown, total };
+    return { rows: rows.map((row) => unsealed(row, sealer)), total };
   },
 
   /** Returns the first outputs of each version, for documents that include outputs. Withholds sensitive values. */
   async listOfVersions(ids: readonly StateVersionId[]): Promise<PlacedOutput[]> {
     // index: state_version_outputs_position
-    const rows = await database.query<PlacedRow>(
+    return database.query<PlacedOutput>(
       `select ${placedColumns} from state_version_outputs output
        join state_versions version on version.id = output.state_version_id
        join workspace_states workspace using (workspace_id)
@@ -257,7 +231,6 @@ const reads = (database: Database, sealer: Sealer) => ({
        order by output.state_version_id, output.position`,
       [ids, includedOutputs(ids)],
     );
-    return rows.map(placed);
   },
 
   /**
@@ -266,7 +239,7 @@ const reads = (database: Database, sealer: Sealer) => ({
    */
   async listOfWorkspaces(ids: readonly WorkspaceId[]): Promise<PlacedOutput[]> {
     // index: workspace_states_pkey, state_version_outputs_position
-    const rows = await database.query<PlacedRow>(
+    return database.query<PlacedOutput>(
       `select ${placedColumns} from workspace_states workspace
        join state_versions version on version.id = workspace.current_version_id
        join state_version_outputs output on output.state_version_id = version.id
@@ -274,7 +247,6 @@ const reads = (database: Database, sealer: Sealer) => ({
        order by output.state_version_id, output.position`,
       [ids, includedOutputs(ids)],
     );
-    return rows.map(placed);
   },
 });
 

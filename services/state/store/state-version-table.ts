@@ -10,48 +10,49 @@ import {
 } from "@statehouse/postgres/columns";
 import { StateVersion } from "../domain/state-version.ts";
 
-/**
- * The columns of a version, except resources, modules and providers, which can be large and which no domain rule uses.
- */
-const versionColumns = {
+/** Columns whose values are part of a version's document. */
+export const shownColumns = {
   id: primaryKey,
   workspaceId: text,
-  position: bigint,
-  lockEpoch: bigint,
-  serial: bigint,
-  md5: text,
-  lineage: text,
-  status: text,
-  intermediate: boolean,
   createdAt: timestamptz,
   createdByType: text,
   createdById: text,
-  createdTokenId: optional(text),
-  runId: optional(text),
-  expiresAt: timestamptz,
-  blobKey: optional(text),
+  serial: bigint,
+  lineage: text,
+  md5: text,
   size: optional(bigint),
   sha256: optional(text),
+  blobKey: optional(text),
   jsonBlobKey: optional(text),
   jsonSize: optional(bigint),
   jsonSha256: optional(text),
+  status: text,
+  intermediate: boolean,
   outputsGiven: boolean,
   resourcesProcessed: boolean,
-  resourceCount: integer,
-  billableResourceCount: optional(integer),
   formatVersion: optional(integer),
   engineVersion: optional(text),
-  extractionDueAt: optional(timestamptz),
-  extractionAttempts: integer,
-  extractionError: optional(text),
+  billableResourceCount: optional(integer),
+  runId: optional(text),
   rollbackVersionId: optional(text),
-  softDeletedAt: optional(timestamptz),
+  expiresAt: timestamptz,
 };
 
+/** Omits resources, modules and providers, which can be large and which no domain rule uses. */
 export const stateVersionSchema = new EntitySchema({
   class: StateVersion,
   tableName: "state_versions",
-  properties: versionColumns,
+  properties: {
+    ...shownColumns,
+    position: bigint,
+    lockEpoch: bigint,
+    createdTokenId: optional(text),
+    resourceCount: integer,
+    extractionDueAt: optional(timestamptz),
+    extractionAttempts: integer,
+    extractionError: optional(text),
+    softDeletedAt: optional(timestamptz),
+  },
 });
 
 /** SQL: ids of the newest version, the newest version that is not discarded, and all pending versions. */

@@ -1,50 +1,25 @@
-import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import { selectList } from "@statehouse/postgres/columns";
 import { MAX_LISTED_RESOURCES, MAX_LISTED_TEXT } from "../domain/packed-extraction.ts";
-import type { StateVersionStatus, StateVersionView } from "../domain/state-version.ts";
+import type { StateVersionView } from "../domain/state-version.ts";
+import type { WorkspaceState } from "../domain/workspace-state.ts";
 import { usageBasedBilling } from "./organization-billing.ts";
+import { shownColumns } from "./state-version-table.ts";
+
+type Contents = Pick<StateVersionView, "resourcesJson" | "modulesJson" | "providersJson">;
 
 /** The JSON object in the column `version` of a `StateVersionRow`. */
-interface VersionJson {
-  id: StateVersionId;
-  workspace_id: WorkspaceId;
-  organization_id: string | null;
-  project_id: string | null;
-  created_at: string;
-  created_by_type: string;
-  created_by_id: string;
+type VersionJson = Omit<
+  StateVersionView,
+  keyof Contents | "omitsResources" | "serial" | "size" | "jsonSize" | "createdAt" | "expiresAt"
+> & {
   serial: number;
-  lineage: string;
-  md5: string;
   size: number | null;
-  sha256: string | null;
-  blob_key: string | null;
-  json_blob_key: string | null;
-  json_size: number | null;
-  json_sha256: string | null;
-  status: StateVersionStatus;
-  intermediate: boolean;
-  outputs_given: boolean;
-  resources_processed: boolean;
-  format_version: number | null;
-  engine_version: string | null;
-  billable_resource_count: number | null;
-  usage_based_billing: boolean;
-  run_id: string | null;
-  rollback_version_id: StateVersionId | null;
-  previous_version_id: StateVersionId | null;
-  next_version_id: StateVersionId | null;
-  expires_at: string;
-  /** Number of all resources of the version. */
-  resource_entries: number;
-}
+  jsonSize: number | null;
+  createdAt: string;
+  expiresAt: string;
+};
 
-interface Contents {
-  /** The first resources of the version, as a JSON array. */
-  resources_json: string;
-  modules_json: string;
-  providers_json: string;
-}
-
+/** A row whose column `resourcesJson` contains the first resources of the version. */
 export interface StateVersionRow extends Contents {
   version: VersionJson;
 }
@@ -63,15 +38,15 @@ const textUpTo = (limit: number, column: string) =>
   `case when length(version.${column}::text) <= ${limit} then version.${column}::text else '' end`;
 
 /** SQL: the number of all resources; 0 before extraction. */
-const resourceEntries = "coalesce(version.resource_entries, 0) as resource_entries";
+const resourceEntries = `coalesce(version.resource_entries, 0) as "resourceEntries"`;
 
 /**
  * SQL: the resources, modules and providers of a version in a list. The complete columns are read only for versions
  * with few resources.
  */
-const listedContents = `coalesce(version.listed_resources, version.resources::text) as resources_json,
-  coalesce(version.listed_modules, ${textUpTo(MAX_LISTED_TEXT, "modules")}) as modules_json,
-  coalesce(version.listed_providers, ${textUpTo(MAX_LISTED_TEXT, "providers")}) as providers_json`;
+const listedContents = `coalesce(version.listed_resources, version.resources::text) as "resourcesJson",
+  coalesce(version.listed_modules, ${textUpTo(MAX_LISTED_TEXT, "modules")}) as "modulesJson",
+  coalesce(version.listed_providers, ${textUpTo(MAX_LISTED_TEXT, "providers")}) as "providersJson"`;
 
 /** SQL: the id of the version of the same workspace that was created directly before or after `version`. */
 const adjacent = (operator: "<" | ">", direction: "asc" | "desc") =>
@@ -79,14 +54,6 @@ const adjacent = (operator: "<" | ">", direction: "asc" | "desc") =>
   `(select other.id from state_versions other
     where other.workspace_id = version.workspace_id and other.position ${operator} version.position
     order by other.position ${direction} limit 1)`;
-
-/** SQL: the columns of `state_versions version` that documents show, except resources, modules and providers. */
-const scalars = `version.id, version.created_at, version.created_by_type,
-  version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
-  version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,
-  version.intermediate, version.outputs_given, version.resources_processed, version.format_version,
-  version.engine_version, version.billable_resource_count, version.run_id,
-  version.rollback_version_id, version.expires_at`;
 
 const previous = adjacent("<", "desc");
 const next = adjacent(">", "asc");
@@ -96,12 +63,13 @@ const next = adjacent(">", "asc");
  * further values.
  */
 const withoutContents = (more: string) => `(select row_to_json(shown) from (
-    select ${scalars}, version.workspace_id, ${resourceEntries}, ${more}) shown) as version`;
+    select ${selectList("version", shownColumns)}, ${resourceEntries}, ${more}) shown) as version`;
 
 const shownVersion =
-  withoutContents(`${previous} as previous_version_id, ${next} as next_version_id,
-  workspace.organization_id, workspace.project_id,
-  ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`);
+  withoutContents(`${previous} as "previousVersionId", ${next} as "nextVersionId",
+  coalesce(workspace.organization_id, '') as "organizationId",
+  coalesce(workspace.project_id, '') as "projectId",
+  ${usageBasedBilling("workspace.organization_id")} as "usageBasedBilling"`);
 
 /**
  * SQL: the columns of a `StateVersionRow`. The query must name its tables `version` and `workspace`. Resources, modules
@@ -111,9 +79,9 @@ export const stateVersionColumns = `${shownVersion},
   case
     when version.resource_entries <= ${MAX_RESOURCES} then version.resources::text
     else ${firstResources(MAX_RESOURCES)}
-  end as resources_json,
-  ${textUpTo(MAX_TEXT, "modules")} as modules_json,
-  ${textUpTo(MAX_TEXT, "providers")} as providers_json`;
+  end as "resourcesJson",
+  ${textUpTo(MAX_TEXT, "modules")} as "modulesJson",
+  ${textUpTo(MAX_TEXT, "providers")} as "providersJson"`;
 
 /** SQL: like `stateVersionColumns`, but with the smaller limits of lists. */
 export const listedVersionColumns = `${shownVersion}, ${listedContents}`;
@@ -130,11 +98,11 @@ export function selectListedVersions(status: string | undefined): string {
     status === undefined ? `coalesce(${side}(version.id) over newest_first, ${other})` : other;
   // index: state_versions_position, state_versions_status
   return `select version.id, version.position,
-      ${withoutContents("version.previous_version_id, version.next_version_id")},
+      ${withoutContents('version."previousVersionId", version."nextVersionId"')},
       ${listedContents}
     from (
-      select version.*, ${within("lead", previous)} as previous_version_id,
-        ${within("lag", next)} as next_version_id
+      select version.*, ${within("lead", previous)} as "previousVersionId",
+        ${within("lag", next)} as "nextVersionId"
       from (
         select * from state_versions version where version.workspace_id = $1
           ${status === undefined ? "" : `and version.status = ${status}`}
@@ -143,21 +111,27 @@ export function selectListedVersions(status: string | undefined): string {
 }
 
 /** The values of a row that are the same for all versions of a workspace. */
-type Placement = Pick<VersionJson, "organization_id" | "project_id" | "usage_based_billing">;
+type Placement = Pick<WorkspaceState, "organizationId" | "projectId"> &
+  Pick<VersionJson, "usageBasedBilling">;
 
 /** A row of `selectListedVersions`. */
 export interface ListedVersionRow extends Contents {
-  id: StateVersionId;
+  id: VersionJson["id"];
   version: Omit<VersionJson, keyof Placement>;
 }
 
 export const listedViewOf = (
   { version, ...contents }: ListedVersionRow,
-  { organization_id, project_id, usage_based_billing }: Placement,
+  { organizationId, projectId, usageBasedBilling }: Placement,
 ): StateVersionView =>
   inListOf({
     ...contents,
-    version: { ...version, organization_id, project_id, usage_based_billing },
+    version: {
+      ...version,
+      organizationId: organizationId ?? "",
+      projectId: projectId ?? "",
+      usageBasedBilling,
+    },
   });
 
 export const bigintOf = (value: number | null): bigint | null =>
@@ -165,43 +139,19 @@ export const bigintOf = (value: number | null): bigint | null =>
 
 /** Converts a row, whose query selected at most `limit` resources, to its view. */
 export const viewOf = (
-  { version, resources_json, modules_json, providers_json }: StateVersionRow,
+  { version, resourcesJson, modulesJson, providersJson }: StateVersionRow,
   limit = MAX_RESOURCES,
 ): StateVersionView => ({
-  id: version.id,
-  workspaceId: version.workspace_id,
-  organizationId: version.organization_id ?? "",
-  projectId: version.project_id ?? "",
-  createdAt: new Date(version.created_at),
-  createdByType: version.created_by_type,
-  createdById: version.created_by_id,
+  ...version,
+  createdAt: new Date(version.createdAt),
   serial: BigInt(version.serial),
-  lineage: version.lineage,
-  md5: version.md5,
   size: bigintOf(version.size),
-  sha256: version.sha256,
-  blobKey: version.blob_key,
-  jsonBlobKey: version.json_blob_key,
-  jsonSize: bigintOf(version.json_size),
-  jsonSha256: version.json_sha256,
-  status: version.status,
-  intermediate: version.intermediate,
-  outputsGiven: version.outputs_given,
-  resourcesProcessed: version.resources_processed,
-  formatVersion: version.format_version,
-  engineVersion: version.engine_version,
-  billableResourceCount: version.billable_resource_count,
-  usageBasedBilling: version.usage_based_billing,
-  runId: version.run_id,
-  rollbackVersionId: version.rollback_version_id,
-  previousVersionId: version.previous_version_id,
-  nextVersionId: version.next_version_id,
-  expiresAt: new Date(version.expires_at),
-  resourcesJson: resources_json,
-  resourceEntries: version.resource_entries,
-  omitsResources: version.resource_entries > limit,
-  modulesJson: modules_json,
-  providersJson: providers_json,
+  jsonSize: bigintOf(version.jsonSize),
+  expiresAt: new Date(version.expiresAt),
+  resourcesJson,
+  omitsResources: version.resourceEntries > limit,
+  modulesJson,
+  providersJson,
 });
 
 /** Converts a row, whose query selected at most the resources that lists show, to its view. */

@@ -42,10 +42,8 @@ import {
 import {
   insertWorkspaceState,
   isVisible,
-  type WorkspaceStateRow,
   workspaceStateColumns,
   workspaceStateSchema,
-  workspaceStateViewOf,
 } from "./workspace-state.ts";
 
 const fromVersions =
@@ -238,12 +236,12 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     ): Promise<{ versions: number; blobKeys: string[] }> {
       const found = await queryIn<{
         id: StateVersionId;
-        blob_key: string | null;
-        json_blob_key: string | null;
+        blobKey: string | null;
+        jsonBlobKey: string | null;
       }>(
         em,
         // index: state_versions_position
-        `select id, blob_key, json_blob_key from state_versions
+        `select id, blob_key as "blobKey", json_blob_key as "jsonBlobKey" from state_versions
          where id = any(array(
            select id from state_versions where workspace_id = $1 order by position limit $2))
          order by id for update`,
@@ -254,7 +252,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         await deleteOutputs(em, ids);
         await this.remove(ids);
       }
-      const keys = found.flatMap((row) => [row.blob_key, row.json_blob_key]);
+      const keys = found.flatMap(({ blobKey, jsonBlobKey }) => [blobKey, jsonBlobKey]);
       return { versions: ids.length, blobKeys: keys.filter((key) => key !== null) };
     },
   };
@@ -267,103 +265,93 @@ export interface VersionKey {
 }
 
 /** The columns of a list's rows that are equal for all versions. */
-type ListedWorkspace = WorkspaceStateRow & { usage_based_billing: boolean };
+type ListedWorkspace = WorkspaceStateView & { usageBasedBilling: boolean };
 type UploadTargetRow = Omit<UploadTarget, "size" | "jsonSize"> &
   Record<"size" | "jsonSize", number | null>;
 
-const reads = (database: Database) => {
-  const keys = async (sql: string, params: readonly unknown[]): Promise<VersionKey[]> => {
-    const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(
-      sql,
-      params,
-    );
-    return rows.map((row) => ({ id: row.id, workspaceId: row.workspace_id }));
-  };
+const reads = (database: Database) => ({
+  async get(id: StateVersionId): Promise<StateVersionView> {
+    const [row] = await database.query<StateVersionRow>(selectVisible, [id]);
+    if (!row) throw stateVersionNotFound();
+    return viewOf(row);
+  },
 
-  return {
-    async get(id: StateVersionId): Promise<StateVersionView> {
-      const [row] = await database.query<StateVersionRow>(selectVisible, [id]);
-      if (!row) throw stateVersionNotFound();
-      return viewOf(row);
-    },
-
-    async getForUpload(id: StateVersionId): Promise<UploadTarget> {
-      const [row] = await database.query<UploadTargetRow>(
-        // index: state_versions_pkey
-        `select version.id, workspace_id as "workspaceId", status, expires_at as "expiresAt", md5,
-           blob_key as "blobKey", sha256, size, json_blob_key as "jsonBlobKey",
-           json_sha256 as "jsonSha256", json_size as "jsonSize",
-           created_by_type as "createdByType", created_by_id as "createdById",
-           created_token_id as "createdTokenId"
-         ${fromVersions} where version.id = $1 and ${isVisible}`,
-        [id],
-      );
-      if (!row) throw stateVersionNotFound();
-      return { ...row, size: bigintOf(row.size), jsonSize: bigintOf(row.jsonSize) };
-    },
-
-    async batch(ids: readonly StateVersionId[]): Promise<StateVersionView[]> {
+  async getForUpload(id: StateVersionId): Promise<UploadTarget> {
+    const [row] = await database.query<UploadTargetRow>(
       // index: state_versions_pkey
-      const rows = await database.query<StateVersionRow>(
-        `select ${listedVersionColumns}, ${workspaceStateColumns} ${fromVersions}
-         where version.id = any($1) and ${isVisible}`,
-        [ids],
-      );
-      return rows.map(inListOf);
-    },
+      `select version.id, workspace_id as "workspaceId", status, expires_at as "expiresAt", md5,
+         blob_key as "blobKey", sha256, size, json_blob_key as "jsonBlobKey",
+         json_sha256 as "jsonSha256", json_size as "jsonSize",
+         created_by_type as "createdByType", created_by_id as "createdById",
+         created_token_id as "createdTokenId"
+       ${fromVersions} where version.id = $1 and ${isVisible}`,
+      [id],
+    );
+    if (!row) throw stateVersionNotFound();
+    return { ...row, size: bigintOf(row.size), jsonSize: bigintOf(row.jsonSize) };
+  },
 
-    /**
-     * Returns a page of the workspace's versions, newest first, and the state of the workspace. If `status` is not
-     * undefined, the page contains only versions with this status. Returns undefined if the state service has no row of
-     * the workspace.
-     */
-    async list(
-      workspaceId: WorkspaceId,
-      status: string | undefined,
-      page: PageInput,
-    ): Promise<{ workspaceState: WorkspaceStateView; page: Page<StateVersionView> } | undefined> {
-      const found = await database.query<RowWithTotal<ListedVersionRow> & ListedWorkspace>(
-        // index: workspace_states_pkey, state_version_counts_pkey
-        withTotal({
-          count: `select ${workspaceStateColumns},
-              ${usageBasedBilling("workspace.organization_id")} as usage_based_billing,
-              (select coalesce(sum(c.count), 0)::int from state_version_counts c
-                where c.workspace_id = $1 ${status === undefined ? "" : "and c.status = $4"}
-              ) as total
-            from workspace_states workspace where workspace.workspace_id = $1`,
-          select: selectListedVersions(status === undefined ? undefined : "$4"),
-          order: "listed.position desc",
-        }),
-        [workspaceId, page.size, offsetOf(page), ...(status === undefined ? [] : [status])],
-      );
-      const [workspace] = found;
-      if (!workspace) return undefined;
-      const { rows, total } = pageWithTotal<ListedVersionRow>(found);
-      return {
-        workspaceState: workspaceStateViewOf(workspace),
-        page: { rows: rows.map((row) => listedViewOf(row, workspace)), total },
-      };
-    },
+  async batch(ids: readonly StateVersionId[]): Promise<StateVersionView[]> {
+    // index: state_versions_pkey
+    const rows = await database.query<StateVersionRow>(
+      `select ${listedVersionColumns}, ${workspaceStateColumns} ${fromVersions}
+       where version.id = any($1) and ${isVisible}`,
+      [ids],
+    );
+    return rows.map(inListOf);
+  },
 
-    /** Returns pending versions whose upload window has ended. */
-    listExpired: (now: Date, limit: number) =>
-      keys(
-        // index: state_versions_expiry
-        `select id, workspace_id from state_versions
-         where status = 'pending' and expires_at <= $1 order by expires_at limit $2`,
-        [now, limit],
-      ),
+  /**
+   * Returns a page of the workspace's versions, newest first, and the state of the workspace. If `status` is not
+   * undefined, the page contains only versions with this status. Returns undefined if the state service has no row of
+   * the workspace.
+   */
+  async list(
+    workspaceId: WorkspaceId,
+    status: string | undefined,
+    page: PageInput,
+  ): Promise<{ workspaceState: WorkspaceStateView; page: Page<StateVersionView> } | undefined> {
+    const found = await database.query<RowWithTotal<ListedVersionRow> & ListedWorkspace>(
+      // index: workspace_states_pkey, state_version_counts_pkey
+      withTotal({
+        count: `select ${workspaceStateColumns},
+            ${usageBasedBilling("workspace.organization_id")} as "usageBasedBilling",
+            (select coalesce(sum(c.count), 0) from state_version_counts c
+              where c.workspace_id = $1 ${status === undefined ? "" : "and c.status = $4"}
+            ) as total
+          from workspace_states workspace where workspace.workspace_id = $1`,
+        select: selectListedVersions(status === undefined ? undefined : "$4"),
+        order: "listed.position desc",
+      }),
+      [workspaceId, page.size, offsetOf(page), ...(status === undefined ? [] : [status])],
+    );
+    const [workspace] = found;
+    if (!workspace) return undefined;
+    const { rows, total } = pageWithTotal<ListedVersionRow>(found);
+    return {
+      workspaceState: workspace,
+      page: { rows: rows.map((row) => listedViewOf(row, workspace)), total },
+    };
+  },
 
-    /** Returns versions whose contents were soft-deleted at or before this time, oldest first. */
-    listSoftDeleted: (before: Date, limit: number) =>
-      keys(
-        // index: state_versions_soft_deleted
-        `select id, workspace_id from state_versions
-         where soft_deleted_at <= $1 order by soft_deleted_at limit $2`,
-        [before, limit],
-      ),
-  };
-};
+  /** Returns pending versions whose upload window has ended. */
+  listExpired: (now: Date, limit: number) =>
+    database.query<VersionKey>(
+      // index: state_versions_expiry
+      `select id, workspace_id as "workspaceId" from state_versions
+       where status = 'pending' and expires_at <= $1 order by expires_at limit $2`,
+      [now, limit],
+    ),
+
+  /** Returns versions whose contents were soft-deleted at or before this time, oldest first. */
+  listSoftDeleted: (before: Date, limit: number) =>
+    database.query<VersionKey>(
+      // index: state_versions_soft_deleted
+      `select id, workspace_id as "workspaceId" from state_versions
+       where soft_deleted_at <= $1 order by soft_deleted_at limit $2`,
+      [before, limit],
+    ),
+});
 
 export const stateVersions = {
   entity: stateVersionSchema,

@@ -9,7 +9,7 @@ import {
   type RowWithTotal,
   withTotal,
 } from "@statehouse/postgres";
-import type { StateVersionId, WorkspaceId, WorkspaceResourceId } from "../domain/ids.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import type {
   ResourceField,
@@ -68,45 +68,23 @@ export interface ResourceQuery {
   page: PageInput;
 }
 
-interface ResourceRow {
-  id: WorkspaceResourceId;
-  address: string;
-  name: string;
-  module: string;
-  provider: string;
-  type: string;
-  name_index: string | null;
-  created_at: Date;
-  updated_at: Date;
-  modified_by: StateVersionId;
-}
-
-const resourceOf = (row: ResourceRow): WorkspaceResource => ({
-  id: row.id,
-  address: row.address,
-  name: row.name,
-  module: row.module,
-  provider: row.provider,
-  type: row.type,
-  nameIndex: row.name_index,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  modifiedBy: row.modified_by,
-});
+/** SQL: the columns of a `WorkspaceResource`. */
+const columns = `id, address, name, module, provider, type, name_index as "nameIndex",
+  created_at as "createdAt", updated_at as "updatedAt", modified_by as "modifiedBy"`;
 
 /**
  * SQL: the order by address. The expression must equal that of the index, which shortens addresses because they may be
- * longer than an index entry.
+ * longer than an index entry. `row` is empty, or an alias with a dot.
  */
-const byAddress = (row: string) => `left(${row}.address, 500), ${row}.id`;
+const byAddress = (row: string) => `left(${row}address, 500), ${row}id`;
 
-const columns: Record<ResourceField, string> = {
+const sortColumns: Record<ResourceField, string> = {
   name: "name",
-  nameIndex: "name_index",
+  nameIndex: '"nameIndex"',
   provider: "provider",
   providerType: "type",
   module: "module",
-  updatedAt: "updated_at",
+  updatedAt: '"updatedAt"',
 };
 
 const reads = (database: Database) => ({
@@ -116,22 +94,18 @@ const reads = (database: Database) => ({
   ): Promise<Page<WorkspaceResource>> {
     const condition = "workspace_id = $1 and ($2 = '' or strpos(address, $2) > 0)";
     const order = (row: string) =>
-      `${sort ? `${row}.${columns[sort.field]} ${sort.descending ? "desc" : "asc"}, ` : ""}${byAddress(row)}`;
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<ResourceRow>>(
-        // index: workspace_resources_address, for both
-        withTotal({
-          count: `select count(*) as total from workspace_resources where ${condition}`,
-          select: `select id, address, name, module, provider, type, name_index, created_at,
-              updated_at, modified_by
-            from workspace_resources resource where ${condition}
-            order by ${order("resource")} limit $3 offset $4`,
-          order: order("listed"),
-        }),
-        [workspaceId, search, page.size, offsetOf(page)],
-      ),
+      `${sort ? `${row}${sortColumns[sort.field]} ${sort.descending ? "desc" : "asc"}, ` : ""}${byAddress(row)}`;
+    const rows = await database.query<RowWithTotal<WorkspaceResource>>(
+      // index: workspace_resources_address, for both
+      withTotal({
+        count: `select count(*) as total from workspace_resources where ${condition}`,
+        select: `select ${columns} from workspace_resources where ${condition}
+          order by ${order("")} limit $3 offset $4`,
+        order: order("listed."),
+      }),
+      [workspaceId, search, page.size, offsetOf(page)],
     );
-    return { rows: rows.map(resourceOf), total };
+    return pageWithTotal(rows);
   },
 });
 

@@ -13,13 +13,14 @@ import {
   integer,
   optional,
   primaryKey,
+  selectList,
   text,
   timestamptz,
 } from "@statehouse/postgres/columns";
 import { WorkspaceStateChangedSchema } from "@statehouse/proto/statehouse/state/v1/events";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateEvent } from "../domain/events.ts";
-import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionView } from "../domain/state-version.ts";
 import {
   type StateSummary,
@@ -29,75 +30,56 @@ import {
 } from "../domain/workspace-state.ts";
 import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-view.ts";
 
-const stateColumns = {
+const viewColumns = {
   workspaceId: primaryKey,
   organizationId: optional(text),
   projectId: optional(text),
-  placementVersion: bigint,
-  sealedEpoch: bigint,
   currentVersionId: optional(text),
-  currentPosition: bigint,
-  resourceCount: integer,
-  latestChangeAt: optional(timestamptz),
-  revision: bigint,
   droppedAt: optional(timestamptz),
-  purgedAt: optional(timestamptz),
 };
 
 export const workspaceStateSchema = new EntitySchema({
   class: WorkspaceState,
   tableName: "workspace_states",
-  properties: stateColumns,
+  properties: {
+    ...viewColumns,
+    placementVersion: bigint,
+    sealedEpoch: bigint,
+    currentPosition: bigint,
+    resourceCount: integer,
+    latestChangeAt: optional(timestamptz),
+    revision: bigint,
+    purgedAt: optional(timestamptz),
+  },
 });
 
 /** SQL: true if `workspace` is not dropped and has a placement. */
 export const isVisible = "workspace.dropped_at is null and workspace.organization_id is not null";
 
-/** SQL: the columns of a `WorkspaceStateRow`. */
-export const workspaceStateColumns = `workspace.workspace_id, workspace.organization_id,
-  workspace.project_id, workspace.current_version_id, workspace.dropped_at`;
+/** SQL: the columns of a `WorkspaceStateView`. */
+export const workspaceStateColumns = selectList("workspace", viewColumns);
 
-export interface WorkspaceStateRow {
-  workspace_id: WorkspaceId;
-  organization_id: string | null;
-  project_id: string | null;
-  current_version_id: StateVersionId | null;
-  dropped_at: Date | null;
-}
-
-export const workspaceStateViewOf = (row: WorkspaceStateRow): WorkspaceStateView => ({
-  workspaceId: row.workspace_id,
-  organizationId: row.organization_id,
-  projectId: row.project_id,
-  currentVersionId: row.current_version_id,
-  droppedAt: row.dropped_at,
-});
-
-interface RecordRow {
-  workspace_id: WorkspaceId;
-  current_version_id: StateVersionId | null;
-  resource_count: number;
-  latest_change_at: Date | null;
+type RecordRow = Omit<StateSummary, "revision"> & {
   revision: number;
-  placement_version: number;
+  placementVersion: number;
   dropped: boolean;
-}
+};
 
-const recordColumns = `workspace_id, current_version_id, resource_count, latest_change_at, revision,
-  placement_version, dropped_at is not null as dropped`;
+const recordColumns = `workspace_id as "workspaceId", current_version_id as "currentVersionId",
+  resource_count as "resourceCount", latest_change_at as "latestChangeAt", revision,
+  placement_version as "placementVersion", dropped_at is not null as dropped`;
 
 const selectRecords = `select ${recordColumns} from workspace_states`;
 
-const recordOf = (row: RecordRow): WorkspaceStateRecord => ({
-  summary: {
-    workspaceId: row.workspace_id,
-    currentVersionId: row.current_version_id,
-    resourceCount: row.resource_count,
-    latestChangeAt: row.latest_change_at,
-    revision: BigInt(row.revision),
-  },
-  placementVersion: BigInt(row.placement_version),
-  dropped: row.dropped,
+const recordOf = ({
+  revision,
+  placementVersion,
+  dropped,
+  ...summary
+}: RecordRow): WorkspaceStateRecord => ({
+  summary: { ...summary, revision: BigInt(revision) },
+  placementVersion: BigInt(placementVersion),
+  dropped,
 });
 
 const sealed = `
@@ -181,12 +163,12 @@ const hasVersion = <Row extends { version: { id: string | null } }>(
 
 const reads = (database: Database) => ({
   async find(id: WorkspaceId): Promise<WorkspaceStateView | undefined> {
-    // index: workspace_states_pkey
-    const [row] = await database.query<WorkspaceStateRow>(
+    const [row] = await database.query<WorkspaceStateView>(
+      // index: workspace_states_pkey
       `select ${workspaceStateColumns} from workspace_states workspace where workspace_id = $1`,
       [id],
     );
-    return row && workspaceStateViewOf(row);
+    return row;
   },
 
   /** Returns the workspace's state and its current version, read in one statement. */
@@ -196,12 +178,12 @@ const reads = (database: Database) => ({
     { workspaceState: WorkspaceStateView; version: StateVersionView | undefined } | undefined
   > {
     const [row] = await database.query<
-      WorkspaceStateRow & (StateVersionRow | { version: { id: null } })
+      WorkspaceStateView & (StateVersionRow | { version: { id: null } })
     >(selectWithCurrentVersion, [id]);
     if (!row) return undefined;
     return {
-      workspaceState: workspaceStateViewOf(row),
-      version: hasVersion(row) && !row.dropped_at ? viewOf(row) : undefined,
+      workspaceState: row,
+      version: hasVersion(row) && !row.droppedAt ? viewOf(row) : undefined,
     };
   },
 
@@ -228,14 +210,14 @@ const reads = (database: Database) => ({
    * sort order.
    */
   async listWithCurrentVersionAfter(after: string, limit: number): Promise<WorkspaceId[]> {
-    const rows = await database.query<{ workspace_id: WorkspaceId }>(
+    const rows = await database.query<{ id: WorkspaceId }>(
       // index: workspace_states_pkey
-      `select workspace_id from workspace_states
+      `select workspace_id as id from workspace_states
        where workspace_id > $1 and dropped_at is null and current_version_id is not null
        order by workspace_id limit $2`,
       [after, limit],
     );
-    return rows.map((row) => row.workspace_id);
+    return rows.map(({ id }) => id);
   },
 
   /**
@@ -243,14 +225,14 @@ const reads = (database: Database) => ({
    * they were dropped.
    */
   async listToPurge(limit: number, except: readonly WorkspaceId[]): Promise<WorkspaceId[]> {
-    const rows = await database.query<{ workspace_id: WorkspaceId }>(
+    const rows = await database.query<{ id: WorkspaceId }>(
       // index: workspace_states_unpurged
-      `select workspace_id from workspace_states
+      `select workspace_id as id from workspace_states
        where dropped_at is not null and purged_at is null and workspace_id <> all($2)
        order by dropped_at limit $1`,
       [limit, except],
     );
-    return rows.map((row) => row.workspace_id);
+    return rows.map(({ id }) => id);
   },
 });
 

@@ -2,6 +2,7 @@ import { type Caller, requireAdministrator } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { Page } from "@statehouse/postgres/paging";
 import type { AdministeredWorkspace } from "../domain/administered-workspace.ts";
+import type { GeneralSettings } from "../domain/general-settings.ts";
 import {
   type OrganizationView,
   organizationNotFound,
@@ -12,7 +13,6 @@ import { touch } from "../domain/revision.ts";
 import type { RunView } from "../domain/run.ts";
 import { checkRunTimeouts } from "../domain/run-timeout.ts";
 import type { AdministeredWorkspaceSearch } from "../store/administered-workspace.ts";
-import type { GeneralSettings } from "../store/general-settings.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
 import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";
@@ -33,21 +33,21 @@ export async function getGeneralSettings(app: App, caller: Caller): Promise<Gene
 export const updateGeneralSettings = (
   app: App,
   caller: Caller,
-  wanted: { [Name in keyof GeneralSettings]: GeneralSettings[Name] | undefined },
+  wanted: { [Name in Exclude<keyof GeneralSettings, "id">]: GeneralSettings[Name] | undefined },
 ): Promise<GeneralSettings> => {
   requireAdministrator(caller);
   const problems = new Problems();
   checkRunTimeouts(wanted, problems);
   problems.throwIfAny();
   return app.transaction(async (tx) => {
-    const before = await tx.generalSettings.getForUpdate();
-    const settings: GeneralSettings = {
-      defaultRemoteStateAccess: wanted.defaultRemoteStateAccess ?? before.defaultRemoteStateAccess,
-      planTimeout: wanted.planTimeout ?? before.planTimeout,
-      applyTimeout: wanted.applyTimeout ?? before.applyTimeout,
-    };
-    await tx.generalSettings.set(settings);
-    const names = Object.keys(settings) as (keyof GeneralSettings)[];
+    const settings = await tx.generalSettings.getForUpdate({ id: true });
+    const before = { ...settings };
+    settings.defaultRemoteStateAccess =
+      wanted.defaultRemoteStateAccess ?? before.defaultRemoteStateAccess;
+    settings.planTimeout = wanted.planTimeout ?? before.planTimeout;
+    settings.applyTimeout = wanted.applyTimeout ?? before.applyTimeout;
+    tx.generalSettings.save(settings);
+    const names = Object.keys(before) as (keyof GeneralSettings)[];
     await tx.audit({
       action: "general-settings.update",
       resource: { type: "general-settings" },

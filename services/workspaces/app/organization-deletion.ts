@@ -6,6 +6,7 @@ import {
   organizationDeleted,
   organizationNotFound,
 } from "../domain/organization.ts";
+import { newOrganizationDeletion, newWorkspaceDeletion } from "../domain/pending-sync.ts";
 import { touch } from "../domain/revision.ts";
 import { workspaceDeleted } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
@@ -51,9 +52,9 @@ export async function deleteOrganizationIf(
       return pending.organizationId;
     }
     authorizeDeletion(organization.id);
+    tx.organizationDeletions.save(newOrganizationDeletion(organization, principal, app.now()));
     beginOrganizationDeletion(organization, app.now());
     tx.organizations.save(organization);
-    await tx.organizationDeletions.add(organization.id, name, principal, app.now());
     await tx.record(organizationDeleted(organization));
     return organization.id;
   });
@@ -86,12 +87,14 @@ const finishIfEmpty = (app: App, id: OrganizationId): Promise<boolean> =>
 
 async function removeSomeWorkspaces(app: App, id: OrganizationId): Promise<void> {
   await app.transaction(async (tx) => {
-    const workspaces = await tx.organizationDeletions.workspacesForUpdate(id, BATCH);
+    const workspaces = await tx.workspaces.listForDeletion(id, BATCH);
     for (const workspace of workspaces) {
       touch(workspace, app.now());
+      tx.workspaceDeletions.save(newWorkspaceDeletion(workspace, app.now()));
+      // The workspace's tags are deleted later, with the organization.
+      tx.workspaces.remove(workspace);
       await tx.record(workspaceDeleted(workspace));
     }
-    await tx.organizationDeletions.removeWorkspaces(workspaces, app.now());
   });
   const deletions = await app.reads.pendingSyncs.pendingDeletionsOf(id, BATCH);
   for (let start = 0; start < deletions.length; start += PARALLEL) {

@@ -1,7 +1,14 @@
 import { noteActivity } from "../domain/auto-destroy.ts";
 import { reportedByOther, reportedElsewhere } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import { isNewer, type Performance, WINDOW, withoutRun, withRun } from "../domain/performance.ts";
+import {
+  isNewer,
+  newPerformance,
+  type Performance,
+  WINDOW,
+  withoutRun,
+  withRun,
+} from "../domain/performance.ts";
 import { isEnded, type Run, runEnded } from "../domain/run.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { KeptRun } from "../store/run.ts";
@@ -63,11 +70,11 @@ async function keepPerformance(
   { workspaceId }: Run,
   known: KeptRun | undefined,
 ): Promise<void> {
-  const before = await tx.performance.get(workspaceId);
-  let sums = known?.inWindow ? withoutRun(before, known) : before;
+  const kept = (await tx.performance.find({ workspaceId })) ?? newPerformance(workspaceId);
+  let sums: Performance = known?.inWindow ? withoutRun(kept, known) : kept;
   const candidate = await tx.runs.newestOutside(workspaceId);
   if (candidate) sums = await admit(tx, sums, candidate);
-  if (sums !== before) await tx.performance.save(workspaceId, sums);
+  if (sums !== kept) tx.performance.save(Object.assign(kept, sums));
 }
 
 async function admit(tx: Tx, sums: Performance, candidate: KeptRun): Promise<Performance> {

@@ -1,6 +1,6 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import type { WorkspaceId } from "../domain/ids.ts";
-import type { PendingDeletion } from "../domain/pending-sync.ts";
+import { newWorkspaceDeletion, type PendingDeletion } from "../domain/pending-sync.ts";
 import { touch } from "../domain/revision.ts";
 import {
   type Workspace,
@@ -99,7 +99,7 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
   const { id: workspaceId, organizationId, projectId } = workspace;
   const now = app.now();
   touch(workspace, now);
-  await tx.workspaceDeletions.add(workspace, now);
+  tx.workspaceDeletions.save(newWorkspaceDeletion(workspace, now));
   await tx.record(workspaceDeleted(workspace));
   const bindings = await tx.tagBindings.ofWorkspace(workspaceId);
   await tx.tagBindings.replace({ organizationId, workspaceId }, bindings, new Map(), { now });

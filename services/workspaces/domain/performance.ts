@@ -1,3 +1,4 @@
+import type { WorkspaceId } from "./ids.ts";
 import { isFailed, type Run } from "./run.ts";
 
 /** The maximum number of runs that a workspace's performance covers. */
@@ -33,6 +34,26 @@ export const noPerformance: Performance = {
   applyRuns: 0,
   applyMs: 0,
 };
+
+/** The stored performance of a workspace. */
+export class WorkspacePerformance implements Performance {
+  declare workspaceId: WorkspaceId;
+  declare runs: number;
+  declare runFailures: number;
+  declare policyCheckFailures: number;
+  declare planRuns: number;
+  declare planMs: number;
+  declare applyRuns: number;
+  declare applyMs: number;
+
+  constructor(fields: { [Name in keyof WorkspacePerformance]: WorkspacePerformance[Name] }) {
+    Object.assign(this, fields);
+  }
+}
+
+/** Creates the performance of a workspace without measured runs. */
+export const newPerformance = (workspaceId: WorkspaceId): WorkspacePerformance =>
+  new WorkspacePerformance({ workspaceId, ...noPerformance });
 
 /** Returns the sums with `run` added. */
 export const withRun = (sums: Performance, run: MeasuredRun): Performance => counted(sums, run, 1);

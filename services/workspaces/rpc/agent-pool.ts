@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { pageOf } from "@statehouse/postgres";
+import { idsIn } from "@statehouse/postgres/ids";
 import type {
   AgentPoolSchema,
   AgentPoolService,
@@ -18,7 +19,7 @@ import {
 } from "../app/agent-pool.ts";
 import type { App } from "../app/app.ts";
 import type { AgentPoolView } from "../domain/agent-pool.ts";
-import { agentPoolId, idsIn, projectId, workspaceId } from "./ids.ts";
+import { agentPoolId, projectId, workspaceId } from "./ids.ts";
 
 export const agentPoolService = (app: App): ServiceImpl<typeof AgentPoolService> => ({
   createAgentPool: async ({ organizationName, settings }, { caller }) => ({

@@ -1,6 +1,6 @@
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { isId } from "@statehouse/postgres/ids";
+import { idsIn, isId } from "@statehouse/postgres/ids";
 import {
   ConfigurationVersionReportSchema,
   type ConfigurationVersionReport as ReportMessage,
@@ -11,7 +11,7 @@ import type { App } from "../app/app.ts";
 import { batchGetConfigurationVersions } from "../app/configuration-version.ts";
 import type { ConfigurationVersion } from "../domain/configuration-version.ts";
 import { reportInvalid } from "../domain/errors.ts";
-import { idsIn, workspaceId } from "./ids.ts";
+import { workspaceId } from "./ids.ts";
 import { idProblem, jsonOf, revisionOf } from "./run.ts";
 
 export const configurationVersionService = (

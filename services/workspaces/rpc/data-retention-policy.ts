@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { idsIn } from "@statehouse/postgres/ids";
 import type {
   DataRetentionPolicySchema,
   DataRetentionPolicyService,
@@ -18,7 +19,7 @@ import {
   dataRetentionPolicyNotFound,
   type OwnedDataRetentionPolicy,
 } from "../domain/data-retention-policy.ts";
-import { idsIn, workspaceId } from "./ids.ts";
+import { workspaceId } from "./ids.ts";
 
 export const dataRetentionPolicyService = (
   app: App,

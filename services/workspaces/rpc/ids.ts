@@ -27,10 +27,3 @@ export const workspaceId = idParser("ws", workspaceNotFound);
 /** Converts an agent pool id of a request. An empty string means no pool. Whether the pool exists is checked later. */
 export const optionalAgentPoolId = (text: string | undefined): AgentPoolId | null | undefined =>
   text === "" ? null : (text as AgentPoolId | undefined);
-
-/**
- * Returns the strings that have the form of an id with this prefix. Batch requests ignore all other strings, just as
- * they ignore unknown ids.
- */
-export const idsIn = <Prefix extends string>(prefix: Prefix, texts: readonly string[]) =>
-  texts.filter((text): text is `${Prefix}-${string}` => isId(prefix, text));

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { pageOf } from "@statehouse/postgres";
+import { idsIn } from "@statehouse/postgres/ids";
 import type {
   OrganizationSchema,
   OrganizationService,
@@ -21,7 +22,7 @@ import {
 import { deleteOrganization } from "../app/organization-deletion.ts";
 import type { OrganizationSettings, OrganizationView } from "../domain/organization.ts";
 import { dataRetentionPolicyToProto } from "./data-retention-policy.ts";
-import { idsIn, optionalAgentPoolId, organizationId } from "./ids.ts";
+import { optionalAgentPoolId, organizationId } from "./ids.ts";
 
 export const organizationService = (app: App): ServiceImpl<typeof OrganizationService> => ({
   createOrganization: async ({ name, email, settings, validateOnly }, { caller }) => {

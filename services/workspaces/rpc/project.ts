@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { pageOf } from "@statehouse/postgres";
+import { idsIn } from "@statehouse/postgres/ids";
 import type {
   ProjectSchema,
   ProjectService,
@@ -20,7 +21,7 @@ import {
   updateProject,
 } from "../app/project.ts";
 import { type ProjectView, removableProjectSettings } from "../domain/project.ts";
-import { idsIn, optionalAgentPoolId, projectId } from "./ids.ts";
+import { optionalAgentPoolId, projectId } from "./ids.ts";
 
 export const projectService = (app: App): ServiceImpl<typeof ProjectService> => ({
   createProject: async ({ organizationName, name, description, ...request }, { caller }) => {

@@ -1,4 +1,5 @@
 import { pageOf } from "@statehouse/postgres";
+import { idsIn } from "@statehouse/postgres/ids";
 import type { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -10,7 +11,7 @@ import {
   replaceRemoteStateConsumers,
 } from "../app/remote-state-consumer.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import { idsIn, runId, workspaceId } from "./ids.ts";
+import { runId, workspaceId } from "./ids.ts";
 import { workspaceToProto } from "./workspace-message.ts";
 
 /** Strings that do not have the form of a workspace id are accepted here and later reported like unknown ids. */

@@ -1,7 +1,7 @@
 import { fromJson, type JsonValue, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { quoted } from "@statehouse/errors";
-import { isId } from "@statehouse/postgres/ids";
+import { idsIn, isId } from "@statehouse/postgres/ids";
 import {
   type RunReport as RunMessage,
   RunReportSchema,
@@ -12,7 +12,7 @@ import type { App } from "../app/app.ts";
 import { batchGetRuns, getRunPlacement, getRunWorkspace, listEndedRuns } from "../app/run.ts";
 import { reportInvalid } from "../domain/errors.ts";
 import { isRunStatus, type Run, type RunView, runStatuses } from "../domain/run.ts";
-import { idsIn, runId, workspaceId } from "./ids.ts";
+import { runId, workspaceId } from "./ids.ts";
 
 export const runService = (app: App): ServiceImpl<typeof RunService> => ({
   batchGetRuns: async ({ ids }, { caller }) => {

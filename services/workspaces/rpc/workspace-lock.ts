@@ -1,3 +1,4 @@
+import { idsIn } from "@statehouse/postgres/ids";
 import type { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -8,7 +9,7 @@ import {
   unlockWorkspace,
 } from "../app/workspace-lock.ts";
 import { batchGetPlacements, getPlacement } from "../app/workspace-placement.ts";
-import { idsIn, workspaceId } from "./ids.ts";
+import { workspaceId } from "./ids.ts";
 import { lockToProto, placementToProto, workspaceToProto } from "./workspace-message.ts";
 
 export const workspaceLockService = (app: App): ServiceImpl<typeof WorkspaceLockService> => ({

@@ -1,3 +1,4 @@
+import { idsIn } from "@statehouse/postgres/ids";
 import type { ReadmeReport } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
 import type { ServiceImpl } from "@statehouse/rpc";
@@ -5,7 +6,7 @@ import type { App } from "../app/app.ts";
 import { batchGetWorkspaceReadmes } from "../app/workspace-readme.ts";
 import { reportInvalid } from "../domain/errors.ts";
 import type { WorkspaceReadme } from "../domain/workspace-readme.ts";
-import { idsIn, workspaceId } from "./ids.ts";
+import { workspaceId } from "./ids.ts";
 import { MAX_REPORT_BYTES, revisionOf } from "./run.ts";
 
 export const workspaceReadmeService = (app: App): ServiceImpl<typeof WorkspaceReadmeService> => ({

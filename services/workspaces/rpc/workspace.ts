@@ -1,4 +1,5 @@
 import { pageOf } from "@statehouse/postgres";
+import { idsIn } from "@statehouse/postgres/ids";
 import type {
   WorkspaceName as NameMessage,
   WorkspaceRef as RefMessage,
@@ -29,7 +30,7 @@ import {
   workspaceSortOf,
 } from "../domain/workspace.ts";
 import { removableSettings } from "../domain/workspace-settings.ts";
-import { idsIn, projectId, workspaceId } from "./ids.ts";
+import { projectId, workspaceId } from "./ids.ts";
 import { workspaceToProto } from "./workspace-message.ts";
 
 export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService> => ({

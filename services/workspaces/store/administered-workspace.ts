@@ -39,7 +39,7 @@ const reads = (database: Database) => ({
     const from = "from workspaces w join organizations o on o.id = w.organization_id";
     const rows = await database.query<RowWithTotal<AdministeredWorkspace>>(
       withTotal({
-        count: `select count(*)::int as total ${from} where ${matches}`,
+        count: `select count(*) as total ${from} where ${matches}`,
         select: `select found.* from (
             select w.id, w.name, w.lock_since is not null as locked,
               w.vcs_repo ->> 'identifier' as "vcsRepoIdentifier",

@@ -40,6 +40,8 @@ const rows = (em: EntityManager) => ({
    * another runner or for another workspace was stored first.
    */
   async save(version: ConfigurationVersion): Promise<void> {
+    // Not a record: the lock of this workspace's row does not exclude a concurrent report for another workspace. The
+    // upsert detects that report, and the error names the id.
     const [saved] = await queryIn(
       em,
       // index: configuration_versions_pkey

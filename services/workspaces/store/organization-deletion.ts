@@ -1,33 +1,32 @@
-import { type EntityManager, loadRows, queryIn, recordsOf, selectRows } from "@statehouse/postgres";
+import { EntitySchema } from "@mikro-orm/core";
+import { type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
+import { optional, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
 import type { OrganizationId } from "../domain/ids.ts";
-import { isOrganizationName } from "../domain/organization.ts";
+import { isOrganizationName, organizationNotFound } from "../domain/organization.ts";
 import {
   type Deleter,
+  OrganizationDeletion,
   type PendingOrganizationDeletion,
-  RETRY_AFTER_MS,
 } from "../domain/pending-sync.ts";
-import { type Workspace, workspaceNotFound } from "../domain/workspace.ts";
-import { workspaceSchema } from "./workspace-columns.ts";
+
+const entity = new EntitySchema({
+  class: OrganizationDeletion,
+  tableName: "organization_deletions",
+  properties: {
+    organizationId: primaryKey,
+    name: optional(text),
+    deletedByType: optional(text),
+    deletedById: optional(text),
+    retryAt: optional(timestamptz),
+  },
+});
 
 /**
  * Reads and writes of organizations' deletion records, inside a transaction. The rows of `tables` are deleted with
  * their organization.
  */
 const rows = (em: EntityManager, tables: readonly string[]) => ({
-  async add(
-    organizationId: OrganizationId,
-    name: string,
-    { type, id }: Deleter,
-    now: Date,
-  ): Promise<void> {
-    await queryIn(
-      em,
-      `insert into organization_deletions
-         (organization_id, name, deleted_by_type, deleted_by_id, retry_at)
-       values ($1, $2, $3, $4, $5)`,
-      [organizationId, name, type, id, new Date(now.getTime() + RETRY_AFTER_MS)],
-    );
-  },
+  ...recordsOf(em, entity, organizationNotFound),
 
   /**
    * Returns the incomplete deletion that a repeated request of the same principal continues; undefined if there is
@@ -47,30 +46,6 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
       [name, type, id],
     );
     return row;
-  },
-
-  /** Locks and returns at most `limit` workspaces of the organization. */
-  async workspacesForUpdate(organizationId: OrganizationId, limit: number): Promise<Workspace[]> {
-    // index: workspaces_name_key. All replicas lock in the same order, to prevent deadlocks.
-    const options = { lock: "update", order: ["name"], limit } as const;
-    return loadRows(em, selectRows(em, workspaceSchema, { organizationId }, options));
-  },
-
-  /**
-   * Deletes workspaces. The state service must still confirm each deletion, as for a single workspace. Tags are deleted
-   * later, with the organization.
-   */
-  async removeWorkspaces(workspaces: readonly Workspace[], now: Date): Promise<void> {
-    const ids = workspaces.map(({ id }) => id);
-    await queryIn(
-      em,
-      // index: workspaces_pkey
-      `insert into workspace_deletions (workspace_id, organization_id, project_id, name, retry_at)
-       select id, organization_id, project_id, name, $2 from workspaces where id = any($1)`,
-      [ids, new Date(now.getTime() + RETRY_AFTER_MS)],
-    );
-    const records = recordsOf(em, workspaceSchema, workspaceNotFound);
-    workspaces.forEach(records.remove);
   },
 
   /**
@@ -114,4 +89,4 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
   },
 });
 
-export const organizationDeletions = { rows };
+export const organizationDeletions = { entity, rows };

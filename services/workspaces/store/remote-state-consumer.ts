@@ -72,7 +72,7 @@ const reads = (database: Database) => ({
         withTotal({
           count: all
             ? // index: workspace_counts_pkey
-              `select coalesce(sum(count) - 1, 0)::int as total from workspace_counts
+              `select coalesce(sum(count) - 1, 0) as total from workspace_counts
                where organization_id = ${parameters.bind(organizationId)}`
             : `select count(*) as total from workspaces w where ${matches}`,
           // Names are unique in an organization, so the order is stable. The columns of the document are read only for

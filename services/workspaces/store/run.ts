@@ -103,6 +103,8 @@ const rows = (em: EntityManager) => ({
    * then fill. Throws a conflict if a concurrent report from another runner or for another workspace was stored first.
    */
   async save(run: Run): Promise<void> {
+    // Not a record: the lock of this workspace's row does not exclude a concurrent report for another workspace. The
+    // upsert detects that report, and the error names the id.
     const [saved] = await queryIn(
       em,
       // index: runs_pkey

@@ -100,27 +100,22 @@ const deletionLockSchema = new EntitySchema({
   properties: { epoch: bigint, until: timestamptz },
 });
 
-/** All columns except the columns of locks and of reports, which have no values in a new workspace. */
-export const insertedColumns = {
-  ...columns,
-  autoDestroyActivityDuration: optional(text),
-  inheritedActivityDuration: optional(text),
-  assessmentsEnabled: boolean,
-  executionMode: optional(text),
-  agentPoolId: optional(text),
-  lastLockEpoch: bigint,
-  placementVersion: bigint,
-  placementAcknowledged: bigint,
-  retryAt: timestamptz,
-  stateRevision: bigint,
-  revision: bigint,
-};
-
 export const workspaceSchema = new EntitySchema({
   class: Workspace,
   tableName: "workspaces",
   properties: {
-    ...insertedColumns,
+    ...columns,
+    autoDestroyActivityDuration: optional(text),
+    inheritedActivityDuration: optional(text),
+    assessmentsEnabled: boolean,
+    executionMode: optional(text),
+    agentPoolId: optional(text),
+    lastLockEpoch: bigint,
+    placementVersion: bigint,
+    placementAcknowledged: bigint,
+    retryAt: timestamptz,
+    stateRevision: bigint,
+    revision: bigint,
     lock: { kind: "embedded", entity: () => LockValue, prefix: "lock_", nullable: true },
     deletionLock: {
       kind: "embedded",

@@ -1,27 +1,28 @@
-import { type EntityManager, queryIn } from "@statehouse/postgres";
+import { EntitySchema } from "@mikro-orm/core";
+import { type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
+import { optional, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
 import { isOrganizationName } from "../domain/organization.ts";
-import { type PendingDeletion, RETRY_AFTER_MS } from "../domain/pending-sync.ts";
-import { isWorkspaceName, type Workspace, type WorkspaceRef } from "../domain/workspace.ts";
+import { type PendingDeletion, WorkspaceDeletion } from "../domain/pending-sync.ts";
+import { isWorkspaceName, type WorkspaceRef, workspaceNotFound } from "../domain/workspace.ts";
+
+const entity = new EntitySchema({
+  class: WorkspaceDeletion,
+  tableName: "workspace_deletions",
+  properties: {
+    workspaceId: primaryKey,
+    organizationId: optional(text),
+    projectId: optional(text),
+    name: optional(text),
+    retryAt: optional(timestamptz),
+  },
+});
 
 const columns = `d.workspace_id as "workspaceId", d.organization_id as "organizationId",
   d.project_id as "projectId"`;
 
 /** Reads and writes of workspaces' deletion records, inside a transaction. */
 const rows = (em: EntityManager) => ({
-  async add(workspace: Workspace, now: Date): Promise<void> {
-    await queryIn(
-      em,
-      `insert into workspace_deletions (workspace_id, organization_id, project_id, name, retry_at)
-       values ($1, $2, $3, $4, $5)`,
-      [
-        workspace.id,
-        workspace.organizationId,
-        workspace.projectId,
-        workspace.name,
-        new Date(now.getTime() + RETRY_AFTER_MS),
-      ],
-    );
-  },
+  ...recordsOf(em, entity, workspaceNotFound),
 
   /** Returns the deletion that a repeated request continues, if the state service has not confirmed it. */
   async findPending(ref: WorkspaceRef): Promise<PendingDeletion | undefined> {
@@ -50,4 +51,4 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-export const workspaceDeletions = { rows };
+export const workspaceDeletions = { entity, rows };

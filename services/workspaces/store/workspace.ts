@@ -244,7 +244,7 @@ const rows = (em: EntityManager) => {
       const [row] = await queryIn<{ count: number }>(
         em,
         // index: workspace_counts_pkey
-        "select sum(count)::int as count from workspace_counts where organization_id = $1",
+        "select sum(count) as count from workspace_counts where organization_id = $1",
         [organizationId],
       );
       return row?.count ?? 0;
@@ -264,6 +264,11 @@ const rows = (em: EntityManager) => {
       );
       return found.map(({ id }) => id);
     },
+
+    /** Locks and returns at most `limit` workspaces of the organization. */
+    listForDeletion: (organizationId: OrganizationId, limit: number): Promise<Workspace[]> =>
+      // index: workspaces_name_key. All replicas lock in the same order, to prevent deadlocks.
+      records.list({ organizationId }, { lock: "update", order: ["name"], limit }),
 
     async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
       if (!isWorkspaceName(name)) return false;

@@ -71,7 +71,7 @@ beforeAll(async () => {
     await tx.runs.showOn("ws-1");
     await tx.configurationVersions.find("cv-1");
     await tx.configurationVersions.showOn("ws-1");
-    await tx.performance.get("ws-1");
+    await tx.performance.find({ workspaceId: "ws-1" });
     await tx.remoteStateConsumers.of("ws-7");
     await tx.remoteStateConsumers.candidates("org-1", ["ws-1", "ws-2"]);
     await tx.remoteStateConsumers.add("ws-7", ["ws-1", "ws-2"]);

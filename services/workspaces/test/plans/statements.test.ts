@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { newOrganizationDeletion, newWorkspaceDeletion } from "../../domain/pending-sync.ts";
 import { noPerformance } from "../../domain/performance.ts";
 import { newWorkspace } from "../../domain/workspace.ts";
 import { takeLock } from "../../domain/workspace-lock.ts";
@@ -174,12 +175,9 @@ beforeAll(async () => {
     await tx.workspaces.findForUpdate({ organizationName: "name-1", workspaceName: "name-1" });
     await tx.workspaces.inherited("prj-1");
     await tx.workspaces.dueForAutoDestroy(now, 10);
-    await tx.generalSettings.getForUpdate();
-    await tx.generalSettings.set({
-      defaultRemoteStateAccess: false,
-      planTimeout: "2h",
-      applyTimeout: "24h",
-    });
+    const settings = await tx.generalSettings.getForUpdate({ id: true });
+    settings.planTimeout = "3h";
+    tx.generalSettings.save(settings);
     await tx.dataRetentionPolicies.nextVersion(now);
     await tx.dataRetentionPolicies.findForUpdate("site");
     expect(await tx.reservedTagKeys.keyTaken("org-1", "k1")).toBe(true);
@@ -207,7 +205,8 @@ beforeAll(async () => {
       allowedProjectIds: ["prj-1" as const],
     };
     await tx.agentPools.relate(pool, relations, scope);
-    await tx.performance.save("ws-1", noPerformance);
+    const sums = await tx.performance.find({ workspaceId: "ws-1" });
+    if (sums) tx.performance.save(Object.assign(sums, noPerformance));
     await tx.workspaceReadmes.save({ workspaceId: "ws-1", rawMarkdown: "" }, 2n);
     const reported = {
       runner: "runner",
@@ -232,10 +231,12 @@ beforeAll(async () => {
     await tx.workspaceDeletions.findPending({ id: "ws-gone1" });
     const gone = { organizationName: "name-1", workspaceName: "gone-1" };
     await tx.workspaceDeletions.findPending(gone);
-    const [workspace, ...others] = await tx.organizationDeletions.workspacesForUpdate("org-2", 50);
-    if (workspace) await tx.workspaceDeletions.add(workspace, now);
-    await tx.organizationDeletions.removeWorkspaces(others, now);
-    await tx.organizationDeletions.add("org-1", "name-1", user, now);
+    for (const workspace of await tx.workspaces.listForDeletion("org-2", 50)) {
+      tx.workspaceDeletions.save(newWorkspaceDeletion(workspace, now));
+      tx.workspaces.remove(workspace);
+    }
+    const organization = await tx.organizations.getByName("name-1");
+    tx.organizationDeletions.save(newOrganizationDeletion(organization, user, now));
     await tx.organizationDeletions.findPending("gone-1", user);
     await tx.organizationDeletions.hasWorkspaces("org-3");
     await tx.organizationDeletions.finish("org-none");
