@@ -1,5 +1,5 @@
 import type { EntitySchema } from "@mikro-orm/core";
-import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
+import { MikroORM } from "@mikro-orm/postgresql";
 import { deadlineExceeded } from "@statehouse/errors";
 import {
   type Changing,
@@ -22,6 +22,7 @@ import {
   traced,
 } from "./statements.ts";
 import { runTransaction, type TransactionMode } from "./transaction.ts";
+import type { EntityManager } from "./unit-of-work.ts";
 
 export interface DatabaseOptions {
   /** Unique for each service: two ORMs of one process with the same name would join each other's transactions. */
@@ -100,7 +101,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     if (left === 0) throw deadlineExceeded();
     const send = () => pool.query(answeredWithin(left, prepared(sql, params, named)));
     try {
-      const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
+      const { rows } = await (spansAreRecorded() ? traced(sql, send) : send());
       return rows;
     } catch (error) {
       // The pool has closed the connection that had the stale plan. The statement is repeated without a name, so that

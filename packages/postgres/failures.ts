@@ -69,10 +69,6 @@ const UNSTORABLE_TEXT = new Set([
   "22P05", // untranslatable_character
 ]);
 
-/** Creates the error for callers that sent a NUL character in any field. */
-export const unstorableText = (): AppError =>
-  badRequest("unstorable_text", "The request contains a NUL character.");
-
 /** Returns whether `error` is a violation of this unique constraint or index. */
 export function uniqueViolation(error: unknown, constraintName: string): boolean {
   return codeOf(error) === "23505" && property(error, "constraint") === constraintName;
@@ -93,7 +89,9 @@ export function mapUniqueViolation(error: unknown, uniqueErrors: UniqueErrors): 
  */
 export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
-  if (UNSTORABLE_TEXT.has(codeOf(error) ?? "")) return unstorableText();
+  if (UNSTORABLE_TEXT.has(codeOf(error) ?? "")) {
+    return badRequest("unstorable_text", "The request contains a NUL character.");
+  }
   if (isLost(error)) {
     // Both the server and the driver end statements that exceed their limit; either can be first.
     const late = codeOf(error) === TRANSACTION_TIMEOUT || remainingMs() === 0;

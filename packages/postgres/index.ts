@@ -1,4 +1,3 @@
-export type { EntityManager } from "@mikro-orm/postgresql";
 export { type Database, openDatabase, type Pooling } from "./database.ts";
 export { schemaDrift } from "./drift.ts";
 export { rotateColumnKeys, type SealedColumn, sealingKeyIds } from "./key-rotation.ts";
@@ -26,5 +25,5 @@ export {
   queryIn,
   type TransactionMode,
 } from "./transaction.ts";
-export { changedProperties } from "./unit-of-work.ts";
+export { changedProperties, type EntityManager } from "./unit-of-work.ts";
 export { pageWithTotal, type RowWithTotal, withTotal } from "./with-total.ts";

@@ -1,9 +1,8 @@
 import type { EntitySchema } from "@mikro-orm/core";
-import type { EntityManager } from "@mikro-orm/postgresql";
 import type { Database } from "./database.ts";
 import { mapUniqueViolation, type UniqueErrors } from "./failures.ts";
 import { afterCommit, type TransactionMode } from "./transaction.ts";
-import { noteChange } from "./unit-of-work.ts";
+import { type EntityManager, noteChange } from "./unit-of-work.ts";
 
 /**
  * The nouns of a service's store that have the part `Part`, each with the type that its part creates: `rows` creates

@@ -1,7 +1,6 @@
 import type { EntityMetadata, EntitySchema } from "@mikro-orm/core";
-import type { EntityManager } from "@mikro-orm/postgresql";
 import { commitWith, queryBothIn, queryIn, type Statement, sendChanges } from "./transaction.ts";
-import { pendingChanges } from "./unit-of-work.ts";
+import { type EntityManager, pendingChanges } from "./unit-of-work.ts";
 
 /** Values that a row must have: one value, or one of several. Null matches null only. */
 export type Where<Row> = {

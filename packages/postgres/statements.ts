@@ -128,16 +128,13 @@ export function exposeStatementCount(): void {
     .addCallback((result) => result.observe(statements));
 }
 
-/**
- * Runs a statement in a span. Only SQL with placeholders is recorded completely: the SQL of the ORM contains the
- * values, which can be token hashes or sealed columns.
- */
-export function traced<T>(sql: string, placeholders: boolean, run: () => Promise<T>): Promise<T> {
+/** Runs a statement in a span, which records the SQL. Its values must be parameters: they can be hashes of tokens. */
+export function traced<T>(sql: string, run: () => Promise<T>): Promise<T> {
   const summary = summaryOf(sql);
   const attributes = {
     "db.system.name": "postgresql",
     "db.query.summary": summary,
-    ...(placeholders ? { "db.query.text": sql } : {}),
+    "db.query.text": sql,
   };
   return withClientSpan(summary, attributes, run);
 }

@@ -1,10 +1,9 @@
-import type { EntityManager } from "@mikro-orm/postgresql";
 import { deadlineExceeded } from "@statehouse/errors";
 import { type Logger, remainingMs, spansAreRecorded, withRetry } from "@statehouse/runtime";
 import type { Pool, PoolClient, QueryConfig, QueryResult } from "pg";
-import { asAppError, isLost, isRetryable, isStalePlan, unstorableText } from "./failures.ts";
+import { asAppError, isLost, isRetryable, isStalePlan } from "./failures.ts";
 import { answeredWithin, prepared, traced } from "./statements.ts";
-import { markWritten, pendingChanges, writingParts } from "./unit-of-work.ts";
+import { type EntityManager, markWritten, pendingChanges, writingParts } from "./unit-of-work.ts";
 
 interface OpenTransaction {
   options: TransactionOptions;
@@ -68,7 +67,7 @@ const transactions = new WeakMap<EntityManager, OpenTransaction>();
 const ATTEMPTS = 5;
 
 /**
- * Runs `work` in a transaction on a separate connection instead of a connection of the ORM. The ORM's driver never
+ * Runs `work` in a transaction on a connection of the pool instead of a transaction of the ORM. The ORM's driver never
  * returns a connection to its pool if BEGIN or ROLLBACK failed on it, so each restart of PostgreSQL would shrink the
  * pool. A separate connection also allows BEGIN and the time limit to be sent in one message. After a deadlock or a
  * serialization failure everything is repeated, so `work` must not change anything except through `em`.
@@ -101,7 +100,6 @@ async function attemptTransaction<T>(
     inserts: new Map(),
     hooks: [],
   };
-  em.setTransactionContext(ormContext(transaction));
   transactions.set(em, transaction);
   let broken = false;
   let result: T;
@@ -317,7 +315,7 @@ const connectionOf = async ({ begun }: OpenTransaction): Promise<Begun | undefin
   begun?.catch(() => undefined);
 
 const traceIf = <T>(statement: QueryConfig | undefined, send: () => Promise<T>): Promise<T> =>
-  statement && spansAreRecorded() ? traced(statement.text, true, send) : send();
+  statement && spansAreRecorded() ? traced(statement.text, send) : send();
 
 async function rolledBack(transaction: OpenTransaction): Promise<boolean> {
   const connection = await connectionOf(transaction);
@@ -329,25 +327,6 @@ async function rolledBack(transaction: OpenTransaction): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/**
- * Creates the interface that the ORM's driver needs from a transaction: it runs one statement that already contains its
- * values.
- */
-function ormContext(transaction: OpenTransaction) {
-  return {
-    async executeQuery({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
-      // The ORM writes values into its SQL, and a NUL would end the statement early.
-      if (sql.includes("\0")) throw unstorableText();
-      const send = () => sendOneIn(transaction, { text: sql, values: [...parameters] });
-      const { command, rowCount, rows } = await (spansAreRecorded()
-        ? traced(sql, false, send)
-        : send());
-      const changed = command !== "SELECT" && rowCount !== null;
-      return { rows: rows ?? [], numAffectedRows: changed ? BigInt(rowCount) : undefined };
-    },
-  };
 }
 
 function transactionOf(em: EntityManager): OpenTransaction {
@@ -364,7 +343,7 @@ export async function queryIn<Row>(
 ): Promise<Row[]> {
   const transaction = transactionOf(em);
   const send = () => sendOneIn(transaction, prepared(sql, params, transaction.options.named));
-  const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
+  const { rows } = await (spansAreRecorded() ? traced(sql, send) : send());
   return rows;
 }
 
@@ -382,7 +361,7 @@ export async function queryBothIn<First, Second>(
   const queries = [first, second].map(({ sql, params }) => prepared(sql, params, named));
   const send = () => sendIn(transaction, ...queries);
   const text = `${first.sql};\n${second.sql}`;
-  const [one, other] = await (spansAreRecorded() ? traced(text, true, send) : send());
+  const [one, other] = await (spansAreRecorded() ? traced(text, send) : send());
   return [one?.rows ?? [], other?.rows ?? []];
 }
 

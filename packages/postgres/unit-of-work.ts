@@ -1,8 +1,17 @@
 import { type AnyEntity, type ChangeSet, ChangeSetType } from "@mikro-orm/core";
-import type { EntityManager } from "@mikro-orm/postgresql";
+import type { EntityManager as OrmEntityManager } from "@mikro-orm/postgresql";
 
 // MikroORM keeps the rows that a transaction has loaded, inserted or removed, and computes what has changed in them.
 // This file writes these changes as parts of one statement.
+
+/**
+ * The rows of one transaction. The type has no function of MikroORM that sends a statement, because that statement
+ * would run outside the transaction.
+ */
+export type EntityManager = Pick<
+  OrmEntityManager,
+  "config" | "getMetadata" | "getUnitOfWork" | "map" | "persist" | "remove"
+>;
 
 type Change = ChangeSet<AnyEntity>;
 

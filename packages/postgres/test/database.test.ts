@@ -1,5 +1,4 @@
 import { defineEntity, p } from "@mikro-orm/core";
-import type { EntityManager } from "@mikro-orm/postgresql";
 import { conflict, notFound } from "@statehouse/errors";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger, runWithDeadline } from "@statehouse/runtime";
@@ -17,6 +16,7 @@ import {
   insertAtCommit,
   queryIn,
 } from "../transaction.ts";
+import type { EntityManager } from "../unit-of-work.ts";
 
 class Cup {
   id = "";

@@ -1,24 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { defineEntity, p } from "@mikro-orm/core";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger, withServerSpan } from "@statehouse/runtime";
 import { startTelemetry } from "@statehouse/runtime/telemetry";
 import { expect, test } from "vitest";
 import { openDatabase } from "../database.ts";
 import { queryIn } from "../transaction.ts";
-
-class Token {
-  id = "";
-  hash = "";
-}
-
-const TokenSchema = defineEntity({
-  class: Token,
-  tableName: "tokens",
-  properties: { id: p.string().primary(), hash: p.string() },
-});
 
 const migrations = [
   { name: "0001_tokens", up: "create table tokens (id text primary key, hash text not null)" },
@@ -37,13 +25,12 @@ test("the request's trace contains SQL and no values", async () => {
 
   await using fresh = await freshDatabase({ contextName: "tokens", migrations });
   const logger = createLogger({ service: "access", level: "silent" });
-  const options = { contextName: "tokens", url: fresh.url, entities: [TokenSchema], migrations };
+  const options = { contextName: "tokens", url: fresh.url, entities: [], migrations };
   await using database = await openDatabase({ ...options, logger });
   const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   await withServerSpan("POST /tokens", parent, {}, async () => {
     await database.transaction(async (em) => {
-      em.persist(em.create(Token, { id: "at-1", hash: "s3cret" }));
-      await em.flush();
+      await queryIn(em, "insert into tokens values ($1, $2)", ["at-1", "s3cret"]);
       await queryIn(em, "select id from tokens where hash = $1", ["s3cret"]);
     });
   });

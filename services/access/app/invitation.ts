@@ -7,7 +7,7 @@ import {
   type OrganizationMembership,
   organizationMembershipDeleted,
 } from "../domain/organization-membership.ts";
-import { TeamMember, teamMemberAdded, teamMemberRemoved } from "../domain/team-member.ts";
+import { newTeamMember, teamMemberAdded, teamMemberRemoved } from "../domain/team-member.ts";
 import { hashOf } from "../domain/token-secret.ts";
 import { confirmEmail, isSameEmail, type User, userUpdated } from "../domain/user.ts";
 import { touch } from "../domain/version.ts";
@@ -31,7 +31,8 @@ export async function claimInvitations(
   const self = callingUser(caller);
   if (self === undefined) throw organizationMembershipNotFound();
   return app.transaction(async (tx) => {
-    const invitedId = await tx.memberships.getUserId(id);
+    // The user can change until the membership is locked.
+    const { userId: invitedId } = await tx.memberships.get(id);
     if (invitedId === self) return id;
     const organizations = await lockOrganizationsOf(tx, invitedId);
     const membership = await tx.memberships.getForUpdate(id);
@@ -48,25 +49,20 @@ export async function claimInvitations(
     await adoptInvitations(tx, invited, { user, organizations, at });
     confirmEmail(user, invited.email);
     touch(user, at);
-    await tx.users.save(user);
+    tx.users.save(user);
     await tx.record(userUpdated(user));
-    return tx.memberships.getIdOf(membership.organizationId, self);
+    const { organizationId } = membership;
+    return (await tx.memberships.get({ organizationId, userId: self })).id;
   });
 }
 
-/**
- * Locks the rows of a user's organizations, in the order of their ids, and returns the organizations. Must be called
- * before the user's own row is locked.
- */
+/** Locks and returns the organizations of a user, by id. Must be called before the user's own row is locked. */
 export async function lockOrganizationsOf(
   tx: Tx,
   userId: UserId,
 ): Promise<Map<OrganizationId, Organization>> {
-  const locked = new Map<OrganizationId, Organization>();
-  for (const id of await tx.memberships.organizationsOf(userId)) {
-    locked.set(id, await tx.organizations.getForUpdate(id));
-  }
-  return locked;
+  const locked = await tx.organizations.ofUserForUpdate(userId);
+  return new Map(locked.map((organization) => [organization.id, organization]));
 }
 
 /**
@@ -87,7 +83,7 @@ export async function adoptInvitations(
     if (!organization) throw addressInvitedMeanwhile();
     await moveInvitation(tx, invitation, { ...to, organization });
   }
-  await tx.users.remove(placeholder);
+  await tx.users.removePlaceholder(placeholder);
 }
 
 /**
@@ -100,23 +96,23 @@ async function moveInvitation(
   { user, organization, at }: { user: User; organization: Organization; at: Date },
 ): Promise<void> {
   const { organizationId } = invitation;
-  const isMember = await tx.memberships.exists(organizationId, user.id);
+  const isMember = await tx.memberships.find({ organizationId, userId: user.id });
   const members = await tx.teamMembers.ofUser(organizationId, invitation.userId);
   for (const member of members) {
-    await tx.teamMembers.remove(member);
+    tx.teamMembers.remove(member);
     await tx.record(teamMemberRemoved(member, touch(organization, at)));
   }
   if (isMember) {
-    await tx.memberships.remove(invitation);
+    tx.memberships.remove(invitation);
     await tx.record(organizationMembershipDeleted(invitation, touch(organization, at)));
     return;
   }
   invitation.userId = user.id;
   touch(organization, at);
-  await tx.memberships.save(invitation);
+  tx.memberships.save(invitation);
   for (const { teamId } of members) {
-    const member = new TeamMember({ teamId, userId: user.id, organizationId, createdAt: at });
-    await tx.teamMembers.save(member);
+    const member = newTeamMember({ id: teamId, organizationId }, user.id, at);
+    tx.teamMembers.save(member);
     await tx.record(teamMemberAdded(member, touch(organization, at)));
   }
 }

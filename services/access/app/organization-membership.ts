@@ -18,8 +18,8 @@ import {
   organizationMembershipDeleted,
   organizationMembershipInvited,
 } from "../domain/organization-membership.ts";
-import { teamIsVisible } from "../domain/team.ts";
-import { TeamMember, teamMemberAdded, teamMemberRemoved } from "../domain/team-member.ts";
+import { type Team, teamIsVisible } from "../domain/team.ts";
+import { newTeamMember, teamMemberAdded, teamMemberRemoved } from "../domain/team-member.ts";
 import { hashOf, SECRET_BYTES } from "../domain/token-secret.ts";
 import { checkEmail, newPlaceholderUser, type User } from "../domain/user.ts";
 import { touch } from "../domain/version.ts";
@@ -86,7 +86,7 @@ export async function createOrganizationMembership(
     checkEmail(email, problems);
     problems.throwIfAny();
     const user = await userInvitedAs(tx, email, at);
-    if (await tx.memberships.exists(organizationId, user.id)) {
+    if (await tx.memberships.find({ organizationId, userId: user.id })) {
       problems.add("email", "Email has already been taken");
       problems.throwIfAny();
     }
@@ -96,21 +96,32 @@ export async function createOrganizationMembership(
       { organizationId, userId: user.id, status: "invited", createdAt: at },
       hashOf(secret),
     );
-    await tx.memberships.save(invited);
+    tx.memberships.save(invited);
     const revision = touch(organization, at);
     await tx.record(organizationMembershipInvited(invited, revision));
     await tx.record(invitationCreated(invited, { email, secret }, revision));
-    for (const teamId of [...new Set(invitation.teamIds)].toSorted()) {
-      const team = await tx.teams.get(teamId);
-      if (team.organizationId !== organizationId) throw teamNotFound();
-      authorizeTeam(caller, "manage-members", team);
-      const member = new TeamMember({ teamId, userId: user.id, organizationId, createdAt: at });
-      await tx.teamMembers.save(member);
+    const teams = await invitedTeams(tx, caller, invitation);
+    for (const team of teams) {
+      const member = newTeamMember(team, user.id, at);
+      tx.teamMembers.save(member);
       await tx.record(teamMemberAdded(member, touch(organization, at)));
     }
-    return tx.memberships.getView(invited.id);
+    return { membership: invited, email: user.email, teams };
   });
   return visibleTo(caller)(view);
+}
+
+/** Returns the teams of an invitation, ordered by name. Throws `notFound` or `forbidden`. */
+async function invitedTeams(
+  tx: Tx,
+  caller: Caller,
+  { organizationId, teamIds }: { organizationId: OrganizationId; teamIds: readonly TeamId[] },
+): Promise<Team[]> {
+  if (teamIds.length === 0) return [];
+  const teams = await tx.teams.list({ id: teamIds, organizationId }, { order: ["name"] });
+  if (teams.length < new Set(teamIds).size) throw teamNotFound();
+  for (const team of teams) authorizeTeam(caller, "manage-members", team);
+  return teams;
 }
 
 /**
@@ -213,22 +224,20 @@ export async function acceptOrganizationMembership(
       ? invitation.id
       : await claimInvitations(app, caller, { ...invitation, secret });
   const view = await app.transaction(async (tx) => {
-    const organizationId = await tx.memberships.getOrganizationId(id);
-    const organization = await tx.organizations.getForUpdate(organizationId);
-    const membership = await tx.memberships.getForUpdate(id);
+    const { membership, organization } = await tx.memberships.getWithOrganization(id);
+    const organizationId = organization.id;
     if (callingUser(caller) !== membership.userId) {
       throw asRefusal(organizationMembershipNotFound(), membership);
     }
     refuseToken(caller, organizationId);
-    if (membership.status === "active") return tx.memberships.getView(id);
+    if (membership.status === "active") return tx.memberships.commit(membership);
     const at = app.now();
     touch(await tx.users.getForUpdate(membership.userId), at);
     membership.status = "active";
     membership.secretHash = null;
     const revision = touch(organization, at);
-    await tx.memberships.save(membership);
     await tx.record(organizationMembershipActivated(membership, revision));
-    return tx.memberships.getView(id);
+    return tx.memberships.commit(membership);
   });
   return { ...visibleTo(caller)(view), organizationName };
 }
@@ -243,9 +252,8 @@ export const deleteOrganizationMembership = (
   id: OrganizationMembershipId,
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    const organizationId = await tx.memberships.getOrganizationId(id);
-    const organization = await tx.organizations.getForUpdate(organizationId);
-    const membership = await tx.memberships.getForUpdate(id);
+    const { membership, organization } = await tx.memberships.getWithOrganization(id);
+    const organizationId = organization.id;
     const { userId } = membership;
     const own = callingUser(caller) === userId;
     const what = "organization membership";
@@ -257,11 +265,11 @@ export const deleteOrganizationMembership = (
       const team = await tx.teams.get(member.teamId);
       // A caller that is not allowed to manage the owners team must not remove an owner by deleting the membership.
       if (team.owners && !own) authorizeTeam(caller, "manage-members", team);
-      await tx.teamMembers.remove(member);
+      tx.teamMembers.remove(member);
       await refuseWithoutOwner(tx, team);
       await tx.record(teamMemberRemoved(member, touch(organization, at)));
     }
-    await tx.memberships.remove(membership);
+    tx.memberships.remove(membership);
     await tx.record(organizationMembershipDeleted(membership, touch(organization, at)));
   });
 
@@ -284,6 +292,6 @@ async function userInvitedAs(tx: Tx, email: string, at: Date): Promise<User> {
   const known = await tx.users.findByEmailForUpdate(email);
   if (known) return known;
   const user = newPlaceholderUser(email, at);
-  await tx.users.save(user);
+  tx.users.save(user);
   return user;
 }

@@ -1,15 +1,9 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { tokenNotFound, unknownTokenSlot } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
-import { organizationSlots, type Slot, type Token } from "../domain/token.ts";
+import { organizationSlots, type Slot, type Token, type TokenOwner } from "../domain/token.ts";
 import type { App } from "./app.ts";
-import {
-  createToken,
-  type NewToken,
-  removeToken,
-  type TokenInput,
-  type TokenOwner,
-} from "./token.ts";
+import { createToken, type NewToken, removeTokenInSlot, type TokenInput } from "./token.ts";
 
 const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner => ({
   type: "organization",
@@ -36,10 +30,10 @@ export const createOrganizationToken = (
   },
 ): Promise<NewToken> =>
   app.transaction(async (tx) => {
-    await tx.organizations.getForUpdate(organizationId);
+    const organization = await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:update", { organizationId });
     const owner = ofOrganization(organizationId, slotOf(slot));
-    return createToken(app, tx, caller, owner, input);
+    return createToken(app, tx, caller, owner, { ...input, organization });
   });
 
 /**
@@ -66,9 +60,8 @@ export const deleteOrganizationToken = (
   app.transaction(async (tx) => {
     await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:update", { organizationId });
-    const token = await tx.tokens.findInSlot(organizationId, null, slotOf(slot));
-    if (!token) throw tokenNotFound();
-    await removeToken(app, tx, token);
+    const owner = ofOrganization(organizationId, slotOf(slot));
+    if (!(await removeTokenInSlot(app, tx, owner))) throw tokenNotFound();
   });
 
 /** Parses the name of a slot; an empty name means `plain`. Throws `badRequest`. */

@@ -10,7 +10,7 @@ import {
   organizationMembershipActivated,
 } from "../domain/organization-membership.ts";
 import { newTeam, OWNERS, teamCreated } from "../domain/team.ts";
-import { TeamMember, teamMemberAdded } from "../domain/team-member.ts";
+import { newTeamMember, teamMemberAdded } from "../domain/team-member.ts";
 import { touch } from "../domain/version.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
@@ -45,10 +45,10 @@ export const provisionOrganization = (
       const organization = await tx.organizations.getForUpdate(organizationId);
       if (version > organization.provisionedVersion) {
         organization.provisionedVersion = version;
-        await tx.organizations.save(organization);
+        tx.organizations.save(organization);
       }
       await storeSettings(app, tx, organization, { version, ...settings });
-      return (await tx.teams.getOwners(organizationId)).id;
+      return (await tx.teams.get({ organizationId, owners: true })).id;
     }
     const creator = await tx.users.getForUpdate(creatorUserId);
     touch(creator, at);
@@ -60,10 +60,10 @@ export const provisionOrganization = (
       status: "active",
       createdAt: at,
     });
-    const member = new TeamMember({ teamId: team.id, userId, organizationId, createdAt: at });
-    await tx.teams.save(team);
-    await tx.memberships.save(membership);
-    await tx.teamMembers.save(member);
+    const member = newTeamMember(team, userId, at);
+    tx.teams.save(team);
+    tx.memberships.save(membership);
+    tx.teamMembers.save(member);
     await tx.record(teamCreated(team, created.version));
     await tx.record(organizationMembershipActivated(membership, created.version));
     await tx.record(teamMemberAdded(member, created.version));
@@ -84,7 +84,7 @@ export const dropOrganization = (app: App, organizationId: OrganizationId): Prom
     // The members' own versions need not grow: their version vectors change anyway, because they no longer contain this
     // organization.
     touch(organization, at);
-    await tx.organizations.save(organization);
+    tx.organizations.save(organization);
     await tx.organizations.removeContents(organizationId);
   });
 
@@ -107,5 +107,5 @@ async function storeSettings(
   if (version <= organization.settingsVersion) return;
   organization.settingsVersion = version;
   if (applyCredentialSettings(organization, settings)) touch(organization, app.now());
-  await tx.organizations.save(organization);
+  tx.organizations.save(organization);
 }

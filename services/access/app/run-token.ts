@@ -2,13 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { Caller, Grants, OrganizationGrants } from "@statehouse/authorization";
 import { AppError, forbidden, isTransient } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
-import { newId } from "@statehouse/postgres/ids";
 import { runOfOther, tokenNotFound, tokenRefused } from "../domain/errors.ts";
 import type { RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
 import {
   expiryOf,
-  Run,
-  RunToken,
+  newRunToken,
+  type RunToken,
   runPermissions,
   runTokenCreated,
   runTokenDeleted,
@@ -67,19 +66,12 @@ export async function createRunToken(
   await app.transaction((tx) => tx.runTokens.removeExpiredRuns(now));
   const secret = runSecretOf(randomBytes(SECRET_BYTES));
   const expiredAt = expiryOf(now, app.settings.runTokenLifetimeMs);
-  const token = new RunToken({
-    id: newId("at"),
-    runId,
-    hash: hashOf(secret),
-    revision: nextVersion(0n, now),
-    expiredAt,
-  });
+  const wanted = { id: runId, workspaceId, organizationId, runner, expiredAt };
+  const token = newRunToken(wanted, hashOf(secret), now);
   await app.transaction(async (tx) => {
-    const run = await tx.runTokens.bind(
-      new Run({ id: runId, workspaceId, organizationId, runner, expiredAt }),
-    );
+    const run = await tx.runTokens.bind(wanted);
     if (run.runner !== runner || run.workspaceId !== workspaceId) throw runOfOther();
-    await tx.runTokens.save(token);
+    tx.runTokens.save(token);
     await tx.record(runTokenCreated(token, run));
   });
   await endIfRunHasEnded(app, token, workspaceId);
@@ -99,7 +91,7 @@ export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise
     token.revision = nextVersion(token.revision, now);
     token.expiredAt = expiryOf(now, app.settings.runTokenLifetimeMs);
     if (run.expiredAt < token.expiredAt) run.expiredAt = token.expiredAt;
-    await tx.runTokens.save(token);
+    tx.runTokens.save(token);
     await tx.record(runTokenRenewed(token, run));
     return token;
   });
@@ -111,7 +103,7 @@ export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promis
     if (!found) return;
     const { token, run } = found;
     const revision = nextVersion(token.revision, app.now());
-    await tx.runTokens.remove(token);
+    tx.runTokens.remove(token);
     await tx.record(runTokenDeleted(token, run, revision));
   });
 

@@ -13,10 +13,10 @@ import { teamAccessNotFound, teamNotFound } from "../domain/errors.ts";
 import type { TeamAccessId, TeamId } from "../domain/ids.ts";
 import { checkedGrant, effectivePermissions } from "../domain/permissions.ts";
 import {
-  newTeamAccessId,
+  newTeamAccess,
   permissionTables,
   type TargetType,
-  TeamAccess,
+  type TeamAccess,
   type TeamAccessTarget,
   targetOf,
   teamAccessCreated,
@@ -106,20 +106,13 @@ export async function createTeamAccess(
     if (team.organizationId !== organizationId) throw teamNotFound();
     const problems = new Problems();
     const grant = checkedGrant(permissionTables[target.targetType], wanted, problems);
-    if (await tx.teamAccess.exists(teamId, target)) {
+    if (await tx.teamAccess.find({ teamId, targetId: target.targetId })) {
       problems.add("teamId", "Team has already been taken");
     }
     problems.throwIfAny();
     const at = app.now();
-    const teamAccess = new TeamAccess({
-      id: newTeamAccessId(target.targetType),
-      teamId,
-      ...target,
-      organizationId,
-      ...grant,
-      createdAt: at,
-    });
-    await tx.teamAccess.save(teamAccess);
+    const teamAccess = newTeamAccess(team, target, grant, at);
+    tx.teamAccess.save(teamAccess);
     await tx.record(teamAccessCreated(teamAccess, touch(organization, at)));
     return toView(teamAccess);
   });
@@ -234,7 +227,7 @@ export const updateTeamAccess = (
     );
     problems.throwIfAny();
     Object.assign(teamAccess, grant);
-    await tx.teamAccess.save(teamAccess);
+    tx.teamAccess.save(teamAccess);
     await tx.record(teamAccessUpdated(teamAccess, revision));
     return toView(teamAccess);
   });
@@ -248,7 +241,7 @@ export const deleteTeamAccess = (
   which: { targetType: TargetType; id: TeamAccessId },
 ): Promise<void> =>
   changeTeamAccess(app, caller, which, async (tx, teamAccess, revision) => {
-    await tx.teamAccess.remove(teamAccess);
+    tx.teamAccess.remove(teamAccess);
     await tx.record(teamAccessDeleted(teamAccess, revision));
   });
 

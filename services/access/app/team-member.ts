@@ -5,11 +5,11 @@ import {
   newOrganizationMembership,
   organizationMembershipActivated,
 } from "../domain/organization-membership.ts";
-import { TeamMember, teamMemberAdded, teamMemberRemoved } from "../domain/team-member.ts";
+import { newTeamMember, teamMemberAdded, teamMemberRemoved } from "../domain/team-member.ts";
 import { touch } from "../domain/version.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
-import { authorizeTeam, getTeamForUpdate, refuseWithoutOwner } from "./team.ts";
+import { authorizeTeam, refuseWithoutOwner } from "./team.ts";
 
 export interface TeamMemberInput {
   teamId: TeamId;
@@ -34,15 +34,14 @@ export const addTeamMembers = (
   { teamId, ...named }: NamedUsers & { teamId: TeamId },
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    const { organization, team } = await getTeamForUpdate(tx, teamId);
+    const { organization, team } = await tx.teams.getWithOrganization(teamId);
     authorizeTeam(caller, "manage-members", team);
     const at = app.now();
-    const organizationId = organization.id;
-    for (const userId of await idsOfNamed(tx, organizationId, named)) {
-      if (await tx.teamMembers.find(teamId, userId)) continue;
+    for (const userId of await idsOfNamed(tx, organization.id, named)) {
+      if (await tx.teamMembers.find({ teamId, userId })) continue;
       touch(await tx.users.getForUpdate(userId), at);
-      const member = new TeamMember({ teamId, userId, organizationId, createdAt: at });
-      await tx.teamMembers.save(member);
+      const member = newTeamMember(team, userId, at);
+      tx.teamMembers.save(member);
       await tx.record(teamMemberAdded(member, touch(organization, at)));
     }
   });
@@ -57,14 +56,14 @@ export const removeTeamMembers = (
   { teamId, ...named }: NamedUsers & { teamId: TeamId },
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    const { organization, team } = await getTeamForUpdate(tx, teamId);
+    const { organization, team } = await tx.teams.getWithOrganization(teamId);
     authorizeTeam(caller, "manage-members", team);
     const at = app.now();
     for (const userId of await idsOfNamed(tx, organization.id, named)) {
-      const member = await tx.teamMembers.find(teamId, userId);
+      const member = await tx.teamMembers.find({ teamId, userId });
       if (!member) continue;
       touch(await tx.users.getForUpdate(userId), at);
-      await tx.teamMembers.remove(member);
+      tx.teamMembers.remove(member);
       await tx.record(teamMemberRemoved(member, touch(organization, at)));
     }
     await refuseWithoutOwner(tx, team);
@@ -76,24 +75,24 @@ export const removeTeamMembers = (
  */
 export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
-    const { organization } = await getTeamForUpdate(tx, teamId);
+    const { organization, team } = await tx.teams.getWithOrganization(teamId);
     const user = await tx.users.getForUpdate(userId);
-    if (await tx.teamMembers.find(teamId, userId)) return;
+    if (await tx.teamMembers.find({ teamId, userId })) return;
     const at = app.now();
     touch(user, at);
     const organizationId = organization.id;
-    if (!(await tx.memberships.exists(organizationId, userId))) {
+    if (!(await tx.memberships.find({ organizationId, userId }))) {
       const membership = newOrganizationMembership({
         organizationId,
         userId,
         status: "active",
         createdAt: at,
       });
-      await tx.memberships.save(membership);
+      tx.memberships.save(membership);
       await tx.record(organizationMembershipActivated(membership, touch(organization, at)));
     }
-    const member = new TeamMember({ teamId, userId, organizationId, createdAt: at });
-    await tx.teamMembers.save(member);
+    const member = newTeamMember(team, userId, at);
+    tx.teamMembers.save(member);
     await tx.record(teamMemberAdded(member, touch(organization, at)));
   });
 
@@ -103,13 +102,13 @@ export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Pr
  */
 export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
-    const { organization, team } = await getTeamForUpdate(tx, teamId);
+    const { organization, team } = await tx.teams.getWithOrganization(teamId);
     const user = await tx.users.getForUpdate(userId);
-    const member = await tx.teamMembers.find(teamId, userId);
+    const member = await tx.teamMembers.find({ teamId, userId });
     if (!member) return;
     const at = app.now();
     touch(user, at);
-    await tx.teamMembers.remove(member);
+    tx.teamMembers.remove(member);
     await refuseWithoutOwner(tx, team);
     await tx.record(teamMemberRemoved(member, touch(organization, at)));
   });

@@ -2,17 +2,17 @@ import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authoriza
 import type { Page } from "@statehouse/postgres/paging";
 import { tokenNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TeamId, TokenId } from "../domain/ids.ts";
-import type { Slot, Token } from "../domain/token.ts";
+import type { Slot, Token, TokenOwner } from "../domain/token.ts";
 import type { TeamTokenSearch } from "../store/token.ts";
 import type { App } from "./app.ts";
 import { grantsIn } from "./caller.ts";
-import { authorizeTeam, getTeamForUpdate } from "./team.ts";
+import { authorizeTeam } from "./team.ts";
 import {
   createToken,
   getManagedToken,
   type NewToken,
   removeToken,
-  type TokenOwner,
+  removeTokenInSlot,
 } from "./token.ts";
 
 const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): TokenOwner => ({
@@ -44,32 +44,30 @@ export const createTeamToken = (
   },
 ): Promise<NewToken> =>
   app.transaction(async (tx) => {
-    const { organization, team } = await getTeamForUpdate(tx, teamId);
+    const { organization, team } = await tx.teams.getWithOrganization(teamId);
     authorizeTeam(caller, "manage-token", team);
     const slot = defaultToken || description === undefined ? "plain" : "described";
     const owner = ofTeam(teamId, organization.id, slot);
-    const input = { description: description ?? "", expiredAt };
+    const input = { description: description ?? "", expiredAt, organization };
     return createToken(app, tx, caller, owner, input);
   });
 
 /** Returns the team's default token. Throws `notFound` or `forbidden`. */
-export const getTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<Token> =>
-  app.transaction(async (tx) => {
-    const team = await tx.teams.get(teamId);
-    authorizeTeam(caller, "manage-token", team);
-    const token = await tx.tokens.findInSlot(team.organizationId, teamId, "plain");
-    if (!token) throw tokenNotFound();
-    return token;
-  });
+export async function getTeamToken(app: App, caller: Caller, teamId: TeamId): Promise<Token> {
+  const team = await app.transaction((tx) => tx.teams.get(teamId));
+  authorizeTeam(caller, "manage-token", team);
+  const token = await app.reads.tokens.findInSlot(team.organizationId, teamId, "plain");
+  if (!token) throw tokenNotFound();
+  return token;
+}
 
 /** Revokes the team's default token. Throws `notFound` or `forbidden`. */
 export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<void> =>
   app.transaction(async (tx) => {
-    const { organization, team } = await getTeamForUpdate(tx, teamId);
+    const { organization, team } = await tx.teams.getWithOrganization(teamId);
     authorizeTeam(caller, "manage-token", team);
-    const token = await tx.tokens.findInSlot(organization.id, teamId, "plain");
-    if (!token) throw tokenNotFound();
-    await removeToken(app, tx, token);
+    const owner = ofTeam(teamId, organization.id, "plain");
+    if (!(await removeTokenInSlot(app, tx, owner))) throw tokenNotFound();
   });
 
 /**

@@ -9,7 +9,6 @@ import { asRefusal, forbidden, Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres/paging";
 import { lastOwner, ownersTeamProtected, TEAM_NAME_TAKEN, teamNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
-import type { Organization } from "../domain/organization.ts";
 import {
   applyTeamSettings,
   changesOrganizationAccess,
@@ -71,15 +70,6 @@ const isVisible = (grants: Grants, team: Team): boolean => {
   return viewer !== undefined && teamIsVisible(team, viewer);
 };
 
-/** Returns a team and its organization, whose row is locked. Throws `notFound`. */
-export async function getTeamForUpdate(
-  tx: Tx,
-  id: TeamId,
-): Promise<{ organization: Organization; team: Team }> {
-  const organization = await tx.organizations.getForUpdate(await tx.teams.getOrganizationId(id));
-  return { organization, team: await tx.teams.get(id) };
-}
-
 /**
  * Throws the conflict `last_owner` if the team is the owners team and none of its members has accepted the membership
  * of the organization.
@@ -105,7 +95,8 @@ export const createTeam = (
     }
     const at = app.now();
     const team = newTeam({ organizationId, name: "", owners: false, createdAt: at });
-    await applyAndSave(tx, team, settings);
+    await apply(tx, team, settings);
+    tx.teams.save(team);
     await tx.record(teamCreated(team, touch(organization, at)));
     return withAllowedActions(caller)({ team, members: [] });
   });
@@ -150,7 +141,7 @@ export const updateTeam = (
   { id, ...settings }: TeamSettings & { id: TeamId },
 ): Promise<TeamWithAllowedActions> =>
   app.transaction(async (tx) => {
-    const { organization, team } = await getTeamForUpdate(tx, id);
+    const { organization, team } = await tx.teams.getWithOrganization(id);
     const { organizationAccess, ...own } = settings;
     const givesAccess = Object.keys(organizationAccess).length > 0;
     const changesOwn = Object.values(own).some((value) => value !== undefined);
@@ -161,12 +152,12 @@ export const updateTeam = (
       authorizeTeam(caller, "manage-access", team);
     }
     const revision = touch(organization, app.now());
-    await applyAndSave(tx, team, settings);
+    await apply(tx, team, settings);
     await tx.record(teamUpdated(team, revision));
-    return withAllowedActions(caller)(await tx.teams.getView(team));
+    return withAllowedActions(caller)(await tx.teams.commit(team));
   });
 
-async function applyAndSave(tx: Tx, team: Team, settings: TeamSettings): Promise<void> {
+async function apply(tx: Tx, team: Team, settings: TeamSettings): Promise<void> {
   const problems = new Problems();
   const renamed = settings.name !== undefined && settings.name !== team.name;
   applyTeamSettings(team, settings, problems);
@@ -175,7 +166,6 @@ async function applyAndSave(tx: Tx, team: Team, settings: TeamSettings): Promise
     if (isTaken) problems.add("name", TEAM_NAME_TAKEN);
   }
   problems.throwIfAny();
-  await tx.teams.save(team);
 }
 
 /**
@@ -183,13 +173,15 @@ async function applyAndSave(tx: Tx, team: Team, settings: TeamSettings): Promise
  */
 export const deleteTeam = (app: App, caller: Caller, id: TeamId): Promise<void> =>
   app.transaction(async (tx) => {
-    const { organization, team } = await getTeamForUpdate(tx, id);
+    const { organization, team } = await tx.teams.getWithOrganization(id);
     authorizeTeam(caller, "delete", team);
     if (team.owners) throw ownersTeamProtected();
     const at = app.now();
-    for (const { userId } of await tx.teamMembers.ofTeam(id)) {
-      touch(await tx.users.getForUpdate(userId), at);
-    }
+    const members = await tx.teamMembers.list({ teamId: id });
+    const ids = members.map(({ userId }) => userId);
+    // Users are locked in the order of their ids, to prevent deadlocks.
+    const users = await tx.users.list({ id: ids }, { order: ["id"], lock: "update" });
+    for (const user of users) touch(user, at);
     await tx.record(teamDeleted(team, touch(organization, at)));
     await tx.teams.remove(team);
   });

@@ -20,7 +20,7 @@ export const listTokenTtlPolicies = (
 ): Promise<Page<TokenTtlPolicy>> =>
   app.transaction(async (tx) => {
     authorize(caller, "organization:update", { organizationId });
-    const policies = await tx.tokenTtlPolicies.list(
+    const policies = await tx.tokenTtlPolicies.ofOrganization(
       await tx.organizations.getForUpdate(organizationId),
     );
     const from = offsetOf(page);
@@ -44,7 +44,7 @@ export const updateTokenTtlPolicies = (
     const organization = await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:update", { organizationId });
     const now = app.now();
-    const policies = await tx.tokenTtlPolicies.list(organization);
+    const policies = await tx.tokenTtlPolicies.ofOrganization(organization);
     const problems = new Problems();
     const given = applyTokenTtlPolicies(policies, tokenTtlPolicies, { problems, now });
     problems.throwIfAny();
@@ -52,7 +52,7 @@ export const updateTokenTtlPolicies = (
       // The change is noted here, because a policy without a row has no changed columns from which the change could be
       // derived.
       tx.noteChange(policy, "maxTtlMs");
-      await tx.tokenTtlPolicies.save(policy);
+      tx.tokenTtlPolicies.save(policy);
       await tx.record(tokenTtlPolicyUpdated(policy, touch(organization, now)));
     }
     return policies;

@@ -2,14 +2,16 @@ import { randomBytes } from "node:crypto";
 import { allowed, type Caller, grantsOf, refuseUserToken } from "@statehouse/authorization";
 import { asRefusal, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
-import { newId } from "@statehouse/postgres/ids";
 import { tokenNotFound } from "../domain/errors.ts";
 import type { TokenId } from "../domain/ids.ts";
+import type { Organization } from "../domain/organization.ts";
 import {
   checkToken,
   defaultExpiry,
   limitedType,
-  Token,
+  newToken,
+  type Token,
+  type TokenOwner,
   tokenCreated,
   tokenDeleted,
 } from "../domain/token.ts";
@@ -31,12 +33,9 @@ export interface TokenInput {
   expiredAt: Date | undefined;
 }
 
-/** The owner and slot of a token. */
-export type TokenOwner = Pick<Token, "type" | "userId" | "teamId" | "organizationId" | "slot">;
-
 /**
  * Creates a token. In a slot that can have only one token, the new token replaces the previous one. Unless the owner is
- * a user, the calling function must hold the lock on the organization's row, because every change of a slot locks that
+ * a user, the calling function must have locked the row of `organization`, because every change of a slot locks that
  * row. Throws `invalid`.
  */
 export async function createToken(
@@ -44,36 +43,26 @@ export async function createToken(
   tx: Tx,
   caller: Caller,
   owner: TokenOwner,
-  { description, expiredAt }: TokenInput,
+  { description, expiredAt, organization }: TokenInput & { organization?: Organization },
 ): Promise<NewToken> {
   const at = app.now();
   const limits = {
     maxDays: app.settings.maxTokenDays,
-    maxTtlMs: await findMaxTtlMs(tx, owner),
+    maxTtlMs: await findMaxTtlMs(tx, owner, organization),
   };
   const secret = secretOf(randomBytes(SECRET_BYTES));
-  const creator = caller.kind === "principal" ? caller.principal : undefined;
-  const token = new Token({
-    ...owner,
-    id: newId("at"),
+  const fields = {
     hash: hashOf(secret),
     description,
-    revision: nextVersion(0n, at),
-    createdByType: creator?.type ?? null,
-    createdById: creator?.id ?? null,
     createdAt: at,
     expiredAt: expiredAt ?? defaultExpiry(at, limits),
-    lastUsedAt: null,
-  });
+  };
+  const token = newToken(owner, fields, caller.kind === "principal" ? caller.principal : undefined);
   const problems = new Problems();
   checkToken(token, problems, { at, ...limits });
   problems.throwIfAny();
-  const { organizationId, teamId, slot } = token;
-  if (organizationId && slot !== "described") {
-    const previous = await tx.tokens.findInSlot(organizationId, teamId, slot);
-    if (previous) await removeToken(app, tx, previous);
-  }
-  await tx.tokens.save(token);
+  if (token.slot !== "described") await removeTokenInSlot(app, tx, token);
+  tx.tokens.save(token);
   await tx.record(tokenCreated(token));
   return { token, secret };
 }
@@ -82,19 +71,39 @@ export async function createToken(
  * Returns the maximum lifetime of the owner's tokens, in ms; undefined for a user, and for an organization that does
  * not limit lifetimes.
  */
-async function findMaxTtlMs(tx: Tx, owner: TokenOwner): Promise<bigint | undefined> {
-  if (!owner.organizationId) return undefined;
-  const organization = await tx.organizations.getForUpdate(owner.organizationId);
-  if (!organization.maxTtlEnabled) return undefined;
-  const policies = await tx.tokenTtlPolicies.list(organization);
+async function findMaxTtlMs(
+  tx: Tx,
+  owner: TokenOwner,
+  organization: Organization | undefined,
+): Promise<bigint | undefined> {
+  if (!organization?.maxTtlEnabled) return undefined;
+  const policies = await tx.tokenTtlPolicies.ofOrganization(organization);
   return policies.find(({ tokenType }) => tokenType === limitedType(owner))?.maxTtlMs;
 }
 
 /** Revokes a token. Does not authorize the caller: the calling function must have done so. */
 export async function removeToken(app: App, tx: Tx, token: Token): Promise<void> {
-  await tx.tokens.remove(token);
-  await tx.record(tokenDeleted(token, nextVersion(token.revision, app.now())));
+  tx.tokens.remove(token);
+  await recordRemoval(app, tx, token);
 }
+
+/**
+ * Revokes the token in a slot; returns false if the slot has no token. The transaction must hold the lock on the
+ * organization's row. Does not authorize the caller.
+ */
+export async function removeTokenInSlot(
+  app: App,
+  tx: Tx,
+  { organizationId, teamId, slot }: Pick<TokenOwner, "organizationId" | "teamId" | "slot">,
+): Promise<boolean> {
+  const token = organizationId && (await tx.tokens.removeFromSlot(organizationId, teamId, slot));
+  if (!token) return false;
+  await recordRemoval(app, tx, token);
+  return true;
+}
+
+const recordRemoval = (app: App, tx: Tx, token: Token): Promise<void> =>
+  tx.record(tokenDeleted(token, nextVersion(token.revision, app.now())));
 
 /** Returns a token of any type that the caller may manage. Throws `notFound` for all other tokens. */
 export const getToken = (app: App, caller: Caller, id: TokenId): Promise<Token> =>

@@ -3,10 +3,10 @@ import { asRefusal } from "@statehouse/errors";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import { userNotFound } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
-import type { Token } from "../domain/token.ts";
+import type { Token, TokenOwner } from "../domain/token.ts";
 import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
-import { createToken, type NewToken, type TokenInput, type TokenOwner } from "./token.ts";
+import { createToken, type NewToken, type TokenInput } from "./token.ts";
 
 const ofUser = (userId: UserId): TokenOwner => ({
   type: "user",
@@ -27,7 +27,8 @@ export async function createUserToken(
 ): Promise<NewToken> {
   if (caller.kind !== "service" && callingUser(caller) !== userId) throw asRefusal(userNotFound());
   return app.transaction(async (tx) => {
-    await tx.users.get(userId);
+    // A later deletion of the user also deletes the token.
+    await tx.users.getForShare(userId);
     return createToken(app, tx, caller, ofUser(userId), input);
   });
 }

@@ -65,7 +65,7 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
       confirmEmail(invited, email);
       touch(invited, at);
     }
-    await tx.users.save(user);
+    tx.users.save(user);
     await tx.record(userCreated(user));
     return user;
   });
@@ -120,7 +120,7 @@ export const updateCurrentUser = (
     user.username = wanted.username;
     if (email !== undefined) requestEmail(user, email);
     touch(user, app.now());
-    await tx.users.save(user);
+    tx.users.save(user);
     await tx.record(userUpdated(user));
     return user;
   });
@@ -149,7 +149,7 @@ export const setUserEmail = (
     }
     confirmEmail(user, email);
     touch(user, at);
-    await tx.users.save(user);
+    tx.users.save(user);
     await tx.record(userUpdated(user));
     return user;
   });
@@ -224,7 +224,7 @@ export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> 
     for (const [organizationId, organization] of organizations) {
       for (const member of await tx.teamMembers.ofUser(organizationId, id)) {
         const team = await tx.teams.get(member.teamId);
-        await tx.teamMembers.remove(member);
+        tx.teamMembers.remove(member);
         await refuseWithoutOwner(tx, team);
         await tx.record(teamMemberRemoved(member, touch(organization, at)));
       }
@@ -232,13 +232,13 @@ export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> 
     for (const membership of await tx.memberships.ofUser(id)) {
       const organization = organizations.get(membership.organizationId);
       if (!organization) throw userInvitedMeanwhile();
-      await tx.memberships.remove(membership);
+      tx.memberships.remove(membership);
       await tx.record(organizationMembershipDeleted(membership, touch(organization, at)));
     }
     for (const token of await tx.tokens.ofUser(id)) await removeToken(app, tx, token);
     touch(user, at);
     await tx.record(userDeleted(user));
-    await tx.users.remove(user);
+    tx.users.remove(user);
   });
 
 const changeUser = (
@@ -261,7 +261,7 @@ const changeUser = (
     }
     if (before.administrator === administrator && before.suspended === suspended) return user;
     touch(user, app.now());
-    await tx.users.save(user);
+    tx.users.save(user);
     await tx.record(userUpdated(user));
     return user;
   });

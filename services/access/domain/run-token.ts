@@ -1,4 +1,6 @@
 import type { WorkspacePermissions } from "@statehouse/authorization";
+import { nextVersion } from "@statehouse/events/version";
+import { newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, RunId, RunTokenId, WorkspaceId } from "./ids.ts";
 
 /** A run that has tokens. The tokens are bound to the run's workspace, organization and runner. */
@@ -29,6 +31,13 @@ export class RunToken {
     Object.assign(this, fields);
   }
 }
+
+export const newRunToken = (
+  { id: runId, expiredAt }: Pick<Run, "id" | "expiredAt">,
+  hash: string,
+  at: Date,
+): RunToken =>
+  new RunToken({ id: newId("at"), runId, hash, revision: nextVersion(0n, at), expiredAt });
 
 /**
  * The permissions of a run on its workspace: it may read the workspace and its state, and may write state while it

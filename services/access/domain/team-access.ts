@@ -7,6 +7,7 @@ import {
 import { isId, newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, ProjectId, TeamAccessId, TeamId, WorkspaceId } from "./ids.ts";
 import type { PermissionTable } from "./permissions.ts";
+import type { Team } from "./team.ts";
 
 /** The access levels and permissions of each type of target. */
 export const permissionTables = {
@@ -43,8 +44,20 @@ export const targetOf = ({ targetId }: TeamAccess): TeamAccessTarget =>
     ? { targetType: "workspace", targetId }
     : { targetType: "project", targetId };
 
-export const newTeamAccessId = (targetType: TargetType): TeamAccessId =>
-  targetType === "project" ? newId("tprj") : newId("tws");
+export const newTeamAccess = (
+  { id: teamId, organizationId }: Pick<Team, "id" | "organizationId">,
+  target: TeamAccessTarget,
+  grant: Pick<TeamAccess, "access" | "permissions">,
+  createdAt: Date,
+): TeamAccess =>
+  new TeamAccess({
+    id: target.targetType === "project" ? newId("tprj") : newId("tws"),
+    teamId,
+    organizationId,
+    ...target,
+    ...grant,
+    createdAt,
+  });
 
 // The revision of these events is the version of the organization.
 

@@ -1,4 +1,5 @@
 import type { OrganizationId, TeamId, UserId } from "./ids.ts";
+import type { Team } from "./team.ts";
 
 /**
  * The membership of a user in a team. It has no effect until the user has accepted the membership of the organization.
@@ -14,6 +15,12 @@ export class TeamMember {
     Object.assign(this, fields);
   }
 }
+
+export const newTeamMember = (
+  { id: teamId, organizationId }: Pick<Team, "id" | "organizationId">,
+  userId: UserId,
+  createdAt: Date,
+): TeamMember => new TeamMember({ teamId, userId, organizationId, createdAt });
 
 export const teamMemberAdded = (member: TeamMember, revision: bigint) =>
   ({ type: "teamMemberAdded", revision, member }) as const;

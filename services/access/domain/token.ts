@@ -1,4 +1,7 @@
+import type { Principal } from "@statehouse/authorization";
 import type { Problems } from "@statehouse/errors";
+import { nextVersion } from "@statehouse/events/version";
+import { newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, TeamId, TokenId, UserId } from "./ids.ts";
 import type { LimitedTokenType } from "./token-ttl-policy.ts";
 
@@ -39,6 +42,25 @@ export class Token {
     Object.assign(this, fields);
   }
 }
+
+/** The owner and slot of a token. */
+export type TokenOwner = Pick<Token, "type" | "userId" | "teamId" | "organizationId" | "slot">;
+
+/** Creates a token. `creator` is undefined if a service of the installation creates it. */
+export const newToken = (
+  owner: TokenOwner,
+  fields: Pick<Token, "hash" | "description" | "createdAt" | "expiredAt">,
+  creator: Principal | undefined,
+): Token =>
+  new Token({
+    ...owner,
+    ...fields,
+    id: newId("at"),
+    revision: nextVersion(0n, fields.createdAt),
+    createdByType: creator?.type ?? null,
+    createdById: creator?.id ?? null,
+    lastUsedAt: null,
+  });
 
 const DESCRIPTION_LENGTH = 1000;
 const DEFAULT_YEARS = 2;

@@ -1,12 +1,15 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
+  loadBoth,
   offsetOf,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
+  recordsOf,
+  selectRows,
   withTotal,
 } from "@statehouse/postgres";
 import { optional, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
@@ -19,11 +22,13 @@ import {
 import { InvitationCreatedSchema } from "@statehouse/proto/statehouse/access/v1/mail";
 import { organizationMembershipNotFound } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from "../domain/ids.ts";
+import type { Organization } from "../domain/organization.ts";
 import {
   OrganizationMembership,
   type OrganizationMembershipEvent,
   type OrganizationMembershipSort,
 } from "../domain/organization-membership.ts";
+import { lockOrganizationOf } from "./organization.ts";
 import { versionOf } from "./organization-version.ts";
 
 const columns = {
@@ -57,7 +62,10 @@ const select = `${selectList("ou", columns)}, u.email, (
     where m.user_id = ou.user_id and m.organization_id = ou.organization_id
   ) as teams`;
 
-const from = "from organization_memberships ou join users u on u.id = ou.user_id";
+const fromTable = (memberships: string) =>
+  `from ${memberships} ou join users u on u.id = ou.user_id`;
+
+const from = fromTable("organization_memberships");
 
 const toView = ({ email, teams, ...membership }: MembershipRow): OrganizationMembershipView => ({
   membership: new OrganizationMembership(membership),
@@ -190,88 +198,47 @@ export const membersNamed = `
   order by u.id`;
 
 /** Reads and writes memberships, inside a transaction that holds the lock on their organization's row. */
-const rows = (em: EntityManager) => ({
-  async getForUpdate(id: OrganizationMembershipId): Promise<OrganizationMembership> {
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const membership = await em.findOne(entity, { id }, { lockMode });
-    if (!membership) throw organizationMembershipNotFound();
-    return membership;
-  },
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, organizationMembershipNotFound);
 
-  /** Returns a membership as this transaction has changed it, with the e-mail address and teams of its user. */
-  async getView(id: OrganizationMembershipId): Promise<OrganizationMembershipView> {
-    const [row] = await queryIn<MembershipRow>(em, batchOfMemberships, [[id]]);
-    if (!row) throw organizationMembershipNotFound();
-    return toView(row);
-  },
+  return {
+    ...records,
 
-  async exists(organizationId: OrganizationId, userId: UserId): Promise<boolean> {
-    // index: organization_memberships_user_id_organization_id_key
-    return (await em.count(entity, { organizationId, userId })) > 0;
-  },
+    /** Locks the organization of a membership, then the membership, and returns both. */
+    async getWithOrganization(
+      id: OrganizationMembershipId,
+    ): Promise<{ membership: OrganizationMembership; organization: Organization }> {
+      const [[organization], [membership]] = await loadBoth(
+        em,
+        lockOrganizationOf(em, "organization_memberships", id),
+        selectRows(em, entity, { id }, { lock: "update" }),
+      );
+      if (!organization || !membership) throw organizationMembershipNotFound();
+      return { membership, organization };
+    },
 
-  /**
-   * Returns the organization of a membership. The organization never changes, so it can be read before its row is
-   * locked.
-   */
-  async getOrganizationId(id: OrganizationMembershipId): Promise<OrganizationId> {
-    const fields = ["organizationId"] as const;
-    const found = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });
-    if (!found) throw organizationMembershipNotFound();
-    return found.organizationId;
-  },
+    /** Locks the memberships of a user and returns them. */
+    ofUser: (userId: UserId): Promise<OrganizationMembership[]> =>
+      // index: organization_memberships_user_id_organization_id_key
+      records.list({ userId }, { order: ["organizationId"], lock: "update" }),
 
-  /** Returns the user of a membership. The user can change until the membership is locked. */
-  async getUserId(id: OrganizationMembershipId): Promise<UserId> {
-    const fields = ["userId"] as const;
-    const found = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });
-    if (!found) throw organizationMembershipNotFound();
-    return found.userId;
-  },
+    async usersNamed(
+      organizationId: OrganizationId,
+      { ids, names, membershipIds }: MemberNames,
+    ): Promise<{ id: UserId; username: string; membershipId: OrganizationMembershipId }[]> {
+      const lowerCase = names.map((name) => name.toLowerCase());
+      return queryIn(em, membersNamed, [organizationId, lowerCase, ids, membershipIds]);
+    },
 
-  async getIdOf(organizationId: OrganizationId, userId: UserId): Promise<OrganizationMembershipId> {
-    // index: organization_memberships_user_id_organization_id_key
-    const found = await em.findOne(entity, { organizationId, userId });
-    if (!found) throw organizationMembershipNotFound();
-    return found.id;
-  },
-
-  /**
-   * Returns the organizations of a user, ordered by id. The list can change until these organizations and the user are
-   * locked.
-   */
-  async organizationsOf(userId: UserId): Promise<OrganizationId[]> {
-    // index: organization_memberships_user_id_organization_id_key
-    const fields = ["organizationId"] as const;
-    const found = await em.find(entity, { userId }, { fields, disableIdentityMap: true });
-    return found.map(({ organizationId }) => organizationId).toSorted();
-  },
-
-  /** Locks the memberships of a user and returns them. */
-  ofUser(userId: UserId): Promise<OrganizationMembership[]> {
-    // index: organization_memberships_user_id_organization_id_key
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    return em.find(entity, { userId }, { lockMode, orderBy: { organizationId: "asc" } });
-  },
-
-  async usersNamed(
-    organizationId: OrganizationId,
-    { ids, names, membershipIds }: MemberNames,
-  ): Promise<{ id: UserId; username: string; membershipId: OrganizationMembershipId }[]> {
-    const lowerCase = names.map((name) => name.toLowerCase());
-    return queryIn(em, membersNamed, [organizationId, lowerCase, ids, membershipIds]);
-  },
-
-  async save(membership: OrganizationMembership): Promise<void> {
-    em.persist(membership);
-    await em.flush();
-  },
-
-  async remove(membership: OrganizationMembership): Promise<void> {
-    em.remove(membership);
-    await em.flush();
-  },
-});
+    /** Writes the membership and commits. Returns the membership with the e-mail address and teams of its user. */
+    async commit(membership: OrganizationMembership): Promise<OrganizationMembershipView> {
+      // index: users_pkey, team_members_by_user
+      return toView(
+        await records.commit<MembershipRow>(membership, `select ${select} ${fromTable("changed")}`),
+      );
+    },
+  };
+};
 
 type Membership = Pick<OrganizationMembership, "id" | "organizationId" | "userId">;
 type ListedMembership = Membership & { key: string; revision: number; status: string };

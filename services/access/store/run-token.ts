@@ -1,12 +1,21 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { type PublishedEvents, published } from "@statehouse/events";
-import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import {
+  type Database,
+  type EntityManager,
+  loadBoth,
+  queryIn,
+  recordsOf,
+  selectRows,
+  selectWhere,
+} from "@statehouse/postgres";
 import { bigint, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
 import {
   RunTokenCreatedSchema,
   RunTokenDeletedSchema,
   RunTokenRenewedSchema,
 } from "@statehouse/proto/statehouse/access/v1/events";
+import { tokenNotFound } from "../domain/errors.ts";
 import type { OrganizationId, RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
 import { Run, RunToken, type RunTokenEvent } from "../domain/run-token.ts";
 
@@ -112,11 +121,12 @@ const reads = (database: Database) => ({
   },
 });
 
-const lockMode = LockMode.PESSIMISTIC_WRITE;
 const EXPIRED_AT_ONCE = 50;
 
 /** Reads and writes runs and their tokens, inside a transaction. A run is locked before its tokens. */
 const rows = (em: EntityManager) => ({
+  ...recordsOf(em, entity, tokenNotFound),
+
   /**
    * Inserts `run` or, if a token was created for the run before, extends the run's expiry. Locks and returns the stored
    * run, whose workspace, organization and runner are those of its first token.
@@ -140,22 +150,13 @@ const rows = (em: EntityManager) => ({
     runner: string,
   ): Promise<{ token: RunToken; run: Run } | undefined> {
     // index: run_tokens_pkey, runs_pkey
-    const known = await em.findOne(entity, { id }, { disableIdentityMap: true });
-    if (!known) return undefined;
-    const run = await em.findOne(runEntity, { id: known.runId, runner }, { lockMode });
-    if (!run) return undefined;
-    const token = await em.findOne(entity, { id }, { lockMode });
-    return token ? { token, run } : undefined;
-  },
-
-  async save(token: RunToken): Promise<void> {
-    em.persist(token);
-    await em.flush();
-  },
-
-  async remove(token: RunToken): Promise<void> {
-    em.remove(token);
-    await em.flush();
+    const condition = "id = (select t.run_id from run_tokens t where t.id = $1) and runner = $2";
+    const [[run], [token]] = await loadBoth(
+      em,
+      selectWhere(em, runEntity, condition, [id, runner], { lock: "update" }),
+      selectRows(em, entity, { id }, { lock: "update" }),
+    );
+    return run && token && { token, run };
   },
 
   /** Deletes runs and their tokens. */

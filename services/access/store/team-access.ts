@@ -1,11 +1,13 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   offsetOf,
   pageWithTotal,
+  queryIn,
   type RowWithTotal,
+  recordsOf,
   withTotal,
 } from "@statehouse/postgres";
 import { jsonb, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
@@ -19,7 +21,7 @@ import {
   TeamWorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { teamAccessNotFound } from "../domain/errors.ts";
-import type { TeamAccessId, TeamId } from "../domain/ids.ts";
+import type { TeamAccessId } from "../domain/ids.ts";
 import {
   type TargetType,
   TeamAccess,
@@ -119,32 +121,16 @@ const reads = (database: Database) => ({
 
 /** Reads and writes the grants of teams, inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
-  async exists(teamId: TeamId, { targetId }: TeamAccessTarget): Promise<boolean> {
-    // index: team_accesses_team_id_target_id_key
-    return (await em.count(entity, { teamId, targetId })) > 0;
-  },
-
-  async getForUpdate(id: TeamAccessId): Promise<TeamAccess> {
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const teamAccess = await em.findOne(entity, { id }, { lockMode });
-    if (!teamAccess) throw teamAccessNotFound();
-    return teamAccess;
-  },
-
-  async save(teamAccess: TeamAccess): Promise<void> {
-    em.persist(teamAccess);
-    await em.flush();
-  },
-
-  async remove(teamAccess: TeamAccess): Promise<void> {
-    em.remove(teamAccess);
-    await em.flush();
-  },
+  ...recordsOf(em, entity, teamAccessNotFound),
 
   /** Deletes all grants on a target. */
-  async removeOfTarget(target: TeamAccessTarget): Promise<void> {
-    // index: team_accesses_by_target
-    await em.nativeDelete(entity, target);
+  async removeOfTarget({ targetType, targetId }: TeamAccessTarget): Promise<void> {
+    await queryIn(
+      em,
+      // index: team_accesses_by_target
+      "delete from team_accesses where target_type = $1 and target_id = $2",
+      [targetType, targetId],
+    );
   },
 });
 

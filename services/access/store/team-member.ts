@@ -1,11 +1,12 @@
 import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
-import { type EntityManager, queryIn } from "@statehouse/postgres";
+import { type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
 import { primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
 import {
   TeamMemberAddedSchema,
   TeamMemberRemovedSchema,
 } from "@statehouse/proto/statehouse/access/v1/events";
+import { userNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
 import { TeamMember, type TeamMemberEvent } from "../domain/team-member.ts";
 import { versionOf } from "./organization-version.ts";
@@ -30,39 +31,23 @@ export const countOfActiveMembers = `
   where m.team_id = $1 and ou.status = 'active'`;
 
 /** Reads and writes the members of teams, inside a transaction that holds the lock on their organization's row. */
-const rows = (em: EntityManager) => ({
-  async find(teamId: TeamId, userId: UserId): Promise<TeamMember | undefined> {
-    // index: team_members_pkey
-    return (await em.findOne(entity, { teamId, userId })) ?? undefined;
-  },
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, userNotFound);
 
-  async ofUser(organizationId: OrganizationId, userId: UserId): Promise<TeamMember[]> {
-    // index: team_members_by_user
-    return em.find(entity, { organizationId, userId }, { orderBy: { teamId: "asc" } });
-  },
+  return {
+    ...records,
 
-  /** Returns the members of a team, ordered by user id: callers lock the users in this order, to prevent deadlocks. */
-  async ofTeam(teamId: TeamId): Promise<TeamMember[]> {
-    // index: team_members_pkey
-    return em.find(entity, { teamId }, { orderBy: { userId: "asc" } });
-  },
+    ofUser: (organizationId: OrganizationId, userId: UserId): Promise<TeamMember[]> =>
+      // index: team_members_by_user
+      records.list({ organizationId, userId }, { order: ["teamId"] }),
 
-  /** Returns the number of members of a team who have accepted their organization membership. */
-  async countActive(teamId: TeamId): Promise<number> {
-    const [row] = await queryIn<{ count: number }>(em, countOfActiveMembers, [teamId]);
-    return row?.count ?? 0;
-  },
-
-  async save(member: TeamMember): Promise<void> {
-    em.persist(member);
-    await em.flush();
-  },
-
-  async remove(member: TeamMember): Promise<void> {
-    em.remove(member);
-    await em.flush();
-  },
-});
+    /** Returns the number of members of a team who have accepted their organization membership. */
+    async countActive(teamId: TeamId): Promise<number> {
+      const [row] = await queryIn<{ count: number }>(em, countOfActiveMembers, [teamId]);
+      return row?.count ?? 0;
+    },
+  };
+};
 
 type Membership = Pick<TeamMember, "teamId" | "userId" | "organizationId">;
 type ListedMember = Membership & { key: string; revision: number };

@@ -4,11 +4,13 @@ import {
   type Database,
   type EntityManager,
   existsIn,
+  loadBoth,
   offsetOf,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
   recordsOf,
+  selectRows,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -28,7 +30,9 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { teamNameTaken, teamNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
+import type { Organization } from "../domain/organization.ts";
 import { Team, type TeamEvent, type TeamView } from "../domain/team.ts";
+import { lockOrganizationOf } from "./organization.ts";
 import { versionOf } from "./organization-version.ts";
 
 const columns = {
@@ -48,13 +52,15 @@ const entity = new EntitySchema({ class: Team, tableName: "teams", properties: c
 
 type TeamRow = Team & Pick<TeamView, "members">;
 
-const select = `select ${selectList("t", columns)}, (
+const selectFrom = (teams: string) => `select ${selectList("t", columns)}, (
     select coalesce(json_agg(json_build_object(
       'userId', m.user_id, 'organizationMembershipId', ou.id) order by m.user_id), '[]')
     from team_members m join organization_memberships ou
       on ou.user_id = m.user_id and ou.organization_id = m.organization_id
     where m.team_id = t.id
-  ) as members from teams t`;
+  ) as members from ${teams} t`;
+
+const select = selectFrom("teams");
 
 const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: new Team(team), members });
 
@@ -111,65 +117,56 @@ const reads = (database: Database) => ({
 });
 
 /** Reads and writes teams, inside a transaction that holds the lock on their organization's row. */
-const rows = (em: EntityManager) => ({
-  async get(id: TeamId): Promise<Team> {
-    const team = await em.findOne(entity, { id });
-    if (!team) throw teamNotFound();
-    return team;
-  },
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, teamNotFound);
 
-  /** Returns the organization of a team. The organization never changes, so it can be read before its row is locked. */
-  async getOrganizationId(id: TeamId): Promise<OrganizationId> {
-    const fields = ["organizationId"] as const;
-    const team = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });
-    if (!team) throw teamNotFound();
-    return team.organizationId;
-  },
+  return {
+    ...records,
 
-  async getView({ id, organizationId }: Team): Promise<TeamView> {
-    const [row] = await queryIn<TeamRow>(em, batchOfTeams, [[id], [organizationId]]);
-    if (!row) throw teamNotFound();
-    return toView(row);
-  },
+    /** Locks the organization of a team, and returns both. */
+    async getWithOrganization(id: TeamId): Promise<{ team: Team; organization: Organization }> {
+      const [[organization], [team]] = await loadBoth(
+        em,
+        lockOrganizationOf(em, "teams", id),
+        selectRows(em, entity, { id }),
+      );
+      if (!organization || !team) throw teamNotFound();
+      return { team, organization };
+    },
 
-  async getOwners(organizationId: OrganizationId): Promise<Team> {
-    // index: teams_owners_key
-    const team = await em.findOne(entity, { organizationId, owners: true });
-    if (!team) throw teamNotFound();
-    return team;
-  },
+    /** Returns whether another team of the organization has the name, ignoring case. */
+    async nameIsTaken({
+      id,
+      organizationId,
+      name,
+    }: Pick<Team, "id" | "organizationId" | "name">): Promise<boolean> {
+      return existsIn(
+        em,
+        // index: teams_lower_name_key
+        `select from teams where organization_id = $1 and lower(name) = lower($2) and id <> $3`,
+        [organizationId, name, id],
+      );
+    },
 
-  /** Returns whether another team of the organization has the name, ignoring case. */
-  async nameIsTaken({
-    id,
-    organizationId,
-    name,
-  }: Pick<Team, "id" | "organizationId" | "name">): Promise<boolean> {
-    return existsIn(
-      em,
-      // index: teams_lower_name_key
-      `select from teams where organization_id = $1 and lower(name) = lower($2) and id <> $3`,
-      [organizationId, name, id],
-    );
-  },
+    /** Writes the team and commits. Returns the team with its members. */
+    async commit(team: Team): Promise<TeamView> {
+      // index: team_members_pkey, organization_memberships_user_id_organization_id_key
+      return toView(await records.commit<TeamRow>(team, selectFrom("changed")));
+    },
 
-  async save(team: Team): Promise<void> {
-    recordsOf(em, entity, teamNotFound).save(team);
-  },
-
-  /** Deletes the team with its tokens, grants and members. */
-  async remove(team: Team): Promise<void> {
-    for (const table of ["tokens", "team_accesses", "team_members"]) {
-      // index: tokens_by_organization, team_accesses_team_id_target_id_key, team_members_pkey, one for each table
-      await queryIn(em, `delete from ${table} where team_id = $1 and organization_id = $2`, [
-        team.id,
-        team.organizationId,
-      ]);
-    }
-    em.remove(team);
-    await em.flush();
-  },
-});
+    /** Deletes the team with its tokens, grants and members. */
+    async remove(team: Team): Promise<void> {
+      for (const table of ["tokens", "team_accesses", "team_members"]) {
+        // index: tokens_by_organization, team_accesses_team_id_target_id_key, team_members_pkey, one for each table
+        await queryIn(em, `delete from ${table} where team_id = $1 and organization_id = $2`, [
+          team.id,
+          team.organizationId,
+        ]);
+      }
+      records.remove(team);
+    },
+  };
+};
 
 type ListedTeam = Pick<Team, "id" | "organizationId" | "name"> & { key: string; revision: number };
 

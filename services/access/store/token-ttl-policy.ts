@@ -1,8 +1,9 @@
 import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
-import type { EntityManager } from "@statehouse/postgres";
+import { type EntityManager, recordsOf } from "@statehouse/postgres";
 import { bigint, primaryKey, timestamptz } from "@statehouse/postgres/columns";
 import { TokenTtlPolicyUpdatedSchema } from "@statehouse/proto/statehouse/access/v1/events";
+import { organizationNotFound } from "../domain/errors.ts";
 import type { Organization } from "../domain/organization.ts";
 import {
   DEFAULT_MAX_TTL_MS,
@@ -47,22 +48,23 @@ export const outlivesPolicy = (tokenType: string, at: string): string =>
     then extract(epoch from ${at} - t.created_at) * 1000 > ${longestLifetime(tokenType)}
     else false end`;
 
-const rows = (em: EntityManager) => ({
-  /** Returns the policies of all types of tokens; a type without a row has the default policy. */
-  async list(organization: Organization): Promise<TokenTtlPolicy[]> {
-    // index: token_ttl_policies_pkey
-    const stored = await em.find(entity, { organizationId: organization.id });
-    const byType = new Map(stored.map((policy) => [policy.tokenType, policy]));
-    return limitedTokenTypes.map(
-      (type) => byType.get(type) ?? defaultTokenTtlPolicy(organization, type),
-    );
-  },
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, organizationNotFound);
 
-  async save(policy: TokenTtlPolicy): Promise<void> {
-    em.persist(policy);
-    await em.flush();
-  },
-});
+  return {
+    ...records,
+
+    /** Returns the policies of all types of tokens; a type without a row has the default policy. */
+    async ofOrganization(organization: Organization): Promise<TokenTtlPolicy[]> {
+      // index: token_ttl_policies_pkey
+      const stored = await records.list({ organizationId: organization.id });
+      const byType = new Map(stored.map((policy) => [policy.tokenType, policy]));
+      return limitedTokenTypes.map(
+        (type) => byType.get(type) ?? defaultTokenTtlPolicy(organization, type),
+      );
+    },
+  };
+};
 
 type Policy = Pick<TokenTtlPolicy, "organizationId" | "tokenType" | "maxTtlMs">;
 type ListedPolicy = Omit<Policy, "maxTtlMs"> & {

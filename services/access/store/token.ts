@@ -1,4 +1,4 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
@@ -100,11 +100,17 @@ export function listOfTeamTokens(sort?: TokenSort): string {
   })}`;
 }
 
+const inSlot = `t.organization_id = $1 and coalesce(t.team_id, '') = $2 and t.slot = $3
+    and t.type <> 'user' and t.slot <> 'described'`;
+
 /** Selects the token in slot $3 of team $2 in organization $1 or, if $2 is empty, of the organization itself. */
 export const tokenInSlot = `-- index: tokens_slot_key
   ${select}
-  where t.organization_id = $1 and coalesce(t.team_id, '') = $2 and t.slot = $3
-    and t.type <> 'user' and t.slot <> 'described'`;
+  where ${inSlot}`;
+
+/** Deletes and returns the token that `tokenInSlot` selects. */
+const removeFromSlot = `-- index: tokens_slot_key
+  delete from tokens t where ${inSlot} returning ${selectList("t", columns)}`;
 
 /** The values of a viewer that determine the teams whose tokens a list shows. */
 export interface TokenViewer {
@@ -189,49 +195,39 @@ export const recordUses = `
   update tokens t set last_used_at = greatest(t.last_used_at, used.at)
   from used where t.id = used.id`;
 
-const rows = (em: EntityManager) => ({
-  async getForUpdate(id: TokenId): Promise<Token> {
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const token = await em.findOne(entity, { id }, { lockMode });
-    if (!token) throw tokenNotFound();
-    return token;
-  },
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, tokenNotFound);
 
-  /**
-   * Locks and returns the token in a slot. The transaction must hold the lock on the organization's row, because every
-   * change of a slot locks that row.
-   */
-  async findInSlot(
-    organizationId: OrganizationId,
-    teamId: TeamId | null,
-    slot: Slot,
-  ): Promise<Token | undefined> {
-    const parameters = [organizationId, teamId ?? "", slot];
-    const [row] = await queryIn<TokenRow>(em, tokenInSlot, parameters);
-    return row && this.getForUpdate(row.id);
-  },
+  return {
+    ...records,
 
-  /** Inserts the token or writes its changes. Throws `invalid` if another token of the team has the description. */
-  async save(token: Token): Promise<void> {
-    recordsOf(em, entity, tokenNotFound).save(token);
-  },
+    /**
+     * Deletes and returns the token in a slot. The transaction must hold the lock on the organization's row, because every
+     * change of a slot locks that row.
+     */
+    async removeFromSlot(
+      organizationId: OrganizationId,
+      teamId: TeamId | null,
+      slot: Slot,
+    ): Promise<Token | undefined> {
+      const [row] = await queryIn<TokenRow>(em, removeFromSlot, [
+        organizationId,
+        teamId ?? "",
+        slot,
+      ]);
+      return row && toToken(row);
+    },
 
-  async remove(token: Token): Promise<void> {
-    em.remove(token);
-    await em.flush();
-  },
+    /** Locks the tokens of a user in the order of their ids, to prevent deadlocks, and returns them. */
+    ofUser: (userId: UserId): Promise<Token[]> =>
+      // index: tokens_by_user
+      records.list({ userId }, { order: ["id"], lock: "update" }),
 
-  /** Locks the tokens of a user in the order of their ids, to prevent deadlocks, and returns them. */
-  async ofUser(userId: UserId): Promise<Token[]> {
-    // index: tokens_by_user
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    return em.find(entity, { userId }, { lockMode, orderBy: { id: "asc" } });
-  },
-
-  async recordUses(uses: readonly TokenUse[]): Promise<void> {
-    await queryIn(em, recordUses, [uses.map(({ id }) => id), uses.map(({ at }) => at)]);
-  },
-});
+    async recordUses(uses: readonly TokenUse[]): Promise<void> {
+      await queryIn(em, recordUses, [uses.map(({ id }) => id), uses.map(({ at }) => at)]);
+    },
+  };
+};
 
 type Owned = Pick<Token, "id" | "type" | "userId" | "teamId" | "organizationId">;
 type ListedToken = Owned & { key: string; revision: number };

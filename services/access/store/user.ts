@@ -1,13 +1,15 @@
-import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { EntitySchema } from "@mikro-orm/core";
 import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
+  loadBoth,
   offsetOf,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
   recordsOf,
+  selectWhere,
   withTotal,
 } from "@statehouse/postgres";
 import {
@@ -27,7 +29,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { emailTaken, userNotFound, usernameTaken } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
-import { isSameEmail, User, type UserEvent } from "../domain/user.ts";
+import { User, type UserEvent } from "../domain/user.ts";
 
 const columns = {
   id: primaryKey,
@@ -151,83 +153,64 @@ export const namesTaken = `-- index: users_username_key, users_email_key
       select from users where lower(email) = lower($2) and id <> $3 and not placeholder
     ) as email`;
 
-const lockMode = LockMode.PESSIMISTIC_WRITE;
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, userNotFound);
 
-const rows = (em: EntityManager) => ({
-  async getForUpdate(id: UserId): Promise<User> {
-    const user = await em.findOne(entity, { id }, { lockMode });
-    if (!user) throw userNotFound();
-    return user;
-  },
+  return {
+    ...records,
 
-  /**
-   * Returns the user, and prevents its deletion until the transaction ends. A later deletion therefore also deletes
-   * what this transaction adds for the user.
-   */
-  async get(id: UserId): Promise<User> {
-    const user = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
-    if (!user) throw userNotFound();
-    return user;
-  },
+    async findIdByEmail(email: string): Promise<UserId | undefined> {
+      const [row] = await queryIn<{ id: UserId }>(em, userByEmail, [email]);
+      return row?.id;
+    },
 
-  async findIdByEmail(email: string): Promise<UserId | undefined> {
-    const [row] = await queryIn<{ id: UserId }>(em, userByEmail, [email]);
-    return row?.id;
-  },
+    async findByEmailForUpdate(email: string): Promise<User | undefined> {
+      // The second statement is needed if the first one waited for a placeholder whose e-mail address was transferred to
+      // another user in the meantime.
+      // index: users_email_key
+      const byEmail = selectWhere(em, entity, "lower(email) = lower($1)", [email], {
+        lock: "update",
+      });
+      const [[first], [second]] = await loadBoth(em, byEmail, byEmail);
+      return first ?? second;
+    },
 
-  async findByEmailForUpdate(email: string): Promise<User | undefined> {
-    // A second attempt is needed if the user that was found is a placeholder whose e-mail address has just been
-    // transferred to another user.
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const id = await this.findIdByEmail(email);
-      if (id === undefined) return undefined;
-      const user = await em.findOne(entity, { id }, { lockMode });
-      if (user && isSameEmail(user.email, email)) return user;
-    }
-    return undefined;
-  },
+    /**
+     * Deletes a placeholder that has no memberships and teams. The statement is sent at once, because its e-mail address
+     * becomes that of another user in the same transaction.
+     */
+    async removePlaceholder({ id }: Pick<User, "id">): Promise<void> {
+      // index: users_pkey
+      await queryIn(em, "delete from users where id = $1", [id]);
+    },
 
-  /** Deletes a user that has no memberships, teams or tokens. */
-  async remove(user: User): Promise<void> {
-    em.remove(user);
-    await em.flush();
-  },
+    /** Locks the active administrators of the installation, ordered by id, and returns their number. */
+    async lockAdministrators(): Promise<number> {
+      const administrators = await records.list(
+        { administrator: true, suspended: false },
+        { order: ["id"], lock: "update" },
+      );
+      return administrators.length;
+    },
 
-  /** Locks the active administrators of the installation, ordered by id, and returns their number. */
-  async lockAdministrators(): Promise<number> {
-    const administrators = await em.find(
-      entity,
-      { administrator: true, suspended: false },
-      { lockMode, orderBy: { id: "asc" } },
-    );
-    return administrators.length;
-  },
-
-  /**
-   * Returns whether another user has the name, and whether another user that is not a placeholder has the e-mail
-   * address. A null value is not checked.
-   */
-  async taken(
-    username: string | null,
-    email: string | null,
-    self: string = "",
-  ): Promise<{ username: boolean; email: boolean }> {
-    const [taken] = await queryIn<{ username: boolean; email: boolean }>(em, namesTaken, [
-      username,
-      email,
-      self,
-    ]);
-    return taken ?? { username: false, email: false };
-  },
-
-  /**
-   * Inserts the user or writes its changes. Throws `invalid` if another transaction has taken the name or e-mail
-   * address since `taken` was called.
-   */
-  async save(user: User): Promise<void> {
-    recordsOf(em, entity, userNotFound).save(user);
-  },
-});
+    /**
+     * Returns whether another user has the name, and whether another user that is not a placeholder has the e-mail
+     * address. A null value is not checked.
+     */
+    async taken(
+      username: string | null,
+      email: string | null,
+      self: string = "",
+    ): Promise<{ username: boolean; email: boolean }> {
+      const [taken] = await queryIn<{ username: boolean; email: boolean }>(em, namesTaken, [
+        username,
+        email,
+        self,
+      ]);
+      return taken ?? { username: false, email: false };
+    },
+  };
+};
 
 type ListedUser = Pick<User, "id" | "username"> & { key: string; revision: number };
 

@@ -117,8 +117,7 @@ describe("while a user is deleted", () => {
       isWaitedFor: () =>
         waitFor(async () => {
           const { rowCount } = await client.query(
-            `select from pg_stat_activity
-             where datname = current_database() and wait_event_type = 'Lock'`,
+            "select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))",
           );
           return rowCount;
         }),
