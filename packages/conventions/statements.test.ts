@@ -5,10 +5,10 @@ import { withoutPlanTest } from "./statements.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-const sources = (service: string, folder: string): Map<string, string> =>
+const sources = (service: string, pattern: string): Map<string, string> =>
   new Map(
-    globSync(`${folder}/*.ts`, { cwd: path.join(root, "services", service) }).map((file) => [
-      path.basename(file),
+    globSync(pattern, { cwd: path.join(root, "services", service) }).map((file) => [
+      file,
       readFileSync(path.join(root, "services", service, file), "utf8"),
     ]),
   );
@@ -19,46 +19,48 @@ const sources = (service: string, folder: string): Map<string, string> =>
  */
 const exempt: Record<string, string[]> = {
   // This function only sends the statements named `grantsOf…`, each of which has a plan test.
-  access: ["grants.ts: find"],
+  access: ["grants/store.ts: find"],
   state: [
     // Only operators' commands that compare all rows with the store call these functions.
-    "blob.ts: count",
-    "contents.ts: countVersions",
-    "contents.ts: listMissing",
-    "contents.ts: listMiscounted",
-    "current-state.ts: count",
+    "blob/store.ts: count",
+    "content/store.ts: countVersions",
+    "content/store.ts: listMissing",
+    "content/store.ts: listMiscounted",
+    "current-state/store.ts: count",
     // These functions use two tables: one contains a single row, the other one row for each recent interruption.
-    "database-heartbeat.ts: addInterruption",
-    "database-heartbeat.ts: find",
-    "database-heartbeat.ts: findForUpdate",
-    "database-heartbeat.ts: getIdentity",
-    "database-heartbeat.ts: getIdentity",
-    "database-heartbeat.ts: listInterruptions",
-    "database-heartbeat.ts: listInterruptions",
-    "database-heartbeat.ts: put",
-    "database-heartbeat.ts: removeInterruptionsBefore",
+    "database-heartbeat/store.ts: addInterruption",
+    "database-heartbeat/store.ts: find",
+    "database-heartbeat/store.ts: findForUpdate",
+    "database-heartbeat/store.ts: getIdentity",
+    "database-heartbeat/store.ts: getIdentity",
+    "database-heartbeat/store.ts: listInterruptions",
+    "database-heartbeat/store.ts: listInterruptions",
+    "database-heartbeat/store.ts: put",
+    "database-heartbeat/store.ts: removeInterruptionsBefore",
     // The table contains one row.
-    "retention.ts: getVersion",
-    "retention.ts: raiseVersion",
+    "retention/store.ts: getVersion",
+    "retention/store.ts: raiseVersion",
     // The table contains one row for each kind of scan.
-    "scan.ts: claim",
-    "scan.ts: renew",
-    "scan.ts: release",
-    "scan.ts: advance",
-    "scan.ts: finish",
-    "scan.ts: getProgress",
+    "scan-store.ts: claim",
+    "scan-store.ts: renew",
+    "scan-store.ts: release",
+    "scan-store.ts: advance",
+    "scan-store.ts: finish",
+    "scan-store.ts: getProgress",
   ],
   workspaces: [
     // The table contains one row.
-    "general-settings.ts: get",
+    "general-settings/store.ts: get",
   ],
 };
 
 test.each(Object.entries(exempt))(
   "a test examines the plan of each statement of %s",
   (service, known) => {
-    const plans = [...sources(service, "test/plans").values()].join("\n");
-    expect(withoutPlanTest(sources(service, "store"), plans).toSorted()).toEqual(known.toSorted());
+    const plans = [...sources(service, "test/plans/*.ts").values()].join("\n");
+    expect(withoutPlanTest(sources(service, "{,*/}*store.ts"), plans).toSorted()).toEqual(
+      known.toSorted(),
+    );
   },
 );
 

@@ -1,9 +1,9 @@
 import type { AppDependencies } from "@statehouse/service";
-import type { App } from "./app/app.ts";
-import { createTokenUsage } from "./app/token-usage.ts";
+import type { App } from "./app.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
 import type { AccessConfig } from "./config.ts";
-import { createReads, transactions } from "./store/nouns.ts";
+import { createReads, transactions } from "./nouns.ts";
+import { createTokenUsage } from "./token-usage/app.ts";
 
 /** Values that tests can set instead of the defaults. */
 export interface AccessOptions {

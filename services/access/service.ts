@@ -1,13 +1,13 @@
 import { defineService } from "@statehouse/service";
-import { createFirstAdministrator } from "./commands/first-administrator.ts";
+import { bindings } from "./bindings-rpc.ts";
 import { configSchema } from "./config.ts";
-import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
-import { bindings } from "./rpc/bindings.ts";
-import { loadGrants } from "./rpc/grants.ts";
-import { migrations } from "./store/migrations.ts";
-import { entities, listing } from "./store/nouns.ts";
-import { startTokenUsage } from "./workers/token-usage.ts";
+import { loadGrants } from "./grants/rpc.ts";
+import { migrations } from "./migrations.ts";
+import { entities, listing } from "./nouns.ts";
+import { consumers } from "./subscriptions-consumer.ts";
+import { startTokenUsage } from "./token-usage/worker.ts";
+import { createFirstAdministrator } from "./user/first-administrator-command.ts";
 
 /** Interval at which token uses are written, in ms: `last-used-at` is delayed at most this long. */
 const TOKEN_USAGE_INTERVAL_MS = 5000;

@@ -139,7 +139,7 @@ const dataFolder = async () => (await standalone()).standaloneSchema.pick({ DATA
 const migrationSettings = async () => (await kit()).migrationSettings;
 const rotationSettings = async () => (await kit()).rotationSettings;
 const contentSettings = async () => {
-  const { contentSettings } = await import("@statehouse/state/commands/contents");
+  const { contentSettings } = await import("@statehouse/state/contents-command");
   return contentSettings.extend((await dataFolder()).shape);
 };
 
@@ -165,7 +165,7 @@ export const commands: Readonly<Record<string, Command>> = {
       access: {
         settings: async () => {
           const { firstAdministratorSettings } = await import(
-            "@statehouse/access/commands/first-administrator"
+            "@statehouse/access/user/first-administrator-command"
           );
           return (await migrationSettings()).extend(firstAdministratorSettings.shape);
         },
@@ -245,9 +245,9 @@ export const commands: Readonly<Record<string, Command>> = {
   "move-blobs": printing({
     summary: "copies stored bytes from BLOB_MOVING_FROM to BLOB_STORE",
     what: "Moving",
-    settings: async () => (await import("@statehouse/state/commands/contents")).contentSettings,
+    settings: async () => (await import("@statehouse/state/contents-command")).contentSettings,
     work: async (_, print) =>
-      (await import("@statehouse/state/commands/move-blobs")).moveContents(print),
+      (await import("@statehouse/state/blob/move-command")).moveContents(print),
   }),
   keys: printing({
     args: "<action> …",
@@ -316,10 +316,10 @@ export const commands: Readonly<Record<string, Command>> = {
     args: "<action> <username> [e-mail]",
     summary: "creates, promotes and suspends users, and creates their tokens",
     what: "Changing a user",
-    details: async () => [(await import("@statehouse/access/commands/user")).userActions],
-    settings: async () => (await import("@statehouse/access/commands/user")).userSettings,
+    details: async () => [(await import("@statehouse/access/user/command")).userActions],
+    settings: async () => (await import("@statehouse/access/user/command")).userSettings,
     work: async (args, print) =>
-      (await import("@statehouse/access/commands/user")).changeUser(args, print),
+      (await import("@statehouse/access/user/command")).changeUser(args, print),
   }),
   healthcheck: healthcheckCommand(),
 };

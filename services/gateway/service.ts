@@ -28,15 +28,15 @@ import {
   serve,
   startGrpcTls,
 } from "@statehouse/service";
-import { type Channels, type Clients, createClients } from "./clients.ts";
 import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
 import { createBodyMemory } from "./http/body-memory.ts";
 import { createBodyParser } from "./http/body-parser.ts";
+import { type Channels, type Clients, createClients } from "./http/clients.ts";
 import { createGateway } from "./http/gateway.ts";
+import { createObjectUpload } from "./http/object-upload.ts";
 import type { Route } from "./http/route.ts";
-import { createObjectUpload } from "./object-upload.ts";
-import { routes } from "./routes/routes.ts";
+import { routes } from "./routes.ts";
 
 /** Dependencies that standalone provides instead of the configuration. */
 interface Dependencies {

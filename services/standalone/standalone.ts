@@ -1,5 +1,5 @@
 import path from "node:path";
-import { migrations as access } from "@statehouse/access/store/migrations";
+import { migrations as access } from "@statehouse/access/migrations";
 import { createLocalBus } from "@statehouse/events";
 import {
   claimAlone,
@@ -20,8 +20,8 @@ import {
   watchSettings,
 } from "@statehouse/runtime";
 import { startGrpcTls } from "@statehouse/service";
-import { migrations as state } from "@statehouse/state/store/migrations";
-import { migrations as workspaces } from "@statehouse/workspaces/store/migrations";
+import { migrations as state } from "@statehouse/state/migrations";
+import { migrations as workspaces } from "@statehouse/workspaces/migrations";
 import { z } from "zod";
 import { compose } from "./compose.ts";
 import type { StandaloneConfig } from "./config.ts";

@@ -3,13 +3,13 @@ import { createSealer, deriveKey } from "@statehouse/postgres";
 import type { CallerFactory } from "@statehouse/rpc";
 import { ConfigError, createWake, derivedFrom, edition } from "@statehouse/runtime";
 import type { AppDependencies } from "@statehouse/service";
-import type { App } from "./app/app.ts";
-import type { AccessClient } from "./app/clients.ts";
+import type { App } from "./app.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
+import type { AccessClient } from "./clients-app.ts";
 import type { StateConfig } from "./config.ts";
-import { createUploadTokens } from "./domain/upload-token.ts";
-import { createLeases, createReads, transactions } from "./store/nouns.ts";
+import { createLeases, createReads, transactions } from "./nouns.ts";
+import { createUploadTokens } from "./state-version/upload-token-domain.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 

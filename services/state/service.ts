@@ -5,22 +5,22 @@ import {
   openHttpPort,
 } from "@statehouse/runtime";
 import { defineService, type PortOptions } from "@statehouse/service";
+import { bindings } from "./bindings-rpc.ts";
+import { startSweeper } from "./blob/sweeper-worker.ts";
+import { startVerifier } from "./blob/verification-worker.ts";
+import { startBlobDeletion } from "./blob-deletion/worker.ts";
 import { configSchema } from "./config.ts";
-import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
-import { createObjectHandler } from "./objects/handler.ts";
-import { examineBlobStore, openBlobStore } from "./objects/open-store.ts";
-import { bindings } from "./rpc/bindings.ts";
-import { migrations } from "./store/migrations.ts";
-import { entities, listing } from "./store/nouns.ts";
-import { sealedOutputs } from "./store/state-version-output.ts";
-import { startBlobDeletion } from "./workers/blob-deletion.ts";
-import { startCollector } from "./workers/collector.ts";
-import { startExtraction } from "./workers/extraction.ts";
-import { startHeartbeat } from "./workers/heartbeat.ts";
-import { startHousekeeping } from "./workers/housekeeping.ts";
-import { startSweeper } from "./workers/sweeper.ts";
-import { startVerifier } from "./workers/verifier.ts";
+import { startHeartbeat } from "./database-heartbeat/worker.ts";
+import { startExtraction } from "./extraction/worker.ts";
+import { startHousekeeping } from "./housekeeping-worker.ts";
+import { migrations } from "./migrations.ts";
+import { entities, listing } from "./nouns.ts";
+import { createObjectHandler } from "./object/http.ts";
+import { examineBlobStore, openBlobStore } from "./object/open-store.ts";
+import { startCollector } from "./retention/worker.ts";
+import { sealedOutputs } from "./state-version-output/store.ts";
+import { consumers } from "./subscriptions-consumer.ts";
 
 /** The state service: state versions, their outputs and resources, and their bytes. */
 export const service = defineService({

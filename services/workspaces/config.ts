@@ -8,7 +8,7 @@ import {
   stopSettings,
 } from "@statehouse/runtime";
 import { z } from "zod";
-import { engineReleases } from "./engine-releases.ts";
+import { engineReleases } from "./engine-version/releases-domain.ts";
 
 const RELEASE = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 

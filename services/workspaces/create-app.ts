@@ -1,12 +1,12 @@
 import { createSealer } from "@statehouse/postgres";
 import { edition } from "@statehouse/runtime";
 import type { AppDependencies } from "@statehouse/service";
-import type { App } from "./app/app.ts";
-import { createEngineVersionResolver } from "./app/engine-version.ts";
+import type { App } from "./app.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createStateClient } from "./clients/state.ts";
 import type { WorkspacesConfig } from "./config.ts";
-import { createLeases, createReads, transactions } from "./store/nouns.ts";
+import { createEngineVersionResolver } from "./engine-version/app.ts";
+import { createLeases, createReads, transactions } from "./nouns.ts";
 
 /** Values that tests can set instead of the defaults. */
 export interface WorkspacesOptions {

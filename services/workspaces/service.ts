@@ -1,14 +1,14 @@
 import { defineService } from "@statehouse/service";
+import { startAutoDestroys } from "./auto-destroy/worker.ts";
+import { bindings } from "./bindings-rpc.ts";
 import { configSchema } from "./config.ts";
-import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
-import { bindings } from "./rpc/bindings.ts";
-import { migrations } from "./store/migrations.ts";
-import { entities, listing } from "./store/nouns.ts";
-import { sealedSshKeys } from "./store/ssh-key.ts";
-import { startAutoDestroys } from "./workers/auto-destroy.ts";
-import { startLockAge } from "./workers/lock-age.ts";
-import { startReconciliation } from "./workers/reconciliation.ts";
+import { migrations } from "./migrations.ts";
+import { entities, listing } from "./nouns.ts";
+import { startReconciliation } from "./reconciliation-worker.ts";
+import { sealedSshKeys } from "./ssh-key/store.ts";
+import { consumers } from "./subscriptions-consumer.ts";
+import { startLockAge } from "./workspace-lock/worker.ts";
 
 const RECONCILIATION_INTERVAL_MS = 30_000;
 /**

@@ -1,9 +1,9 @@
-import { migrations as accessMigrations } from "@statehouse/access/store/migrations";
+import { migrations as accessMigrations } from "@statehouse/access/migrations";
 import { migrate } from "@statehouse/postgres";
 import { serviceNames } from "@statehouse/standalone/environments";
-import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
+import { migrations as stateMigrations } from "@statehouse/state/migrations";
 import { freshBucket, type ownMinio, type ownPostgres, waitFor } from "@statehouse/testing";
-import { migrations as workspacesMigrations } from "@statehouse/workspaces/store/migrations";
+import { migrations as workspacesMigrations } from "@statehouse/workspaces/migrations";
 import { Pool } from "pg";
 import { type Answer, type Api, api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";

@@ -1,5 +1,5 @@
 import { credentialTypes } from "@statehouse/gateway/http/authentication";
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";

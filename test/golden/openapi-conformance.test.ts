@@ -1,4 +1,4 @@
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { describe, expect, test } from "vitest";
 import { undescribed } from "./openapi-conformance.ts";
 

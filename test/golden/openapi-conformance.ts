@@ -1,6 +1,6 @@
 import type { Route } from "@statehouse/gateway/http/route";
 import { openApiDocument } from "@statehouse/gateway/openapi/document";
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Answer } from "../stack/http.ts";
 

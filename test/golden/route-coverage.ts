@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import type { Answer } from "../stack/http.ts";
 import { undescribed } from "./openapi-conformance.ts";
 

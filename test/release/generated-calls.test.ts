@@ -1,4 +1,4 @@
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { needs } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CallsFixture, createCallsFixture } from "../generated-calls/fixture.ts";

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { createLogger, readConfig } from "@statehouse/runtime";
 import type { Environment, ServiceName } from "@statehouse/standalone/environments";
-import { openBlobStore } from "@statehouse/state/objects/open-store";
+import { sweepOnce } from "@statehouse/state/blob/sweeper-worker";
+import { deleteBlobsOnce } from "@statehouse/state/blob-deletion/worker";
+import { openBlobStore } from "@statehouse/state/object/open-store";
 import { service as stateService } from "@statehouse/state/service";
-import { deleteBlobsOnce } from "@statehouse/state/workers/blob-deletion";
-import { sweepOnce } from "@statehouse/state/workers/sweeper";
 import { childEnvironment, sharedDependencies, waitFor } from "@statehouse/testing";
 import { expect } from "vitest";
 import { ownDatabases } from "../faults/fixture.ts";

@@ -1,5 +1,5 @@
 import { createBodyParser } from "@statehouse/gateway/http/body-parser";
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { expect, test } from "vitest";
 
 const NUL = "\\u0000";

@@ -1,4 +1,4 @@
-import { withStars } from "@statehouse/workspaces/store/parameters";
+import { withStars } from "@statehouse/workspaces/parameters-store";
 import { expect, test } from "vitest";
 
 /** Returns the lowest CPU time of several runs, in µs. Each run calls `withStars` for a text with this many stars. */

@@ -11,7 +11,7 @@ import {
   workspaceLevels,
   workspacePermissionValues,
 } from "@statehouse/authorization";
-import { workspaceAttributeOf } from "@statehouse/gateway/resources/team-access";
+import { workspaceAttributeOf } from "@statehouse/gateway/team-access/resource";
 import type { Api } from "./http.ts";
 import { unusedName } from "./organization.ts";
 import type { Person } from "./people.ts";

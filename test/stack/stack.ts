@@ -1,4 +1,4 @@
-import { migrations as accessMigrations } from "@statehouse/access/store/migrations";
+import { migrations as accessMigrations } from "@statehouse/access/migrations";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { type Channel, createIdentity } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
@@ -10,9 +10,9 @@ import {
   serviceEnvironments,
   serviceNames,
 } from "@statehouse/standalone/environments";
-import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
+import { migrations as stateMigrations } from "@statehouse/state/migrations";
 import { newServiceCertificates, ownNats, type ServiceCertificates } from "@statehouse/testing";
-import { migrations as workspacesMigrations } from "@statehouse/workspaces/store/migrations";
+import { migrations as workspacesMigrations } from "@statehouse/workspaces/migrations";
 import { type BlobKind, blobSettings } from "./blobs.ts";
 import { checkEvents } from "./event-check.ts";
 import { inOneProcess } from "./one-process.ts";

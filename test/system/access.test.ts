@@ -1,5 +1,5 @@
 import type { Route } from "@statehouse/gateway/http/route";
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, download } from "../stack/http.ts";

@@ -1,4 +1,4 @@
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";

@@ -1,4 +1,4 @@
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, document, upload } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";

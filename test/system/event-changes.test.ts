@@ -1,4 +1,4 @@
-import { workspaceNoun } from "@statehouse/gateway/resources/workspace-attributes";
+import { workspaceNoun } from "@statehouse/gateway/workspace/attributes-resource";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";

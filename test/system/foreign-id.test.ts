@@ -1,5 +1,5 @@
 import type { Route } from "@statehouse/gateway/http/route";
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { beforeAll, expect, test } from "vitest";
 import { processedVersion } from "../stack/state.ts";
 import { useFixture } from "./fixture.ts";

@@ -1,4 +1,4 @@
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
 import type { Answer } from "../stack/http.ts";

@@ -1,5 +1,8 @@
 import { newId } from "@statehouse/postgres/ids";
-import { createUploadTokens, type UploadClaims } from "@statehouse/state/domain/upload-token";
+import {
+  createUploadTokens,
+  type UploadClaims,
+} from "@statehouse/state/state-version/upload-token-domain";
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";

@@ -1,5 +1,5 @@
 import type { Route } from "@statehouse/gateway/http/route";
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { afterAll, expect, test } from "vitest";
 import { schemasOf } from "../golden/openapi-conformance.ts";
 import { document } from "../stack/http.ts";

@@ -1,6 +1,6 @@
-import { organizationPermissions } from "@statehouse/gateway/resources/organizations";
-import type { PermissionTable } from "@statehouse/gateway/resources/permissions";
-import { projectPermissions } from "@statehouse/gateway/resources/projects";
+import { organizationPermissions } from "@statehouse/gateway/organization/resource";
+import type { PermissionTable } from "@statehouse/gateway/permissions-resource";
+import { projectPermissions } from "@statehouse/gateway/project/resource";
 import { type Answer, document, linkage } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { expectStatus, inlineState, stateFile, writeState } from "../stack/state.ts";

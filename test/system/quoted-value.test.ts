@@ -1,4 +1,4 @@
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { beforeAll, expect, test } from "vitest";
 import { errorDetails, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.ts";

@@ -1,6 +1,6 @@
 import type { Route } from "@statehouse/gateway/http/route";
 import { openApiDocument } from "@statehouse/gateway/openapi/document";
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";

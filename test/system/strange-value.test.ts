@@ -1,4 +1,4 @@
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { errorDetails, useFixture } from "./fixture.ts";

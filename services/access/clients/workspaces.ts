@@ -4,9 +4,9 @@ import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/proje
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
-import type { WorkspacesClient } from "../app/clients.ts";
-import { organizationNotFound, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
-import type { OrganizationId, ProjectId } from "../domain/ids.ts";
+import type { WorkspacesClient } from "../clients-app.ts";
+import { organizationNotFound, projectNotFound, workspaceNotFound } from "../errors-domain.ts";
+import type { OrganizationId, ProjectId } from "../ids-domain.ts";
 
 /** Creates the client for the workspaces service. */
 export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {

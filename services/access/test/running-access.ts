@@ -14,8 +14,8 @@ import { type CallOptions, createClient } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
 import { newServiceKeys, sharedDependencies } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
+import { migrations } from "../migrations.ts";
 import { service } from "../service.ts";
-import { migrations } from "../store/migrations.ts";
 import { projectPlacements } from "./project-placements.ts";
 
 export type RunningAccess = Awaited<ReturnType<typeof runAccess>>;

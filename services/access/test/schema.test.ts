@@ -1,8 +1,8 @@
 import path from "node:path";
 import { migratedSchemaDrift, missingIndexes } from "@statehouse/postgres/testing";
 import { expect, test } from "vitest";
-import { migrations } from "../store/migrations.ts";
-import { entities } from "../store/nouns.ts";
+import { migrations } from "../migrations.ts";
+import { entities } from "../nouns.ts";
 
 test("the entities agree with the migrated database", async () => {
   expect(await migratedSchemaDrift({ contextName: "access", entities, migrations })).toEqual([]);

@@ -2,7 +2,7 @@ import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hashOf } from "../domain/token-secret.ts";
+import { hashOf } from "../token/secret-domain.ts";
 import { type RunningAccess, runAccess } from "./running-access.ts";
 
 let access: RunningAccess;

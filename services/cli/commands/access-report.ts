@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type AccessReport, readAccess } from "@statehouse/access/commands/access-report";
+import { type AccessReport, readAccess } from "@statehouse/access/access-report-command";
 import type { Database } from "@statehouse/postgres";
 import { StartError } from "@statehouse/runtime";
 import { openServiceDatabases, organizationIdOf } from "./service-databases.ts";

@@ -4,9 +4,9 @@ import { createLogger, isSet, readConfig } from "@statehouse/runtime";
 import { standaloneSchema } from "@statehouse/standalone/config";
 import { deferredChannel } from "@statehouse/standalone/deferred-channel";
 import { runningEnvironments } from "@statehouse/standalone/running-environments";
-import { collect } from "@statehouse/state/commands/collect";
 import { configSchema as stateConfig } from "@statehouse/state/config";
-import { dataRetentionPolicyService } from "@statehouse/workspaces/rpc/data-retention-policy";
+import { collect } from "@statehouse/state/retention/command";
+import { dataRetentionPolicyService } from "@statehouse/workspaces/data-retention-policy/rpc";
 import { service as workspaces } from "@statehouse/workspaces/service";
 
 /**

@@ -2,8 +2,8 @@ import { isSet, readConfig, settings } from "@statehouse/runtime";
 import { standaloneSchema } from "@statehouse/standalone/config";
 import { openDatabases } from "@statehouse/standalone/databases";
 import { blobsIn } from "@statehouse/standalone/environments";
-import { exportCurrentStates } from "@statehouse/state/commands/export";
-import { openWorkspaceNames } from "@statehouse/workspaces/commands/workspace-names";
+import { exportCurrentStates } from "@statehouse/state/current-state/export-command";
+import { openWorkspaceNames } from "@statehouse/workspaces/workspace/names-command";
 import { z } from "zod";
 
 /** The setting that the command needs in addition to those of the state service. */

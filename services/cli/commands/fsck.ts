@@ -2,7 +2,7 @@ import { isSet, readConfig } from "@statehouse/runtime";
 import { standaloneSchema } from "@statehouse/standalone/config";
 import { blobsIn } from "@statehouse/standalone/environments";
 import { databaseOf } from "@statehouse/standalone/running-database";
-import { fsck } from "@statehouse/state/commands/fsck";
+import { fsck } from "@statehouse/state/content/fsck-command";
 
 /** Checks the state service that the environment configures or, without DATABASE_URL, the running `npm start`. */
 export const runFsck = (args: readonly string[], print: (line: string) => void) =>

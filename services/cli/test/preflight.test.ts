@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { freshDatabase, setServerVersion } from "@statehouse/postgres/testing";
-import { openDirectoryStore } from "@statehouse/state/objects/directory-store";
-import { migrations } from "@statehouse/state/store/migrations";
+import { migrations } from "@statehouse/state/migrations";
+import { openDirectoryStore } from "@statehouse/state/object/directory-store";
 import {
   needs,
   newAuthority,

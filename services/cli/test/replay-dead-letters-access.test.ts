@@ -1,4 +1,4 @@
-import { migrations } from "@statehouse/access/store/migrations";
+import { migrations } from "@statehouse/access/migrations";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { newServiceKeys } from "@statehouse/testing";
 import { expect, test } from "vitest";

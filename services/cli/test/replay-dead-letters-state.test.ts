@@ -1,6 +1,6 @@
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
-import { migrations } from "@statehouse/state/store/migrations";
+import { migrations } from "@statehouse/state/migrations";
 import { startServiceFakes } from "@statehouse/state/test/service-fakes";
 import { newKeyRing, newServiceKeys } from "@statehouse/testing";
 import { expect, test } from "vitest";

@@ -3,7 +3,7 @@ import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/wor
 import { createRpcServer, implement } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
 import { newKeyRing, newServiceKeys } from "@statehouse/testing";
-import { migrations } from "@statehouse/workspaces/store/migrations";
+import { migrations } from "@statehouse/workspaces/migrations";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 

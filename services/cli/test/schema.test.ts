@@ -1,6 +1,6 @@
 import path from "node:path";
 import { missingIndexes } from "@statehouse/postgres/testing";
-import { migrations } from "@statehouse/workspaces/store/migrations";
+import { migrations } from "@statehouse/workspaces/migrations";
 import { expect, test } from "vitest";
 
 test("the indexes that comments of commands name exist in the workspaces service's database", async () => {

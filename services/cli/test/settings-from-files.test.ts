@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { freshDatabase } from "@statehouse/postgres/testing";
-import { openDirectoryStore } from "@statehouse/state/objects/directory-store";
-import { migrations } from "@statehouse/state/store/migrations";
+import { migrations } from "@statehouse/state/migrations";
+import { openDirectoryStore } from "@statehouse/state/object/directory-store";
 import { newKeyRing, newServiceKeys, temporaryFolder } from "@statehouse/testing";
-import { migrations as workspacesMigrations } from "@statehouse/workspaces/store/migrations";
+import { migrations as workspacesMigrations } from "@statehouse/workspaces/migrations";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { AppError } from "@statehouse/errors";
-import { routes } from "../routes/routes.ts";
+import { routes } from "../routes.ts";
 import type { BodyAnswer, BodyMessage } from "./body-parser.ts";
 import { parseRouteBody, refuseTooManyValues } from "./parsed-body.ts";
 

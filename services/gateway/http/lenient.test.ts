@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bodyOf } from "../jsonapi/noun.ts";
-import { workspaceNoun } from "../resources/workspace-attributes.ts";
+import { workspaceNoun } from "../workspace/attributes-resource.ts";
 import { parseBodyLeniently } from "./body.ts";
 
 const tags = (...names: unknown[]) => ({

@@ -1,13 +1,13 @@
 import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { Edition, Feature } from "@statehouse/runtime";
 import type { z } from "zod";
-import type { Clients } from "../clients.ts";
 import type { IncludeTree } from "../jsonapi/include.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
 import type { ResourceDescription } from "../jsonapi/resource.ts";
-import type { ObjectUpload } from "../object-upload.ts";
 import type { Caller, CredentialType } from "./authentication.ts";
+import type { Clients } from "./clients.ts";
 import type { Load } from "./loader.ts";
+import type { ObjectUpload } from "./object-upload.ts";
 import type { Queries, ValuesOf } from "./query.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

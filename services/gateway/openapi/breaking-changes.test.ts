@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { routes } from "../routes/routes.ts";
+import { routes } from "../routes.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 import { type OpenApiDocument, openApiDocument } from "./document.ts";
 

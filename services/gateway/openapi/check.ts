@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
-import { routes } from "../routes/routes.ts";
+import { routes } from "../routes.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 import { type OpenApiDocument, openApiDocument } from "./document.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { routes } from "../routes/routes.ts";
+import { routes } from "../routes.ts";
 import { namesOf } from "./compared.ts";
 import { openApiDocument } from "./document.ts";
 import { matches, readNotServed } from "./not-served.ts";

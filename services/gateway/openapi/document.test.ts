@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { discoveryRoutes, WIRE_VERSION } from "../routes/discovery.ts";
+import { discoveryRoutes, WIRE_VERSION } from "../discovery/routes.ts";
 import { openApiDocument } from "./document.ts";
 
 test("the version is the product's, and the description names the wire version", () => {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { edition, kebabCase } from "@statehouse/runtime";
+import { WIRE_VERSION } from "../discovery/routes.ts";
 import { credentialTypes } from "../http/authentication.ts";
 import { editionsOf } from "../http/editions.ts";
 import type { ParameterDescription } from "../http/query.ts";
 import type { Route } from "../http/route.ts";
 import { type JsonSchema, jsonSchemaOf } from "../jsonapi/shape.ts";
-import { WIRE_VERSION } from "../routes/discovery.ts";
 import { errorResponse, notModified, sharedResponses } from "./errors.ts";
 import { exampleOfBody } from "./examples.ts";
 import { createParameters } from "./parameters.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { routes } from "../routes/routes.ts";
+import { routes } from "../routes.ts";
 import { openApiDocument } from "./document.ts";
 
 const member = (of: unknown, name: string): unknown => Reflect.get(Object(of), name);

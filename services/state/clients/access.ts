@@ -6,7 +6,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
-import type { AccessClient } from "../app/clients.ts";
+import type { AccessClient } from "../clients-app.ts";
 
 /**
  * Creates the client for the access service. Uploads and downloads use it, because they do not pass through the

@@ -8,10 +8,10 @@ import {
   type WorkspacePlacement,
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
-import type { WorkspacesClient } from "../app/clients.ts";
-import { workspaceNotFound } from "../domain/errors.ts";
-import type { WorkspaceId } from "../domain/ids.ts";
-import type { Placement } from "../domain/workspace-state.ts";
+import type { WorkspacesClient } from "../clients-app.ts";
+import { workspaceNotFound } from "../errors-domain.ts";
+import type { WorkspaceId } from "../ids-domain.ts";
+import type { Placement } from "../workspace-state/domain.ts";
 
 /** Creates the client for the workspaces service. It calls with the state service's own identity. */
 export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {

@@ -2,11 +2,11 @@ import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backin
 import { createClient } from "@statehouse/rpc";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { deleteExpiredBackingData } from "../app/backing-data.ts";
-import { claimBlobDeletions } from "../app/blob.ts";
-import { discardExpiredVersions } from "../app/discarded-version.ts";
-import { authorizeDownload } from "../app/state-version.ts";
-import { beginUpload, finishUpload } from "../app/upload.ts";
+import { deleteExpiredBackingData } from "../backing-data/app.ts";
+import { claimBlobDeletions } from "../blob/app.ts";
+import { discardExpiredVersions } from "../discarded-version/app.ts";
+import { authorizeDownload } from "../state-version/app.ts";
+import { beginUpload, finishUpload } from "../state-version/upload-app.ts";
 import { refusal } from "./refusal.ts";
 import { type RunningState, runState } from "./running-state.ts";
 import { organizationToken, owner, reader, stranger } from "./service-fakes.ts";

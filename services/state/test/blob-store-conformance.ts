@@ -5,8 +5,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { FaultProxy } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { BlobStore } from "../objects/blob-store.ts";
-import type { ByteRange } from "../objects/byte-range.ts";
+import type { ByteRange } from "../object/byte-range-domain.ts";
+import type { BlobStore } from "../object/store.ts";
 import type { FullDiskReport } from "./full-disk.ts";
 
 const MIB = 1024 * 1024;

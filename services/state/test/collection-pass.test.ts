@@ -1,6 +1,6 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { collectEverything, collectNextPage } from "../app/retention-scan.ts";
+import { collectEverything, collectNextPage } from "../retention/scan-app.ts";
 import { age, gone, statuses, written } from "./retained.ts";
 import { type RunningState, runState } from "./running-state.ts";
 

@@ -1,7 +1,7 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { claimBlobDeletions } from "../app/blob.ts";
-import { discardExpiredVersions } from "../app/discarded-version.ts";
+import { claimBlobDeletions } from "../blob/app.ts";
+import { discardExpiredVersions } from "../discarded-version/app.ts";
 import { ownedKeys } from "./retained.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 

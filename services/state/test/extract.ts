@@ -1,7 +1,7 @@
-import type { Extraction } from "../domain/extraction.ts";
-import { type PackedExtraction, packed } from "../domain/packed-extraction.ts";
-import { StateFileParser } from "../domain/state-file-parser.ts";
-import { outputsFrom } from "../domain/state-version-output.ts";
+import type { Extraction } from "../extraction/domain.ts";
+import { type PackedExtraction, packed } from "../state-file/packed-extraction-domain.ts";
+import { StateFileParser } from "../state-file/parser-domain.ts";
+import { outputsFrom } from "../state-version-output/domain.ts";
 
 /** Extracts a state file in chunks of `size` bytes. */
 export function extractStateFile(text: string, size = 64 * 1024): Extraction {

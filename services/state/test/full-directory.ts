@@ -1,4 +1,4 @@
-import { openDirectoryStore } from "../objects/directory-store.ts";
+import { openDirectoryStore } from "../object/directory-store.ts";
 import { useFullDisk } from "./full-disk.ts";
 
 // This is a separate program, because a file size limit of the tests' own process would affect all tests in it.

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Readable, Writable } from "node:stream";
 import { AppError } from "@statehouse/errors";
-import type { BlobStore } from "../objects/blob-store.ts";
+import type { BlobStore } from "../object/store.ts";
 
 /** Maximum size of each file that a store writes, in bytes. A larger write fails as on a full disk. */
 export const ROOM = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { createLogger } from "@statehouse/runtime";
 import { ownMinio } from "@statehouse/testing";
-import { S3Store } from "../objects/s3-store.ts";
+import { S3Store } from "../object/s3-store.ts";
 import { type FullDiskReport, ROOM, useFullDisk } from "./full-disk.ts";
 
 let report: Promise<FullDiskReport> | undefined;

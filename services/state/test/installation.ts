@@ -2,7 +2,7 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger, type EditionName } from "@statehouse/runtime";
 import { newKeyRing, newServiceKeys } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
-import { migrations } from "../store/migrations.ts";
+import { migrations } from "../migrations.ts";
 import { startServiceFakes } from "./service-fakes.ts";
 
 /** Returns the environment of the service: a separate database, keys, and stubs of the other services. */

@@ -1,4 +1,4 @@
-import { newStateVersion, type StateVersion } from "../domain/state-version.ts";
+import { newStateVersion, type StateVersion } from "../state-version/domain.ts";
 
 const at = new Date("2026-01-01T00:00:00Z");
 

@@ -3,11 +3,11 @@ import { createSealer, openDatabase, rotateColumnKeys } from "@statehouse/postgr
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { expect, test } from "vitest";
-import type { StateVersionOutputId } from "../domain/ids.ts";
-import { newStateVersion } from "../domain/state-version.ts";
-import { migrations } from "../store/migrations.ts";
-import { createReads, entities, transactions } from "../store/nouns.ts";
-import { sealedOutputs } from "../store/state-version-output.ts";
+import type { StateVersionOutputId } from "../ids-domain.ts";
+import { migrations } from "../migrations.ts";
+import { createReads, entities, transactions } from "../nouns.ts";
+import { newStateVersion } from "../state-version/domain.ts";
+import { sealedOutputs } from "../state-version-output/store.ts";
 
 const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 

@@ -1,6 +1,6 @@
-import type { App } from "../app/app.ts";
-import { type Collected, collectWorkspaces } from "../app/retention-collection.ts";
-import type { WorkspaceId } from "../domain/ids.ts";
+import type { App } from "../app.ts";
+import type { WorkspaceId } from "../ids-domain.ts";
+import { type Collected, collectWorkspaces } from "../retention/app.ts";
 import type { RunningState } from "./running-state.ts";
 
 /** Creates a workspace with `count` versions, each under its own lock; returns their ids and blobs, oldest first. */

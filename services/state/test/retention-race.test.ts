@@ -2,7 +2,7 @@ import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backin
 import { createClient } from "@statehouse/rpc";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { WorkspaceId } from "../domain/ids.ts";
+import type { WorkspaceId } from "../ids-domain.ts";
 import { age, collect, statuses, written } from "./retained.ts";
 import { type RunningState, runState } from "./running-state.ts";
 

@@ -1,6 +1,6 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { collectWorkspaces } from "../app/retention-collection.ts";
+import { collectWorkspaces } from "../retention/app.ts";
 import { age, collect, deletions, gone, statuses, written } from "./retained.ts";
 import { type RunningState, runState } from "./running-state.ts";
 

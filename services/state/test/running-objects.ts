@@ -4,10 +4,10 @@ import { createLogger, createProxies, openHttpPort } from "@statehouse/runtime";
 import { freshBucket, needs, temporaryFolder } from "@statehouse/testing";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
-import type { BlobStore } from "../objects/blob-store.ts";
-import { openDirectoryStore } from "../objects/directory-store.ts";
-import { createObjectHandler } from "../objects/handler.ts";
-import { S3Store } from "../objects/s3-store.ts";
+import { openDirectoryStore } from "../object/directory-store.ts";
+import { createObjectHandler } from "../object/http.ts";
+import { S3Store } from "../object/s3-store.ts";
+import type { BlobStore } from "../object/store.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 /** Largest content that the object server of these tests accepts, in bytes. */

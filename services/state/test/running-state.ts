@@ -8,13 +8,13 @@ import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/wor
 import { createCallers, createClient, createRpcServer, grantsFromAccess } from "@statehouse/rpc";
 import type { EditionName } from "@statehouse/runtime";
 import { temporaryFolder } from "@statehouse/testing";
-import type { App } from "../app/app.ts";
-import { beginUpload, finishUpload } from "../app/upload.ts";
+import type { App } from "../app.ts";
+import { bindings } from "../bindings-rpc.ts";
 import { createApp } from "../create-app.ts";
-import { openDirectoryStore } from "../objects/directory-store.ts";
-import { bindings } from "../rpc/bindings.ts";
-import { migrations } from "../store/migrations.ts";
-import { entities } from "../store/nouns.ts";
+import { migrations } from "../migrations.ts";
+import { entities } from "../nouns.ts";
+import { openDirectoryStore } from "../object/directory-store.ts";
+import { beginUpload, finishUpload } from "../state-version/upload-app.ts";
 import { install } from "./installation.ts";
 import { owner } from "./service-fakes.ts";
 

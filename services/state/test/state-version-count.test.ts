@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
+import { purgeDroppedWorkspaces } from "../workspace-state/app.ts";
 import { age, collect, written } from "./retained.ts";
 import { type RunningState, runState } from "./running-state.ts";
 

@@ -5,7 +5,7 @@ import {
   failExtraction,
   renewExtraction,
   storeExtraction,
-} from "../app/extraction.ts";
+} from "../extraction/app.ts";
 import { extractionOf } from "./extract.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 import { reader, stranger } from "./service-fakes.ts";

@@ -1,6 +1,6 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { claimExtraction, storeExtraction } from "../app/extraction.ts";
+import { claimExtraction, storeExtraction } from "../extraction/app.ts";
 import { extractionOf } from "./extract.ts";
 import { refusal } from "./refusal.ts";
 import { type RunningState, runState } from "./running-state.ts";

@@ -2,8 +2,8 @@ import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state
 import { createClient } from "@statehouse/rpc";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { authorizeDownload } from "../app/state-version.ts";
-import { beginUpload, finishUpload } from "../app/upload.ts";
+import { authorizeDownload } from "../state-version/app.ts";
+import { beginUpload, finishUpload } from "../state-version/upload-app.ts";
 import { ownedKeys } from "./retained.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 import { owner, reader, stranger } from "./service-fakes.ts";

@@ -2,9 +2,9 @@ import { WorkspaceResourceService } from "@statehouse/proto/statehouse/state/v1/
 import { createClient } from "@statehouse/rpc";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { claimExtraction, failExtraction, storeExtraction } from "../app/extraction.ts";
-import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
-import { packed } from "../domain/packed-extraction.ts";
+import { claimExtraction, failExtraction, storeExtraction } from "../extraction/app.ts";
+import { packed } from "../state-file/packed-extraction-domain.ts";
+import { purgeDroppedWorkspaces } from "../workspace-state/app.ts";
 import { digestKey, extractStateFile } from "./extract.ts";
 import { type RunningState, runState } from "./running-state.ts";
 

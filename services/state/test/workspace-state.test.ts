@@ -1,8 +1,8 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { claimBlobDeletions, confirmBlobDeletions } from "../app/blob.ts";
-import { discardExpiredVersions } from "../app/discarded-version.ts";
-import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
+import { claimBlobDeletions, confirmBlobDeletions } from "../blob/app.ts";
+import { discardExpiredVersions } from "../discarded-version/app.ts";
+import { purgeDroppedWorkspaces } from "../workspace-state/app.ts";
 import { ownedKeys } from "./retained.ts";
 import { type RunningState, runState } from "./running-state.ts";
 import { organizationId, owner, reader } from "./service-fakes.ts";

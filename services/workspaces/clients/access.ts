@@ -3,7 +3,7 @@ import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
-import type { AccessClient } from "../app/clients.ts";
+import type { AccessClient } from "../clients-app.ts";
 
 /** Creates the client for the access service. */
 export function createAccessClient(channel: Channel, identity: CallOptions): AccessClient {

@@ -5,8 +5,8 @@ import {
   WorkspaceStateService,
 } from "@statehouse/proto/statehouse/state/v1/workspace_state";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
-import type { StateClient } from "../app/clients.ts";
-import type { StateSummary } from "../domain/state-summary.ts";
+import type { StateClient } from "../clients-app.ts";
+import type { StateSummary } from "../state-summary/domain.ts";
 
 /** Creates the client for the state service. */
 export function createStateClient(channel: Channel, identity: CallOptions): StateClient {

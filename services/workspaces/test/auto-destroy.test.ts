@@ -4,11 +4,11 @@ import { createLogger } from "@statehouse/runtime";
 import { proves } from "@statehouse/testing/proves";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { publishDueAutoDestroys } from "../app/auto-destroy.ts";
-import { reportRun } from "../app/run-report.ts";
-import { applySummary } from "../app/state-summary.ts";
-import { migrations } from "../store/migrations.ts";
-import { entities, transactions } from "../store/nouns.ts";
+import { publishDueAutoDestroys } from "../auto-destroy/app.ts";
+import { migrations } from "../migrations.ts";
+import { entities, transactions } from "../nouns.ts";
+import { reportRun } from "../run-report/app.ts";
+import { applySummary } from "../state-summary/app.ts";
 import { insertOrganization, insertProject, insertWorkspace } from "./rows.ts";
 
 const HOUR = 3_600_000;

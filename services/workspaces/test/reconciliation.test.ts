@@ -1,6 +1,6 @@
 import { waitFor } from "@statehouse/testing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { RETRY_AFTER_MS } from "../domain/pending-sync.ts";
+import { RETRY_AFTER_MS } from "../pending-sync/domain.ts";
 import { failureOf } from "./failure.ts";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { configSchema as accessConfig } from "@statehouse/access/config";
+import { migrations as accessMigrations } from "@statehouse/access/migrations";
 import { service as accessService } from "@statehouse/access/service";
-import { migrations as accessMigrations } from "@statehouse/access/store/migrations";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
@@ -24,12 +24,12 @@ import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1
 import { type CallOptions, createClient } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
 import { configSchema as stateConfig } from "@statehouse/state/config";
+import { migrations as stateMigrations } from "@statehouse/state/migrations";
 import { service as stateService } from "@statehouse/state/service";
-import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
 import { newKeyRing, newServiceKeys, ownNats, temporaryFolder } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
+import { migrations } from "../migrations.ts";
 import { service } from "../service.ts";
-import { migrations } from "../store/migrations.ts";
 import { faultyChannel } from "./faulty-channel.ts";
 import { objectListener } from "./object-listener.ts";
 

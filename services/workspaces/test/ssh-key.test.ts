@@ -3,10 +3,10 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
-import { sshKeyPlace } from "../domain/ssh-key.ts";
-import { migrations } from "../store/migrations.ts";
-import { entities } from "../store/nouns.ts";
-import { sealedSshKeys } from "../store/ssh-key.ts";
+import { migrations } from "../migrations.ts";
+import { entities } from "../nouns.ts";
+import { sshKeyPlace } from "../ssh-key/domain.ts";
+import { sealedSshKeys } from "../ssh-key/store.ts";
 import { runWorkspaces } from "./running-workspaces.ts";
 
 const ring = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString("base64")}`;

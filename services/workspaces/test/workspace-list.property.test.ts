@@ -5,12 +5,12 @@ import { proves } from "@statehouse/testing/proves";
 import fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { workspaceSortKeys } from "../domain/workspace.ts";
-import { migrations } from "../store/migrations.ts";
-import { entities } from "../store/nouns.ts";
-import type { ReadScope } from "../store/read-scope.ts";
-import { createWorkspaceLists } from "../store/workspace-list.ts";
-import type { TagFilter, WorkspaceSearch } from "../store/workspace-search.ts";
+import { migrations } from "../migrations.ts";
+import { entities } from "../nouns.ts";
+import type { ReadScope } from "../read-scope-store.ts";
+import { workspaceSortKeys } from "../workspace/domain.ts";
+import { createWorkspaceLists } from "../workspace/list-store.ts";
+import type { TagFilter, WorkspaceSearch } from "../workspace/search-store.ts";
 import { insertOrganization, insertProject, insertWorkspace } from "./rows.ts";
 
 interface Row {

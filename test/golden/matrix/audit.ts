@@ -62,7 +62,7 @@ const leavesRecord = (row: Row) =>
 /**
  * Returns the rows whose calls should have left an audit record but left none: `changes` are rows whose calls changed
  * something or read a state, `refusals` are rows whose calls were refused. Transfers of state bytes are tested in
- * services/state/test/objects/audit.test.ts.
+ * services/state/test/object/audit.test.ts.
  */
 export async function withoutRecord(
   stack: Stack,

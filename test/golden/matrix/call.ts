@@ -1,6 +1,6 @@
 import { type Action, allowed } from "@statehouse/authorization";
 import type { Route } from "@statehouse/gateway/http/route";
-import { routes } from "@statehouse/gateway/routes/routes";
+import { routes } from "@statehouse/gateway/routes";
 import type { Answer } from "../../stack/http.ts";
 import { bodyFor, pathWith } from "../../system/object-ids.ts";
 import type { PreparedCaller } from "./prepared-caller.ts";

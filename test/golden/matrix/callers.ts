@@ -1,4 +1,4 @@
-import { runPermissions } from "@statehouse/access/domain/run-token";
+import { runPermissions } from "@statehouse/access/run-token/domain";
 import type { Grants, Principal } from "@statehouse/authorization";
 import { newId } from "@statehouse/postgres/ids";
 import { newOrganization } from "../../stack/organization.ts";

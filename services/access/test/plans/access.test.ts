@@ -3,33 +3,33 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Run } from "../../domain/run-token.ts";
 import {
   authenticate,
   authenticateTokenId,
   batchAuthenticate,
-} from "../../store/authentication.ts";
+} from "../../authentication/store.ts";
 import {
   grantsOfAuditTrails,
   grantsOfOrganization,
   grantsOfTeam,
   grantsOfTeams,
   grantsOfUser,
-} from "../../store/grants.ts";
-import { migrations } from "../../store/migrations.ts";
-import { createReads, entities, listing, transactions } from "../../store/nouns.ts";
+} from "../../grants/store.ts";
+import { migrations } from "../../migrations.ts";
+import { createReads, entities, listing, transactions } from "../../nouns.ts";
 import {
   batchOfMemberships,
   listOfMemberships,
   listOfOwnMemberships,
   membersNamed,
-} from "../../store/organization-membership.ts";
-import { principalName } from "../../store/principal-name.ts";
-import { authenticateRun, authenticateRunTokenId, bindingOfRun } from "../../store/run-token.ts";
-import { batchOfTeams, listOfTeams } from "../../store/team.ts";
-import { listOfTeamAccess, teamAccessById } from "../../store/team-access.ts";
-import { countOfActiveMembers } from "../../store/team-member.ts";
-import { listOfTeamTokens, listOfUser, recordUses, tokenInSlot } from "../../store/token.ts";
+} from "../../organization-membership/store.ts";
+import { principalName } from "../../principal-name/store.ts";
+import { Run } from "../../run-token/domain.ts";
+import { authenticateRun, authenticateRunTokenId, bindingOfRun } from "../../run-token/store.ts";
+import { batchOfTeams, listOfTeams } from "../../team/store.ts";
+import { listOfTeamAccess, teamAccessById } from "../../team-access/store.ts";
+import { countOfActiveMembers } from "../../team-member/store.ts";
+import { listOfTeamTokens, listOfUser, recordUses, tokenInSlot } from "../../token/store.ts";
 import {
   batchOfUsers,
   listOfUsers,
@@ -37,7 +37,7 @@ import {
   userByEmail,
   userById,
   userByName,
-} from "../../store/user.ts";
+} from "../../user/store.ts";
 
 const stack = new AsyncDisposableStack();
 let client: Client;

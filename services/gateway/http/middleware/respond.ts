@@ -1,9 +1,9 @@
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { type Edition, runWithDeadline } from "@statehouse/runtime";
-import type { Clients } from "../../clients.ts";
 import { type IncludeTree, parseInclude } from "../../jsonapi/include.ts";
-import type { ObjectUpload } from "../../object-upload.ts";
+import type { Clients } from "../clients.ts";
 import { loaderOf } from "../loader.ts";
+import type { ObjectUpload } from "../object-upload.ts";
 import { readQueries } from "../query.ts";
 import type { Route, Settings } from "../route.ts";
 import { refuse, withPointers } from "../validation.ts";

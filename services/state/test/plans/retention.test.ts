@@ -3,9 +3,9 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { migrations } from "../../store/migrations.ts";
-import { entities } from "../../store/nouns.ts";
-import { type RetentionSearch, retention } from "../../store/retention.ts";
+import { migrations } from "../../migrations.ts";
+import { entities } from "../../nouns.ts";
+import { type RetentionSearch, retention } from "../../retention/store.ts";
 
 const PATIENCE_MS = 300_000;
 const stack = new AsyncDisposableStack();

@@ -3,8 +3,8 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { migrations } from "../../store/migrations.ts";
-import { createLeases, createReads, entities, listing, transactions } from "../../store/nouns.ts";
+import { migrations } from "../../migrations.ts";
+import { createLeases, createReads, entities, listing, transactions } from "../../nouns.ts";
 import { madeVersion } from "../made-version.ts";
 
 const stack = new AsyncDisposableStack();

@@ -2,8 +2,8 @@ import { openDatabase } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
-import { migrations } from "../../store/migrations.ts";
-import { entities } from "../../store/nouns.ts";
+import { migrations } from "../../migrations.ts";
+import { entities } from "../../nouns.ts";
 import { insertOrganization } from "../rows.ts";
 
 export type SeededDatabase = Awaited<ReturnType<typeof seededDatabase>>;

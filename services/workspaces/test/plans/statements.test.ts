@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newOrganizationDeletion, newWorkspaceDeletion } from "../../domain/pending-sync.ts";
-import { noPerformance } from "../../domain/performance.ts";
-import { newWorkspace } from "../../domain/workspace.ts";
-import { takeLock } from "../../domain/workspace-lock.ts";
-import { createLeases, createReads, listing, transactions } from "../../store/nouns.ts";
+import { createLeases, createReads, listing, transactions } from "../../nouns.ts";
+import { newOrganizationDeletion, newWorkspaceDeletion } from "../../pending-sync/domain.ts";
+import { noPerformance } from "../../performance/domain.ts";
+import { newWorkspace } from "../../workspace/domain.ts";
+import { takeLock } from "../../workspace-lock/domain.ts";
 import { workspaceDefaults } from "../rows.ts";
 import { type SeededDatabase, seededDatabase } from "./seeded-database.ts";
 

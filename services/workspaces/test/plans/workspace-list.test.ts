@@ -2,10 +2,10 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { proves } from "@statehouse/testing/proves";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { migrations } from "../../store/migrations.ts";
-import type { ReadScope } from "../../store/read-scope.ts";
-import { createWorkspaceLists } from "../../store/workspace-list.ts";
-import type { WorkspaceSearch } from "../../store/workspace-search.ts";
+import { migrations } from "../../migrations.ts";
+import type { ReadScope } from "../../read-scope-store.ts";
+import { createWorkspaceLists } from "../../workspace/list-store.ts";
+import type { WorkspaceSearch } from "../../workspace/search-store.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
 // Inserts 100,000 workspaces in 500 projects of one organization, and 2,000 in another. Half of the workspaces have the

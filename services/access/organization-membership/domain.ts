@@ -1,0 +1,73 @@
+import { newId } from "@statehouse/postgres/ids";
+import type { OrganizationId, OrganizationMembershipId, UserId } from "../ids-domain.ts";
+
+/** The status of a membership. An invited user has no rights in the organization until the user accepts. */
+type MembershipStatus = "active" | "invited";
+
+/** The membership of a user in an organization. */
+export class OrganizationMembership {
+  declare readonly id: OrganizationMembershipId;
+  declare readonly organizationId: OrganizationId;
+  /**
+   * Changes only if the invited user is a placeholder: when another user proves that they own the invited address, or
+   * when an administrator or operator sets it as another user's address.
+   */
+  declare userId: UserId;
+  declare status: MembershipStatus;
+  /**
+   * The hash of the secret that only the invitation's mail contains. Null if there was no invitation, or if it was
+   * accepted.
+   */
+  declare secretHash: string | null;
+  declare readonly createdAt: Date;
+
+  constructor(fields: OrganizationMembership) {
+    Object.assign(this, fields);
+  }
+}
+
+export const newOrganizationMembership = (
+  fields: Omit<OrganizationMembership, "id" | "secretHash">,
+  secretHash: string | null = null,
+): OrganizationMembership => new OrganizationMembership({ ...fields, secretHash, id: newId("ou") });
+
+export const organizationMembershipInvited = (
+  membership: OrganizationMembership,
+  revision: bigint,
+) => ({ type: "organizationMembershipInvited", revision, membership }) as const;
+
+/** Creates the event for the mail sender. No other event contains the address or the secret. */
+export const invitationCreated = (
+  membership: OrganizationMembership,
+  { email, secret }: { email: string; secret: string },
+  revision: bigint,
+) => ({ type: "invitationCreated", revision, membership, email, secret }) as const;
+
+export const organizationMembershipActivated = (
+  membership: OrganizationMembership,
+  revision: bigint,
+) => ({ type: "organizationMembershipActivated", revision, membership }) as const;
+
+export const organizationMembershipDeleted = (
+  membership: OrganizationMembership,
+  revision: bigint,
+) => ({ type: "organizationMembershipDeleted", revision, membership }) as const;
+
+export type OrganizationMembershipEvent = ReturnType<
+  | typeof organizationMembershipInvited
+  | typeof invitationCreated
+  | typeof organizationMembershipActivated
+  | typeof organizationMembershipDeleted
+>;
+
+/** The order of a list of memberships. */
+export interface OrganizationMembershipSort {
+  key: "status";
+  descending: boolean;
+}
+
+/** Parses the order of a list; a leading `-` means descending. Returns undefined for an unknown order. */
+export const organizationMembershipSortOf = (
+  text: string,
+): OrganizationMembershipSort | undefined =>
+  /^-?status$/.test(text) ? { key: "status", descending: text.startsWith("-") } : undefined;

@@ -1,0 +1,103 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres/paging";
+import type {
+  OrganizationMembershipSchema,
+  OrganizationMembershipService,
+} from "@statehouse/proto/statehouse/access/v1/organization_membership";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app.ts";
+import {
+  organizationId,
+  organizationMembershipId,
+  organizationMembershipIds,
+  teamId,
+} from "../ids-rpc.ts";
+import {
+  acceptOrganizationMembership,
+  batchGetOrganizationMemberships,
+  createOrganizationMembership,
+  deleteOrganizationMembership,
+  getOrganizationMembership,
+  listOrganizationMemberships,
+  listOwnOrganizationMemberships,
+  type VisibleMembership,
+} from "./app.ts";
+import { organizationMembershipSortOf } from "./domain.ts";
+
+export const organizationMembershipService = (
+  app: App,
+): ServiceImpl<typeof OrganizationMembershipService> => ({
+  createOrganizationMembership: async ({ email, teamIds, ...request }, { caller }) => ({
+    organizationMembership: membershipToProto(
+      await createOrganizationMembership(app, caller, {
+        organizationId: organizationId(request.organizationId),
+        email,
+        teamIds: teamIds.map(teamId),
+      }),
+    ),
+  }),
+
+  getOrganizationMembership: async ({ id }, { caller }) => ({
+    organizationMembership: membershipToProto(
+      await getOrganizationMembership(app, caller, organizationMembershipId(id)),
+    ),
+  }),
+
+  listOrganizationMemberships: async ({ query, emails, status, ...request }, { caller }) => {
+    const { memberships, total } = await listOrganizationMemberships(app, caller, {
+      of:
+        request.teamId === ""
+          ? { organizationId: organizationId(request.organizationId) }
+          : { teamId: teamId(request.teamId) },
+      query,
+      emails,
+      status,
+      sort: organizationMembershipSortOf(request.sort),
+      page: pageOf(request),
+    });
+    return { organizationMemberships: memberships.map(membershipToProto), totalCount: total };
+  },
+
+  listOwnOrganizationMemberships: async (request, { caller }) => {
+    const { memberships, total } = await listOwnOrganizationMemberships(
+      app,
+      caller,
+      pageOf(request),
+    );
+    return { organizationMemberships: memberships.map(membershipToProto), totalCount: total };
+  },
+
+  batchGetOrganizationMemberships: async ({ ids }, { caller }) => {
+    const known = organizationMembershipIds(ids);
+    const memberships = await batchGetOrganizationMemberships(app, caller, known);
+    return { organizationMemberships: memberships.map(membershipToProto) };
+  },
+
+  acceptOrganizationMembership: async ({ id, secret }, { caller }) => {
+    const { organizationName, ...membership } = await acceptOrganizationMembership(app, caller, {
+      id: organizationMembershipId(id),
+      secret: secret || undefined,
+    });
+    return { organizationMembership: membershipToProto(membership), organizationName };
+  },
+
+  deleteOrganizationMembership: async ({ id }, { caller }) => {
+    await deleteOrganizationMembership(app, caller, organizationMembershipId(id));
+    return {};
+  },
+});
+
+const membershipToProto = ({
+  membership,
+  email,
+  teamIds,
+}: VisibleMembership): MessageInitShape<typeof OrganizationMembershipSchema> => ({
+  id: membership.id,
+  organizationId: membership.organizationId,
+  userId: membership.userId,
+  status: membership.status,
+  teamIds,
+  createdAt: timestampFromDate(membership.createdAt),
+  ...(email === undefined ? {} : { email }),
+});

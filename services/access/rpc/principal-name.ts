@@ -1,8 +1,0 @@
-import type { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
-import type { ServiceImpl } from "@statehouse/rpc";
-import type { App } from "../app/app.ts";
-import { getPrincipalName } from "../app/principal-name.ts";
-
-export const principalNameService = (app: App): ServiceImpl<typeof PrincipalNameService> => ({
-  getPrincipalName: async ({ type, id }) => ({ name: await getPrincipalName(app, { type, id }) }),
-});

@@ -1,0 +1,264 @@
+import {
+  type Action,
+  allowed,
+  authorize,
+  authorizeOrNotFound,
+  authorizeUnlessService,
+  type Caller,
+  grantsOf,
+} from "@statehouse/authorization";
+import { asRefusal, isNotFound, Problems } from "@statehouse/errors";
+import type { PageInput } from "@statehouse/postgres/paging";
+import type { App } from "../app.ts";
+import type { Placement } from "../clients-app.ts";
+import { teamAccessNotFound, teamNotFound } from "../errors-domain.ts";
+import type { TeamAccessId, TeamId } from "../ids-domain.ts";
+import type { Tx } from "../nouns.ts";
+import { checkedGrant, effectivePermissions } from "../permissions-domain.ts";
+import { touch } from "../version-domain.ts";
+import {
+  newTeamAccess,
+  permissionTables,
+  type TargetType,
+  type TeamAccess,
+  type TeamAccessTarget,
+  targetOf,
+  teamAccessCreated,
+  teamAccessDeleted,
+  teamAccessUpdated,
+} from "./domain.ts";
+import type { VisibleTeams } from "./store.ts";
+
+/** A team's grant with its effective permissions: the permissions that its level implies, or its custom permissions. */
+export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };
+
+const toView = (teamAccess: TeamAccess): TeamAccessView => ({
+  ...teamAccess,
+  effective: effectivePermissions(permissionTables[teamAccess.targetType], teamAccess),
+});
+
+const actions = {
+  project: { read: "project:read", manage: "project:manage-teams" },
+  workspace: { read: "workspace:read", manage: "workspace:manage-teams" },
+} as const satisfies Record<TargetType, Record<"read" | "manage", Action>>;
+
+/** The organization and project of a grant's target, which authorization needs. */
+type Place = Placement | Omit<Placement, "workspaceId">;
+
+/**
+ * Returns the placement of a target. Called before the transaction starts, because it calls the workspaces service.
+ * Throws `notFound`.
+ */
+const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Promise<Place> =>
+  targetType === "workspace"
+    ? app.workspaces.placementOfWorkspace(targetId)
+    : { organizationId: await app.workspaces.organizationOfProject(targetId), projectId: targetId };
+
+/**
+ * Returns the placement of an existing grant's target. Calls the workspaces service only if the target is a workspace,
+ * because a workspace can move to another project. A project's organization never changes.
+ */
+async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
+  const target = targetOf(grant);
+  if (target.targetType === "workspace") return placeOf(app, target);
+  return { organizationId: grant.organizationId, projectId: target.targetId };
+}
+
+/**
+ * Returns which teams' grants on a target the caller sees:
+ * - Callers that may manage the target's teams see the grants of all teams.
+ * - Callers that may read a project's teams see the grants of their own teams and of teams that are not secret.
+ * - All other callers see the grants of their own teams.
+ */
+function visibleTeams(caller: Caller, targetType: TargetType, place: Place): VisibleTeams {
+  const grants = grantsOf(caller);
+  if (allowed(grants, actions[targetType].manage, place)) return { all: true };
+  const { teamIds = [] } = grants.organizations.get(place.organizationId) ?? {};
+  const open = targetType === "project" && allowed(grants, "project:read-teams", place);
+  return { all: false, teamIds, open };
+}
+
+/**
+ * Gives a team access to a project or workspace of its organization. Throws:
+ * - `notFound` for an unknown team or target, and for callers that are not allowed to read the target
+ * - `forbidden` for callers that may read the target, but are not allowed to manage its teams
+ * - `invalid` for an unknown level or permission, and for a team that already has access
+ */
+export async function createTeamAccess(
+  app: App,
+  caller: Caller,
+  wanted: {
+    teamId: TeamId;
+    target: TeamAccessTarget;
+    access: string;
+    permissions: Readonly<Record<string, unknown>>;
+  },
+): Promise<TeamAccessView> {
+  const { teamId, target } = wanted;
+  // Called before the transaction begins, so that a slow response of the workspaces service does not keep the
+  // organization's row locked.
+  const place = await placeOf(app, target);
+  const { organizationId } = place;
+  authorizeUnlessService(caller, actions[target.targetType].manage, place);
+  const created = await app.transaction(async (tx) => {
+    const organization = await tx.organizations.getForUpdate(organizationId);
+    const team = await tx.teams.get(teamId);
+    if (team.organizationId !== organizationId) throw teamNotFound();
+    const problems = new Problems();
+    const grant = checkedGrant(permissionTables[target.targetType], wanted, problems);
+    if (await tx.teamAccess.find({ teamId, targetId: target.targetId })) {
+      problems.add("teamId", "Team has already been taken");
+    }
+    problems.throwIfAny();
+    const at = app.now();
+    const teamAccess = newTeamAccess(team, target, grant, at);
+    tx.teamAccess.save(teamAccess);
+    await tx.record(teamAccessCreated(teamAccess, touch(organization, at)));
+    return toView(teamAccess);
+  });
+  await deleteIfTargetIsGone(app, target);
+  return created;
+}
+
+/**
+ * Deletes the new grant and throws `notFound` if its target was deleted while the grant was created. The event of the
+ * deletion may have been processed before the grant existed, so the target is checked again after the commit. This is
+ * sufficient because the workspaces service commits a deletion before it publishes the event.
+ */
+async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise<void> {
+  try {
+    await placeOf(app, target);
+  } catch (error) {
+    // If the workspaces service is unavailable, the grant remains.
+    if (!isNotFound(error)) return;
+    await deleteTeamAccessOfTarget(app, target);
+    throw error;
+  }
+}
+
+/** Asks the workspaces service which of `targets` are deleted, and deletes the grants on the deleted targets. */
+export async function deleteTeamAccessOfDeleted(
+  app: App,
+  targets: readonly TeamAccessTarget[],
+): Promise<void> {
+  const granted = new Set(
+    await app.reads.teamAccess.listTargetsWithGrants(targets.map(({ targetId }) => targetId)),
+  );
+  const asked = targets.filter(({ targetId }) => granted.has(targetId));
+  if (asked.length === 0) return;
+  const deleted = new Set(await listDeleted(app, asked));
+  await app.transaction(async (tx) => {
+    for (const target of asked) {
+      if (deleted.has(target.targetId)) await tx.teamAccess.removeOfTarget(target);
+    }
+  });
+}
+
+async function listDeleted(app: App, targets: readonly TeamAccessTarget[]): Promise<string[]> {
+  const projectIds = targets.flatMap((one) => (one.targetType === "project" ? one.targetId : []));
+  const workspaceIds = targets.flatMap((one) =>
+    one.targetType === "workspace" ? one.targetId : [],
+  );
+  const existing =
+    projectIds.length > 0 ? await app.workspaces.listExistingProjects(projectIds) : [];
+  const deletedWorkspaces =
+    workspaceIds.length > 0 ? await app.workspaces.listDeletedWorkspaces(workspaceIds) : [];
+  return [...projectIds.filter((id) => !existing.includes(id)), ...deletedWorkspaces];
+}
+
+const deleteTeamAccessOfTarget = (app: App, target: TeamAccessTarget): Promise<void> =>
+  app.transaction((tx) => tx.teamAccess.removeOfTarget(target));
+
+/** Returns a grant. Throws `notFound` if the caller does not see it. */
+export async function getTeamAccess(
+  app: App,
+  caller: Caller,
+  { targetType, id }: { targetType: TargetType; id: TeamAccessId },
+): Promise<TeamAccessView> {
+  const { visibility, ...teamAccess } = await app.reads.teamAccess.get(targetType, id);
+  const place = await placeOfGrant(app, teamAccess);
+  authorize(caller, actions[targetType].read, place, "team access");
+  const teams = visibleTeams(caller, targetType, place);
+  const sees =
+    teams.all ||
+    teams.teamIds.includes(teamAccess.teamId) ||
+    (teams.open && visibility === "organization");
+  if (!sees) throw asRefusal(teamAccessNotFound(), place);
+  return toView(teamAccess);
+}
+
+/**
+ * Returns the grants on a target that the caller sees. Throws `notFound` if the caller is not allowed to read the
+ * target.
+ */
+export async function listTeamAccess(
+  app: App,
+  caller: Caller,
+  { target, ...search }: { target: TeamAccessTarget; teamId: string; page: PageInput },
+): Promise<{ teamAccess: TeamAccessView[]; total: number }> {
+  const place = await placeOf(app, target);
+  authorize(caller, actions[target.targetType].read, place);
+  const teams = visibleTeams(caller, target.targetType, place);
+  const { rows, total } = await app.reads.teamAccess.list(target, teams, search);
+  return { teamAccess: rows.map(toView), total };
+}
+
+/**
+ * Changes the level and permissions of a grant. Throws `notFound` if the grant is unknown or the caller is not allowed
+ * to manage the target's teams, and `invalid` if the level or a permission is invalid.
+ */
+export const updateTeamAccess = (
+  app: App,
+  caller: Caller,
+  wanted: {
+    targetType: TargetType;
+    id: TeamAccessId;
+    access: string | undefined;
+    permissions: Readonly<Record<string, unknown>>;
+  },
+): Promise<TeamAccessView> =>
+  changeTeamAccess(app, caller, wanted, async (tx, teamAccess, revision) => {
+    const problems = new Problems();
+    const grant = checkedGrant(
+      permissionTables[teamAccess.targetType],
+      { access: wanted.access ?? teamAccess.access, permissions: wanted.permissions },
+      problems,
+      teamAccess,
+    );
+    problems.throwIfAny();
+    Object.assign(teamAccess, grant);
+    tx.teamAccess.save(teamAccess);
+    await tx.record(teamAccessUpdated(teamAccess, revision));
+    return toView(teamAccess);
+  });
+
+/**
+ * Deletes a grant. Throws `notFound` if the grant is unknown or the caller is not allowed to manage the target's teams.
+ */
+export const deleteTeamAccess = (
+  app: App,
+  caller: Caller,
+  which: { targetType: TargetType; id: TeamAccessId },
+): Promise<void> =>
+  changeTeamAccess(app, caller, which, async (tx, teamAccess, revision) => {
+    tx.teamAccess.remove(teamAccess);
+    await tx.record(teamAccessDeleted(teamAccess, revision));
+  });
+
+async function changeTeamAccess<Result>(
+  app: App,
+  caller: Caller,
+  { targetType, id }: { targetType: TargetType; id: TeamAccessId },
+  change: (tx: Tx, teamAccess: TeamAccess, revision: bigint) => Promise<Result>,
+): Promise<Result> {
+  const known = await app.reads.teamAccess.get(targetType, id);
+  const place = await placeOfGrant(app, known);
+  return app.transaction(async (tx) => {
+    const organization = await tx.organizations.getForUpdate(known.organizationId);
+    const teamAccess = await tx.teamAccess.getForUpdate(id);
+    // Throws `notFound` instead of `forbidden`: a caller that may read the target does not necessarily see the grants
+    // on it.
+    authorizeOrNotFound(caller, actions[targetType].manage, place, "team access");
+    return change(tx, teamAccess, touch(organization, app.now()));
+  });
+}

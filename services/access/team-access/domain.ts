@@ -1,0 +1,81 @@
+import {
+  permissionValues,
+  projectLevels,
+  workspaceLevels,
+  workspacePermissionValues,
+} from "@statehouse/authorization";
+import { isId, newId } from "@statehouse/postgres/ids";
+import type {
+  OrganizationId,
+  ProjectId,
+  TeamAccessId,
+  TeamId,
+  WorkspaceId,
+} from "../ids-domain.ts";
+import type { PermissionTable } from "../permissions-domain.ts";
+import type { Team } from "../team/domain.ts";
+
+/** The access levels and permissions of each type of target. */
+export const permissionTables = {
+  project: { levels: projectLevels, values: permissionValues },
+  workspace: { levels: workspaceLevels, values: workspacePermissionValues },
+} as const satisfies Record<string, PermissionTable>;
+
+export type TargetType = keyof typeof permissionTables;
+
+/** The project or workspace to which a team has access. */
+export type TeamAccessTarget =
+  | { targetType: "project"; targetId: ProjectId }
+  | { targetType: "workspace"; targetId: WorkspaceId };
+
+/** A team's access to a project or to a workspace. */
+export class TeamAccess {
+  declare readonly id: TeamAccessId;
+  declare readonly teamId: TeamId;
+  declare readonly targetType: TargetType;
+  declare readonly targetId: ProjectId | WorkspaceId;
+  declare readonly organizationId: OrganizationId;
+  declare access: string;
+  /** Empty unless the access level is `custom`. */
+  declare permissions: Record<string, unknown>;
+  declare readonly createdAt: Date;
+
+  constructor(fields: TeamAccess) {
+    Object.assign(this, fields);
+  }
+}
+
+export const targetOf = ({ targetId }: TeamAccess): TeamAccessTarget =>
+  isId("ws", targetId)
+    ? { targetType: "workspace", targetId }
+    : { targetType: "project", targetId };
+
+export const newTeamAccess = (
+  { id: teamId, organizationId }: Pick<Team, "id" | "organizationId">,
+  target: TeamAccessTarget,
+  grant: Pick<TeamAccess, "access" | "permissions">,
+  createdAt: Date,
+): TeamAccess =>
+  new TeamAccess({
+    id: target.targetType === "project" ? newId("tprj") : newId("tws"),
+    teamId,
+    organizationId,
+    ...target,
+    ...grant,
+    createdAt,
+  });
+
+// The revision of these events is the version of the organization.
+
+export const teamAccessCreated = (teamAccess: TeamAccess, revision: bigint) =>
+  ({ type: "teamAccessCreated", revision, teamAccess }) as const;
+
+export const teamAccessUpdated = (teamAccess: TeamAccess, revision: bigint) =>
+  ({ type: "teamAccessUpdated", revision, teamAccess }) as const;
+
+export const teamAccessDeleted = (teamAccess: TeamAccess, revision: bigint) =>
+  ({ type: "teamAccessDeleted", revision, teamAccess }) as const;
+
+export type TeamAccessEvent = ReturnType<
+  typeof teamAccessCreated | typeof teamAccessUpdated | typeof teamAccessDeleted
+>;

@@ -1,0 +1,97 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres/paging";
+import type {
+  TeamAccessSchema,
+  TeamAccessService,
+} from "@statehouse/proto/statehouse/access/v1/team_access";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app.ts";
+import { unknownTargetType } from "../errors-domain.ts";
+import type { TeamAccessId } from "../ids-domain.ts";
+import { projectId, teamAccessId, teamId, workspaceId } from "../ids-rpc.ts";
+import {
+  createTeamAccess,
+  deleteTeamAccess,
+  getTeamAccess,
+  listTeamAccess,
+  type TeamAccessView,
+  updateTeamAccess,
+} from "./app.ts";
+import type { TargetType, TeamAccessTarget } from "./domain.ts";
+
+export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessService> => ({
+  createTeamAccess: async ({ access, permissions = {}, ...request }, { caller }) => ({
+    teamAccess: teamAccessToProto(
+      await createTeamAccess(app, caller, {
+        teamId: teamId(request.teamId),
+        target: targetOf(request),
+        access,
+        permissions,
+      }),
+    ),
+  }),
+
+  getTeamAccess: async (request, { caller }) => ({
+    teamAccess: teamAccessToProto(await getTeamAccess(app, caller, grantOf(request))),
+  }),
+
+  listTeamAccess: async (request, { caller }) => {
+    const { teamAccess, total } = await listTeamAccess(app, caller, {
+      target: targetOf(request),
+      teamId: request.teamId,
+      page: pageOf(request),
+    });
+    return { teamAccess: teamAccess.map(teamAccessToProto), totalCount: total };
+  },
+
+  updateTeamAccess: async ({ access, permissions = {}, ...request }, { caller }) => ({
+    teamAccess: teamAccessToProto(
+      await updateTeamAccess(app, caller, { ...grantOf(request), access, permissions }),
+    ),
+  }),
+
+  deleteTeamAccess: async (request, { caller }) => {
+    await deleteTeamAccess(app, caller, grantOf(request));
+    return {};
+  },
+});
+
+/** Returns the target type with this name. Throws `badRequest` if it is unknown. */
+function targetTypeOf(text: string): TargetType {
+  if (text !== "project" && text !== "workspace") throw unknownTargetType();
+  return text;
+}
+
+const targetOf = ({
+  targetType,
+  targetId,
+}: {
+  targetType: string;
+  targetId: string;
+}): TeamAccessTarget =>
+  targetTypeOf(targetType) === "workspace"
+    ? { targetType: "workspace", targetId: workspaceId(targetId) }
+    : { targetType: "project", targetId: projectId(targetId) };
+
+const grantOf = ({
+  targetType,
+  id,
+}: {
+  targetType: string;
+  id: string;
+}): { targetType: TargetType; id: TeamAccessId } => ({
+  targetType: targetTypeOf(targetType),
+  id: teamAccessId(id),
+});
+
+const teamAccessToProto = ({
+  effective,
+  createdAt,
+  ...teamAccess
+}: TeamAccessView): MessageInitShape<typeof TeamAccessSchema> => ({
+  ...teamAccess,
+  // The values of permissions are strings and booleans only.
+  permissions: effective as JsonObject,
+  createdAt: timestampFromDate(createdAt),
+});

@@ -1,0 +1,204 @@
+import { EntitySchema } from "@mikro-orm/core";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  pageWithTotal,
+  queryIn,
+  type RowWithTotal,
+  recordsOf,
+  withTotal,
+} from "@statehouse/postgres";
+import { jsonb, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
+import {
+  TeamProjectCreatedSchema,
+  TeamProjectDeletedSchema,
+  TeamProjectUpdatedSchema,
+  TeamWorkspaceCreatedSchema,
+  TeamWorkspaceDeletedSchema,
+  TeamWorkspaceUpdatedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
+import { teamAccessNotFound } from "../errors-domain.ts";
+import type { TeamAccessId } from "../ids-domain.ts";
+import { versionOf } from "../organization-version-store.ts";
+import {
+  type TargetType,
+  TeamAccess,
+  type TeamAccessEvent,
+  type TeamAccessTarget,
+} from "./domain.ts";
+
+const columns = {
+  id: primaryKey,
+  teamId: text,
+  targetType: text,
+  targetId: text,
+  organizationId: text,
+  access: text,
+  permissions: jsonb,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({
+  class: TeamAccess,
+  tableName: "team_accesses",
+  properties: columns,
+});
+
+/**
+ * The teams whose grants a list shows: all teams; or the teams in `teamIds` and, with `open`, also all teams that are
+ * not secret.
+ */
+export type VisibleTeams =
+  | { all: true }
+  | { all: false; teamIds: readonly string[]; open: boolean };
+
+const from = "from team_accesses g join teams t on t.id = g.team_id";
+
+const onTarget = `g.target_type = $1 and g.target_id = $2
+  and ($3 or t.id = any($4) or ($5 and t.visibility = 'organization'))
+  and ($6 = '' or g.team_id = $6)`;
+
+/**
+ * Selects a page of the grants on target $2 of type $1, oldest first: those of all visible teams or, unless $6 is
+ * empty, only those of team $6.
+ */
+export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
+  ${withTotal({
+    count: `select count(*)::int as total ${from} where ${onTarget}`,
+    select: `select ${selectList("g", columns)} ${from} where ${onTarget}
+      order by g.created_at, g.id limit $7 offset $8`,
+    order: `listed."createdAt", listed.id`,
+  })}`;
+
+/** Selects the grant $1 on a target of type $2. */
+export const teamAccessById = `-- index: team_accesses_pkey, teams_pkey
+  select ${selectList("g", columns)}, t.visibility ${from} where g.id = $1 and g.target_type = $2`;
+
+/** Selects the targets among $1 on which teams have grants. */
+export const targetsWithGrants = `-- index: team_accesses_by_target
+  select distinct target_id as "targetId" from team_accesses
+  where target_id = any($1)`;
+
+/** A grant with the visibility of its team. */
+type TeamAccessRow = TeamAccess & { visibility: string };
+
+const reads = (database: Database) => ({
+  async get(targetType: TargetType, id: TeamAccessId): Promise<TeamAccessRow> {
+    const [row] = await database.query<TeamAccessRow>(teamAccessById, [id, targetType]);
+    if (!row) throw teamAccessNotFound();
+    return row;
+  },
+
+  async list(
+    { targetType, targetId }: TeamAccessTarget,
+    teams: VisibleTeams,
+    { teamId, page }: { teamId: string; page: PageInput },
+  ): Promise<Page<TeamAccess>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<TeamAccess>>(listOfTeamAccess, [
+        targetType,
+        targetId,
+        teams.all,
+        teams.all ? [] : teams.teamIds,
+        !teams.all && teams.open,
+        teamId,
+        page.size,
+        offsetOf(page),
+      ]),
+    );
+    return { rows: rows.map((row) => new TeamAccess(row)), total };
+  },
+
+  /** Returns the targets among `targetIds` on which teams have grants. */
+  async listTargetsWithGrants(targetIds: readonly string[]): Promise<string[]> {
+    const rows = await database.query<{ targetId: string }>(targetsWithGrants, [targetIds]);
+    return rows.map(({ targetId }) => targetId);
+  },
+});
+
+/** Reads and writes the grants of teams, inside a transaction that holds the lock on their organization's row. */
+const rows = (em: EntityManager) => ({
+  ...recordsOf(em, entity, teamAccessNotFound),
+
+  /** Deletes all grants on a target. */
+  async removeOfTarget({ targetType, targetId }: TeamAccessTarget): Promise<void> {
+    await queryIn(
+      em,
+      // index: team_accesses_by_target
+      "delete from team_accesses where target_type = $1 and target_id = $2",
+      [targetType, targetId],
+    );
+  },
+});
+
+type Granted = Pick<
+  TeamAccess,
+  "id" | "teamId" | "targetType" | "targetId" | "organizationId" | "access"
+>;
+type ListedTeamAccess = Granted & { key: string; revision: number };
+
+/**
+ * Selects at most $3 grants of teams after the key $1 for the listing: those of organization $2, or of all
+ * organizations if $2 is null.
+ */
+const listedTeamAccesses = `-- index: team_accesses_pkey, organizations_pkey
+  select a.id as key, a.id, a.team_id as "teamId", a.target_type as "targetType",
+    a.target_id as "targetId", a.organization_id as "organizationId", a.access,
+    ${versionOf("a.organization_id")} as revision
+  from team_accesses a
+  where a.id > $1 and ($2::text is null or a.organization_id = $2) order by a.id limit $3`;
+
+const ofProject = ({ id, teamId, targetId, organizationId }: Granted) => ({
+  teamProjectId: id,
+  teamId,
+  projectId: targetId,
+  organizationId,
+});
+
+const ofWorkspace = ({ id, teamId, targetId, organizationId }: Granted) => ({
+  teamWorkspaceId: id,
+  teamId,
+  workspaceId: targetId,
+  organizationId,
+});
+
+/**
+ * The messages of events, by the type of the grant's target. Messages of the two types have different schemas and
+ * fields.
+ */
+const publishedTables = {
+  project: {
+    created: (of: Granted) =>
+      published(TeamProjectCreatedSchema, of.id, { ...ofProject(of), access: of.access }),
+    updated: (of: Granted) =>
+      published(TeamProjectUpdatedSchema, of.id, { ...ofProject(of), access: of.access }),
+    deleted: (of: Granted) => published(TeamProjectDeletedSchema, of.id, ofProject(of)),
+  },
+  workspace: {
+    created: (of: Granted) =>
+      published(TeamWorkspaceCreatedSchema, of.id, { ...ofWorkspace(of), access: of.access }),
+    updated: (of: Granted) =>
+      published(TeamWorkspaceUpdatedSchema, of.id, { ...ofWorkspace(of), access: of.access }),
+    deleted: (of: Granted) => published(TeamWorkspaceDeletedSchema, of.id, ofWorkspace(of)),
+  },
+} as const satisfies Record<TargetType, object>;
+
+export const teamAccess = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "team_accesses",
+  listed: listed({
+    schemas: [TeamProjectCreatedSchema, TeamWorkspaceCreatedSchema],
+    select: listedTeamAccesses,
+    events: (of: ListedTeamAccess) => [publishedTables[of.targetType].created(of)],
+  }),
+  published: {
+    teamAccessCreated: ({ teamAccess: of }) => publishedTables[of.targetType].created(of),
+    teamAccessUpdated: ({ teamAccess: of }) => publishedTables[of.targetType].updated(of),
+    teamAccessDeleted: ({ teamAccess: of }) => publishedTables[of.targetType].deleted(of),
+  } satisfies PublishedEvents<TeamAccessEvent>,
+};

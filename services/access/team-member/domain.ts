@@ -1,0 +1,31 @@
+import type { OrganizationId, TeamId, UserId } from "../ids-domain.ts";
+import type { Team } from "../team/domain.ts";
+
+/**
+ * The membership of a user in a team. It has no effect until the user has accepted the membership of the organization.
+ */
+export class TeamMember {
+  declare readonly teamId: TeamId;
+  declare readonly userId: UserId;
+  /** The organization of the team. It is stored here too, so that one index finds the organizations of a user. */
+  declare readonly organizationId: OrganizationId;
+  declare readonly createdAt: Date;
+
+  constructor(fields: TeamMember) {
+    Object.assign(this, fields);
+  }
+}
+
+export const newTeamMember = (
+  { id: teamId, organizationId }: Pick<Team, "id" | "organizationId">,
+  userId: UserId,
+  createdAt: Date,
+): TeamMember => new TeamMember({ teamId, userId, organizationId, createdAt });
+
+export const teamMemberAdded = (member: TeamMember, revision: bigint) =>
+  ({ type: "teamMemberAdded", revision, member }) as const;
+
+export const teamMemberRemoved = (member: TeamMember, revision: bigint) =>
+  ({ type: "teamMemberRemoved", revision, member }) as const;
+
+export type TeamMemberEvent = ReturnType<typeof teamMemberAdded | typeof teamMemberRemoved>;

@@ -1,0 +1,90 @@
+import { EntitySchema } from "@mikro-orm/core";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
+import { primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
+import {
+  TeamMemberAddedSchema,
+  TeamMemberRemovedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
+import { userNotFound } from "../errors-domain.ts";
+import type { OrganizationId, TeamId, UserId } from "../ids-domain.ts";
+import { versionOf } from "../organization-version-store.ts";
+import { TeamMember, type TeamMemberEvent } from "./domain.ts";
+
+const entity = new EntitySchema({
+  class: TeamMember,
+  tableName: "team_members",
+  properties: {
+    teamId: primaryKey,
+    userId: primaryKey,
+    organizationId: text,
+    createdAt: timestamptz,
+  },
+});
+
+/** Counts the members of team $1 who have accepted their organization membership. */
+export const countOfActiveMembers = `
+  -- index: team_members_pkey, organization_memberships_user_id_organization_id_key
+  select count(*)::int as count from team_members m
+  join organization_memberships ou
+    on ou.user_id = m.user_id and ou.organization_id = m.organization_id
+  where m.team_id = $1 and ou.status = 'active'`;
+
+/** Reads and writes the members of teams, inside a transaction that holds the lock on their organization's row. */
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, userNotFound);
+
+  return {
+    ...records,
+
+    ofUser: (organizationId: OrganizationId, userId: UserId): Promise<TeamMember[]> =>
+      // index: team_members_by_user
+      records.list({ organizationId, userId }, { order: ["teamId"] }),
+
+    /** Returns the number of members of a team who have accepted their organization membership. */
+    async countActive(teamId: TeamId): Promise<number> {
+      const [row] = await queryIn<{ count: number }>(em, countOfActiveMembers, [teamId]);
+      return row?.count ?? 0;
+    },
+  };
+};
+
+type Membership = Pick<TeamMember, "teamId" | "userId" | "organizationId">;
+type ListedMember = Membership & { key: string; revision: number };
+
+/**
+ * Selects at most $3 members of teams after the key $1 for the listing: those of organization $2, or of all
+ * organizations if $2 is null.
+ */
+const listedTeamMembers = `-- index: team_members_pkey, organizations_pkey
+  select m.team_id || '/' || m.user_id as key, m.team_id as "teamId", m.user_id as "userId",
+    m.organization_id as "organizationId", ${versionOf("m.organization_id")} as revision
+  from team_members m
+  where (m.team_id, m.user_id) > (split_part($1, '/', 1), split_part($1, '/', 2))
+    and ($2::text is null or m.organization_id = $2)
+  order by m.team_id, m.user_id limit $3`;
+
+const fieldsOf = ({ teamId, userId, organizationId }: Membership) => ({
+  teamId,
+  userId,
+  organizationId,
+});
+
+export const teamMembers = {
+  entity,
+  rows,
+  deletedWithOrganization: "team_members",
+  listed: listed({
+    schemas: [TeamMemberAddedSchema],
+    select: listedTeamMembers,
+    events: (member: ListedMember) => [
+      published(TeamMemberAddedSchema, member.teamId, fieldsOf(member)),
+    ],
+  }),
+  published: {
+    teamMemberAdded: ({ member }) =>
+      published(TeamMemberAddedSchema, member.teamId, fieldsOf(member)),
+    teamMemberRemoved: ({ member }) =>
+      published(TeamMemberRemovedSchema, member.teamId, fieldsOf(member)),
+  } satisfies PublishedEvents<TeamMemberEvent>,
+};

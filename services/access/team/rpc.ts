@@ -1,0 +1,122 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres/paging";
+import type {
+  TeamSchema,
+  TeamService,
+  TeamSettings as TeamSettingsMessage,
+} from "@statehouse/proto/statehouse/access/v1/team";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app.ts";
+import { organizationId, teamId, teamIds, userId } from "../ids-rpc.ts";
+import {
+  addTeamMember,
+  addTeamMembers,
+  removeTeamMember,
+  removeTeamMembers,
+} from "../team-member/app.ts";
+import {
+  batchGetTeams,
+  createTeam,
+  deleteTeam,
+  getTeam,
+  listTeams,
+  type TeamWithAllowedActions,
+  updateTeam,
+} from "./app.ts";
+import type { TeamSettings } from "./domain.ts";
+
+export const teamService = (app: App): ServiceImpl<typeof TeamService> => ({
+  createTeam: async ({ settings, ...request }, { caller }) => ({
+    team: teamToProto(
+      await createTeam(app, caller, {
+        ...settingsOf(settings),
+        organizationId: organizationId(request.organizationId),
+      }),
+    ),
+  }),
+
+  getTeam: async ({ id }, { caller }) => ({
+    team: teamToProto(await getTeam(app, caller, teamId(id))),
+  }),
+
+  listTeams: async ({ query, names, ...request }, { caller }) => {
+    const { teams, total } = await listTeams(app, caller, {
+      organizationId: organizationId(request.organizationId),
+      query,
+      names,
+      page: pageOf(request),
+    });
+    return { teams: teams.map(teamToProto), totalCount: total };
+  },
+
+  updateTeam: async ({ id, settings }, { caller }) => ({
+    team: teamToProto(await updateTeam(app, caller, { ...settingsOf(settings), id: teamId(id) })),
+  }),
+
+  deleteTeam: async ({ id }, { caller }) => {
+    await deleteTeam(app, caller, teamId(id));
+    return {};
+  },
+
+  addTeamMembers: async ({ users, organizationMembershipIds, ...request }, { caller }) => {
+    await addTeamMembers(app, caller, {
+      teamId: teamId(request.teamId),
+      users,
+      membershipIds: organizationMembershipIds,
+    });
+    return {};
+  },
+
+  removeTeamMembers: async ({ users, organizationMembershipIds, ...request }, { caller }) => {
+    await removeTeamMembers(app, caller, {
+      teamId: teamId(request.teamId),
+      users,
+      membershipIds: organizationMembershipIds,
+    });
+    return {};
+  },
+
+  addTeamMember: async (request) => {
+    await addTeamMember(app, { teamId: teamId(request.teamId), userId: userId(request.userId) });
+    return {};
+  },
+
+  removeTeamMember: async (request) => {
+    await removeTeamMember(app, { teamId: teamId(request.teamId), userId: userId(request.userId) });
+    return {};
+  },
+
+  batchGetTeams: async ({ ids }, { caller }) => ({
+    teams: (await batchGetTeams(app, caller, teamIds(ids))).map(teamToProto),
+  }),
+});
+
+const settingsOf = (settings: TeamSettingsMessage | undefined): TeamSettings => ({
+  name: settings?.name,
+  visibility: settings?.visibility,
+  organizationAccess: settings?.organizationAccess ?? {},
+  description: settings?.description,
+  ssoTeamId: settings?.ssoTeamId,
+  allowMemberTokenManagement: settings?.allowMemberTokenManagement,
+});
+
+const teamToProto = ({
+  team,
+  members,
+  allowedActions,
+}: TeamWithAllowedActions): MessageInitShape<typeof TeamSchema> => ({
+  id: team.id,
+  organizationId: team.organizationId,
+  name: team.name,
+  visibility: team.visibility,
+  organizationAccess: team.organizationAccess,
+  usersCount: members.length,
+  createdAt: timestampFromDate(team.createdAt),
+  allowMemberTokenManagement: team.allowMemberTokenManagement,
+  owners: team.owners,
+  members,
+  allowedActions,
+  ...(team.description === null ? {} : { description: team.description }),
+  ...(team.ssoTeamId === null ? {} : { ssoTeamId: team.ssoTeamId }),
+});

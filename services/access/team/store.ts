@@ -1,0 +1,207 @@
+import { EntitySchema } from "@mikro-orm/core";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
+import {
+  type Database,
+  type EntityManager,
+  existsIn,
+  loadBoth,
+  offsetOf,
+  pageWithTotal,
+  queryIn,
+  type RowWithTotal,
+  recordsOf,
+  selectRows,
+  withTotal,
+} from "@statehouse/postgres";
+import {
+  boolean,
+  optional,
+  primaryKey,
+  selectList,
+  text,
+  textArray,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
+import {
+  TeamCreatedSchema,
+  TeamDeletedSchema,
+  TeamUpdatedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
+import { teamNameTaken, teamNotFound } from "../errors-domain.ts";
+import type { OrganizationId, TeamId } from "../ids-domain.ts";
+import type { Organization } from "../organization/domain.ts";
+import { lockOrganizationOf } from "../organization/store.ts";
+import { versionOf } from "../organization-version-store.ts";
+import { Team, type TeamEvent, type TeamView } from "./domain.ts";
+
+const columns = {
+  id: primaryKey,
+  organizationId: text,
+  name: text,
+  visibility: text,
+  organizationAccess: textArray,
+  owners: boolean,
+  description: optional(text),
+  ssoTeamId: optional(text),
+  allowMemberTokenManagement: boolean,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({ class: Team, tableName: "teams", properties: columns });
+
+type TeamRow = Team & Pick<TeamView, "members">;
+
+const selectFrom = (teams: string) => `select ${selectList("t", columns)}, (
+    select coalesce(json_agg(json_build_object(
+      'userId', m.user_id, 'organizationMembershipId', ou.id) order by m.user_id), '[]')
+    from team_members m join organization_memberships ou
+      on ou.user_id = m.user_id and ou.organization_id = m.organization_id
+    where m.team_id = t.id
+  ) as members from ${teams} t`;
+
+const select = selectFrom("teams");
+
+const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: new Team(team), members });
+
+/** Selects the teams among $1 that belong to one of the organizations $2. */
+export const batchOfTeams = `
+  -- index: teams_pkey, team_members_pkey, organization_memberships_user_id_organization_id_key
+  ${select} where t.id = any($1) and t.organization_id = any($2)`;
+
+export interface TeamSearch {
+  organizationId: OrganizationId;
+  /** Whether the caller also sees secret teams to which it does not belong. */
+  seesAll: boolean;
+  teamIds: readonly string[];
+  /** Part of the team's name; empty matches all. */
+  query: string;
+  /** A team must have one of these exact names; an empty list matches all teams. */
+  names: readonly string[];
+  page: PageInput;
+}
+
+const matches = `t.organization_id = $1
+  and ($2 or t.visibility = 'organization' or t.id = any($3))
+  and strpos(lower(t.name), lower($4)) > 0 and (cardinality($5::text[]) = 0 or t.name = any($5))`;
+
+/** Selects a page of an organization's teams, ordered by name. */
+export const listOfTeams = `-- index: teams_name_key, for both
+  ${withTotal({
+    count: `select count(*)::int as total from teams t where ${matches}`,
+    select: `${select} where ${matches} order by t.name limit $6 offset $7`,
+    order: "listed.name",
+  })}`;
+
+const reads = (database: Database) => ({
+  /** Returns the teams among `ids` that belong to one of the organizations. */
+  async batch(ids: readonly TeamId[], organizationIds: readonly string[]): Promise<TeamView[]> {
+    const rows = await database.query<TeamRow>(batchOfTeams, [ids, organizationIds]);
+    return rows.map(toView);
+  },
+
+  async list(search: TeamSearch): Promise<Page<TeamView>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<TeamRow>>(listOfTeams, [
+        search.organizationId,
+        search.seesAll,
+        search.teamIds,
+        search.query,
+        search.names,
+        search.page.size,
+        offsetOf(search.page),
+      ]),
+    );
+    return { rows: rows.map(toView), total };
+  },
+});
+
+/** Reads and writes teams, inside a transaction that holds the lock on their organization's row. */
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, teamNotFound);
+
+  return {
+    ...records,
+
+    /** Locks the organization of a team, and returns both. */
+    async getWithOrganization(id: TeamId): Promise<{ team: Team; organization: Organization }> {
+      const [[organization], [team]] = await loadBoth(
+        em,
+        lockOrganizationOf(em, "teams", id),
+        selectRows(em, entity, { id }),
+      );
+      if (!organization || !team) throw teamNotFound();
+      return { team, organization };
+    },
+
+    /** Returns whether another team of the organization has the name, ignoring case. */
+    async nameIsTaken({
+      id,
+      organizationId,
+      name,
+    }: Pick<Team, "id" | "organizationId" | "name">): Promise<boolean> {
+      return existsIn(
+        em,
+        // index: teams_lower_name_key
+        `select from teams where organization_id = $1 and lower(name) = lower($2) and id <> $3`,
+        [organizationId, name, id],
+      );
+    },
+
+    /** Writes the team and commits. Returns the team with its members. */
+    async commit(team: Team): Promise<TeamView> {
+      // index: team_members_pkey, organization_memberships_user_id_organization_id_key
+      return toView(await records.commit<TeamRow>(team, selectFrom("changed")));
+    },
+
+    /** Deletes the team with its tokens, grants and members. */
+    async remove(team: Team): Promise<void> {
+      for (const table of ["tokens", "team_accesses", "team_members"]) {
+        // index: tokens_by_organization, team_accesses_team_id_target_id_key, team_members_pkey, one for each table
+        await queryIn(em, `delete from ${table} where team_id = $1 and organization_id = $2`, [
+          team.id,
+          team.organizationId,
+        ]);
+      }
+      records.remove(team);
+    },
+  };
+};
+
+type ListedTeam = Pick<Team, "id" | "organizationId" | "name"> & { key: string; revision: number };
+
+/**
+ * Selects at most $3 teams after the key $1 for the listing: those of organization $2, or of all organizations if $2 is
+ * null.
+ */
+const listedTeams = `-- index: teams_pkey, organizations_pkey
+  select t.id as key, t.id, t.organization_id as "organizationId", t.name, ${versionOf("t.organization_id")} as revision
+  from teams t
+  where t.id > $1 and ($2::text is null or t.organization_id = $2) order by t.id limit $3`;
+
+const fieldsOf = ({ id, organizationId }: Pick<Team, "id" | "organizationId">) => ({
+  teamId: id,
+  organizationId,
+});
+
+export const teams = {
+  entity,
+  reads,
+  rows,
+  uniqueErrors: { teams_name_key: teamNameTaken, teams_lower_name_key: teamNameTaken },
+  deletedWithOrganization: "teams",
+  listed: listed({
+    schemas: [TeamCreatedSchema],
+    select: listedTeams,
+    events: (team: ListedTeam) => [
+      published(TeamCreatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
+    ],
+  }),
+  published: {
+    teamCreated: ({ team }) =>
+      published(TeamCreatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
+    teamUpdated: ({ team }) =>
+      published(TeamUpdatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
+    teamDeleted: ({ team }) => published(TeamDeletedSchema, team.id, fieldsOf(team)),
+  } satisfies PublishedEvents<TeamEvent>,
+};

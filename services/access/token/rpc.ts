@@ -1,0 +1,137 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres/paging";
+import type { TokenSchema, TokenService } from "@statehouse/proto/statehouse/access/v1/token";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app.ts";
+import { organizationId, teamId, tokenId, userId } from "../ids-rpc.ts";
+import { deleteToken, getToken, type NewToken } from "./app.ts";
+import { type Token, tokenSortOf } from "./domain.ts";
+import {
+  createOrganizationToken,
+  deleteOrganizationToken,
+  getOrganizationToken,
+} from "./organization-app.ts";
+import {
+  createTeamToken,
+  deleteTeamToken,
+  deleteTeamTokens,
+  getTeamToken,
+  listTeamTokens,
+} from "./team-app.ts";
+import { createUserToken, listUserTokens } from "./user-app.ts";
+
+export const tokenService = (app: App): ServiceImpl<typeof TokenService> => ({
+  createUserToken: async ({ description, expiredAt, ...request }, { caller }) =>
+    newTokenToProto(
+      await createUserToken(app, caller, {
+        userId: userId(request.userId),
+        description,
+        expiredAt: dateOf(expiredAt),
+      }),
+    ),
+
+  listUserTokens: async (request, { caller }) => {
+    const { rows, total } = await listUserTokens(app, caller, {
+      userId: userId(request.userId),
+      page: pageOf(request),
+    });
+    return { tokens: rows.map(tokenToProto), totalCount: total };
+  },
+
+  createTeamToken: async ({ description, expiredAt, defaultToken, ...request }, { caller }) =>
+    newTokenToProto(
+      await createTeamToken(app, caller, {
+        teamId: teamId(request.teamId),
+        description,
+        defaultToken,
+        expiredAt: dateOf(expiredAt),
+      }),
+    ),
+
+  getTeamToken: async (request, { caller }) => ({
+    token: tokenToProto(await getTeamToken(app, caller, teamId(request.teamId))),
+  }),
+
+  deleteTeamToken: async (request, { caller }) => {
+    await deleteTeamToken(app, caller, teamId(request.teamId));
+    return {};
+  },
+
+  listTeamTokens: async (request, { caller }) => {
+    const { rows, total } = await listTeamTokens(app, caller, {
+      organizationId: organizationId(request.organizationId),
+      query: request.query,
+      sort: tokenSortOf(request.sort),
+      expiryStatuses: request.expiryStatuses,
+      page: pageOf(request),
+    });
+    return { tokens: rows.map(tokenToProto), totalCount: total };
+  },
+
+  deleteTeamTokens: async (request, { caller }) => {
+    await deleteTeamTokens(app, caller, {
+      organizationId: organizationId(request.organizationId),
+      tokenIds: request.tokenIds.map(tokenId),
+    });
+    return {};
+  },
+
+  createOrganizationToken: async ({ slot, description, expiredAt, ...request }, { caller }) =>
+    newTokenToProto(
+      await createOrganizationToken(app, caller, {
+        organizationId: organizationId(request.organizationId),
+        slot,
+        description,
+        expiredAt: dateOf(expiredAt),
+      }),
+    ),
+
+  getOrganizationToken: async ({ slot, ...request }, { caller }) => ({
+    token: tokenToProto(
+      await getOrganizationToken(app, caller, {
+        organizationId: organizationId(request.organizationId),
+        slot,
+      }),
+    ),
+  }),
+
+  deleteOrganizationToken: async ({ slot, ...request }, { caller }) => {
+    await deleteOrganizationToken(app, caller, {
+      organizationId: organizationId(request.organizationId),
+      slot,
+    });
+    return {};
+  },
+
+  getToken: async ({ id }, { caller }) => ({
+    token: tokenToProto(await getToken(app, caller, tokenId(id))),
+  }),
+
+  deleteToken: async ({ id }, { caller }) => {
+    await deleteToken(app, caller, tokenId(id));
+    return {};
+  },
+});
+
+const dateOf = (at: Timestamp | undefined): Date | undefined => at && timestampDate(at);
+
+const newTokenToProto = ({ token, secret }: NewToken) => ({ token: tokenToProto(token), secret });
+
+const tokenToProto = (token: Token): MessageInitShape<typeof TokenSchema> => ({
+  id: token.id,
+  type: token.type,
+  userId: token.userId ?? "",
+  teamId: token.teamId ?? "",
+  organizationId: token.organizationId ?? "",
+  createdAt: timestampFromDate(token.createdAt),
+  expiredAt: timestampFromDate(token.expiredAt),
+  createdByType: token.createdByType ?? "",
+  createdById: token.createdById ?? "",
+  // A token of the slot `described` always shows its description. Each other slot has at most one token, whose
+  // description is omitted if it is empty.
+  ...(token.slot === "described" || token.description !== ""
+    ? { description: token.description }
+    : {}),
+  ...(token.lastUsedAt ? { lastUsedAt: timestampFromDate(token.lastUsedAt) } : {}),
+});

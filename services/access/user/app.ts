@@ -1,0 +1,291 @@
+import {
+  allowed,
+  type Caller,
+  grantsOf,
+  requireAdministrator,
+  requireAdministratorUnlessService,
+} from "@statehouse/authorization";
+import { asRefusal, Problems } from "@statehouse/errors";
+import type { Page } from "@statehouse/postgres/paging";
+import type { App } from "../app.ts";
+import { callingUser } from "../caller-app.ts";
+import {
+  EMAIL_TAKEN,
+  emailTaken,
+  lastAdministrator,
+  USERNAME_TAKEN,
+  userInvitedMeanwhile,
+  userNotFound,
+} from "../errors-domain.ts";
+import type { UserId } from "../ids-domain.ts";
+import { adoptInvitations, lockOrganizationsOf } from "../invitation/app.ts";
+import type { Tx } from "../nouns.ts";
+import { organizationMembershipDeleted } from "../organization-membership/domain.ts";
+import { refuseWithoutOwner } from "../team/app.ts";
+import { teamMemberRemoved } from "../team-member/domain.ts";
+import { removeToken } from "../token/app.ts";
+import { touch } from "../version-domain.ts";
+import {
+  checkEmail,
+  checkUser,
+  confirmEmail,
+  isEmail,
+  isUsername,
+  newUser,
+  requestEmail,
+  type User,
+  userCreated,
+  userDeleted,
+  userUpdated,
+} from "./domain.ts";
+import type { UserSearch } from "./store.ts";
+
+export interface CreateUser {
+  username: string;
+  email: string;
+  administrator: boolean;
+}
+
+/**
+ * Creates a user. If this e-mail address was invited, its placeholder user becomes the user. Throws `invalid` if the
+ * name or address is invalid or taken, and `notFound` for callers that are not administrators.
+ */
+export const createUser = (app: App, caller: Caller, input: CreateUser): Promise<User> =>
+  app.transaction(async (tx) => {
+    requireAdministratorUnlessService(caller);
+    const at = app.now();
+    await refuseProblems(tx, input);
+    const { username, email, administrator } = input;
+    const invited = await tx.users.findByEmailForUpdate(email);
+    // Another transaction may have made the placeholder a full user after `refuseProblems` had read it.
+    if (invited && !invited.placeholder) throw emailTaken();
+    const user = invited ?? newUser(input, at);
+    if (invited) {
+      Object.assign(invited, { username, administrator, placeholder: false });
+      confirmEmail(invited, email);
+      touch(invited, at);
+    }
+    tx.users.save(user);
+    await tx.record(userCreated(user));
+    return user;
+  });
+
+/**
+ * Makes the user with this name an administrator if the installation has no active administrator, and creates the user
+ * if necessary. Returns undefined if the installation already has an active administrator. Throws `invalid`.
+ */
+export async function ensureAdministrator(
+  app: App,
+  { username, email }: { username: string; email: string },
+): Promise<User | undefined> {
+  const installation: Caller = { kind: "service", name: "operator" };
+  const administrators = await app.transaction((tx) => tx.users.lockAdministrators());
+  if (administrators > 0) return undefined;
+  const known = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
+  return known
+    ? setUserAdministrator(app, installation, { id: known.id, administrator: true })
+    : createUser(app, installation, { username, email, administrator: true });
+}
+
+/** Returns the user with this name, ignoring case. Throws `notFound`. */
+export async function getUserByName(app: App, username: string): Promise<User> {
+  const user = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
+  if (!user) throw userNotFound();
+  return user;
+}
+
+/** Returns the calling user. Throws `notFound` for callers that are not users. */
+export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
+  const id = callingUser(caller);
+  const user = id === undefined ? undefined : await app.reads.users.find(id);
+  if (!user) throw userNotFound();
+  return user;
+}
+
+/**
+ * Changes the calling user's name, and stores a new e-mail address as unconfirmed. The response does not depend on
+ * whether another user has the address. Throws `invalid`, and throws `notFound` for callers that are not users.
+ */
+export const updateCurrentUser = (
+  app: App,
+  caller: Caller,
+  { username, email }: { username: string | undefined; email: string | undefined },
+): Promise<User> =>
+  app.transaction(async (tx) => {
+    const id = callingUser(caller);
+    if (id === undefined) throw asRefusal(userNotFound());
+    const user = await tx.users.getForUpdate(id);
+    const wanted = { username: username ?? user.username, email: email ?? user.email };
+    await refuseProblems(tx, wanted, user);
+    user.username = wanted.username;
+    if (email !== undefined) requestEmail(user, email);
+    touch(user, app.now());
+    tx.users.save(user);
+    await tx.record(userUpdated(user));
+    return user;
+  });
+
+/**
+ * Sets a user's confirmed e-mail address, and transfers to the user the invitations that were sent to this address.
+ * Throws `notFound` or `addressInvitedMeanwhile`, and throws `invalid` if the address is invalid or taken.
+ */
+export const setUserEmail = (
+  app: App,
+  caller: Caller,
+  { id, email }: { id: UserId; email: string },
+): Promise<User> =>
+  app.transaction(async (tx) => {
+    requireAdministratorUnlessService(caller);
+    const problems = new Problems();
+    checkEmail(email, problems);
+    problems.throwIfAny();
+    const at = app.now();
+    const invitedId = await tx.users.findIdByEmail(email);
+    const organizations = invitedId && (await lockOrganizationsOf(tx, invitedId));
+    const invited = await tx.users.findByEmailForUpdate(email);
+    const user = await tx.users.getForUpdate(id);
+    if (invited?.placeholder) {
+      await adoptInvitations(tx, invited, { user, organizations: organizations ?? new Map(), at });
+    }
+    confirmEmail(user, email);
+    touch(user, at);
+    tx.users.save(user);
+    await tx.record(userUpdated(user));
+    return user;
+  });
+
+/** Returns the calling user, or a user who shares an organization with the caller. Throws `notFound`. */
+export async function getUser(app: App, caller: Caller, id: UserId): Promise<User> {
+  const [user] = await batchGetUsers(app, caller, [id]);
+  if (!user) throw userNotFound();
+  return user;
+}
+
+/** Returns a page of all users of the installation. Throws `notFound` for callers that are not administrators. */
+export async function listUsers(app: App, caller: Caller, search: UserSearch): Promise<Page<User>> {
+  requireAdministrator(caller);
+  return app.reads.users.list(search);
+}
+
+/** Suspends a user or ends a suspension. Throws `notFound` or the conflict `last_administrator`. */
+export const setUserSuspended = (
+  app: App,
+  caller: Caller,
+  { id, suspended }: { id: UserId; suspended: boolean },
+): Promise<User> =>
+  changeUser(app, caller, id, (user) => {
+    user.suspended = suspended;
+  });
+
+/** Grants or withdraws a user's administrator rights. Throws the same errors as `setUserSuspended`. */
+export const setUserAdministrator = (
+  app: App,
+  caller: Caller,
+  { id, administrator }: { id: UserId; administrator: boolean },
+): Promise<User> =>
+  changeUser(app, caller, id, (user) => {
+    user.administrator = administrator;
+  });
+
+/**
+ * Returns the users among `ids` who share an organization with the caller, including the caller. Another user's e-mail
+ * address is empty unless the caller may manage the memberships of an organization to which both belong. Another user's
+ * name is empty unless the user has accepted the membership of an organization to which both belong.
+ */
+export async function batchGetUsers(
+  app: App,
+  caller: Caller,
+  ids: readonly UserId[],
+): Promise<User[]> {
+  const grants = grantsOf(caller);
+  if (ids.length === 0) return [];
+  const shared = [...grants.organizations.values()]
+    .filter(({ refused }) => !refused)
+    .map(({ organizationId }) => organizationId);
+  const managed = shared.filter((organizationId) =>
+    allowed(grants, "organization:manage-membership", { organizationId }),
+  );
+  return app.reads.users.batchShared(ids, callingUser(caller) ?? "", { shared, managed });
+}
+
+/**
+ * Deletes a user with its memberships, teams and tokens. Locks that the user holds remain; documents show them as
+ * stale. Throws `notFound`, `userInvitedMeanwhile`, or the conflicts `last_administrator` and `last_owner`.
+ */
+export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> =>
+  app.transaction(async (tx) => {
+    requireAdministrator(caller);
+    // Organizations are locked before users, as in all transactions.
+    const organizations = await lockOrganizationsOf(tx, id);
+    const administrators = await tx.users.lockAdministrators();
+    const user = await tx.users.getForUpdate(id);
+    if (isActiveAdministrator(user) && administrators <= 1) throw lastAdministrator();
+    const at = app.now();
+    for (const [organizationId, organization] of organizations) {
+      for (const member of await tx.teamMembers.ofUser(organizationId, id)) {
+        const team = await tx.teams.get(member.teamId);
+        tx.teamMembers.remove(member);
+        await refuseWithoutOwner(tx, team);
+        await tx.record(teamMemberRemoved(member, touch(organization, at)));
+      }
+    }
+    for (const membership of await tx.memberships.ofUser(id)) {
+      const organization = organizations.get(membership.organizationId);
+      if (!organization) throw userInvitedMeanwhile();
+      tx.memberships.remove(membership);
+      await tx.record(organizationMembershipDeleted(membership, touch(organization, at)));
+    }
+    for (const token of await tx.tokens.ofUser(id)) await removeToken(app, tx, token);
+    touch(user, at);
+    await tx.record(userDeleted(user));
+    tx.users.remove(user);
+  });
+
+const changeUser = (
+  app: App,
+  caller: Caller,
+  id: UserId,
+  change: (user: User) => void,
+): Promise<User> =>
+  app.transaction(async (tx) => {
+    requireAdministratorUnlessService(caller);
+    // The rows of all active administrators are locked, in the order of their ids and before the user's own row, so
+    // that concurrent calls cannot together remove the last administrators.
+    const administrators = await tx.users.lockAdministrators();
+    const user = await tx.users.getForUpdate(id);
+    const before = { ...user };
+    change(user);
+    const { administrator, suspended } = user;
+    if (isActiveAdministrator(before) && !isActiveAdministrator(user) && administrators <= 1) {
+      throw lastAdministrator();
+    }
+    if (before.administrator === administrator && before.suspended === suspended) return user;
+    touch(user, app.now());
+    tx.users.save(user);
+    await tx.record(userUpdated(user));
+    return user;
+  });
+
+const isActiveAdministrator = ({
+  administrator,
+  suspended,
+}: Pick<User, "administrator" | "suspended">): boolean => administrator && !suspended;
+
+async function refuseProblems(
+  tx: Tx,
+  input: { username: string; email: string },
+  self?: User,
+): Promise<void> {
+  const problems = new Problems();
+  checkUser(input, problems);
+  const taken = await tx.users.taken(
+    isUsername(input.username) ? input.username : null,
+    // An unconfirmed address is not compared with the addresses of other users, because the response would reveal
+    // whether another user has the address.
+    self === undefined && isEmail(input.email) ? input.email : null,
+    self?.id,
+  );
+  if (taken.username) problems.add("username", USERNAME_TAKEN);
+  if (taken.email) problems.add("email", EMAIL_TAKEN);
+  problems.throwIfAny();
+}

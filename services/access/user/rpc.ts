@@ -1,0 +1,75 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres/paging";
+import type { UserSchema, UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app.ts";
+import { userId, userIds } from "../ids-rpc.ts";
+import {
+  batchGetUsers,
+  createUser,
+  deleteUser,
+  getCurrentUser,
+  getUser,
+  getUserByName,
+  listUsers,
+  setUserAdministrator,
+  setUserSuspended,
+  updateCurrentUser,
+} from "./app.ts";
+import type { User } from "./domain.ts";
+
+export const userService = (app: App): ServiceImpl<typeof UserService> => ({
+  createUser: async ({ username, email, administrator }, { caller }) => ({
+    user: userToProto(await createUser(app, caller, { username, email, administrator })),
+  }),
+
+  getUserByName: async ({ username }) => ({
+    user: userToProto(await getUserByName(app, username)),
+  }),
+
+  getCurrentUser: async (_, { caller }) => ({
+    user: userToProto(await getCurrentUser(app, caller)),
+  }),
+
+  updateCurrentUser: async ({ username, email }, { caller }) => ({
+    user: userToProto(await updateCurrentUser(app, caller, { username, email })),
+  }),
+
+  getUser: async ({ id }, { caller }) => ({
+    user: userToProto(await getUser(app, caller, userId(id))),
+  }),
+
+  listUsers: async ({ query, administrator, suspended, ...page }, { caller }) => {
+    const search = { query, administrator, suspended, page: pageOf(page) };
+    const { rows, total } = await listUsers(app, caller, search);
+    return { users: rows.map(userToProto), totalCount: total };
+  },
+
+  setUserSuspended: async ({ id, suspended }, { caller }) => ({
+    user: userToProto(await setUserSuspended(app, caller, { id: userId(id), suspended })),
+  }),
+
+  setUserAdministrator: async ({ id, administrator }, { caller }) => ({
+    user: userToProto(await setUserAdministrator(app, caller, { id: userId(id), administrator })),
+  }),
+
+  deleteUser: async ({ id }, { caller }) => {
+    await deleteUser(app, caller, userId(id));
+    return {};
+  },
+
+  batchGetUsers: async ({ ids }, { caller }) => ({
+    users: (await batchGetUsers(app, caller, userIds(ids))).map(userToProto),
+  }),
+});
+
+const userToProto = (user: User): MessageInitShape<typeof UserSchema> => ({
+  id: user.id,
+  username: user.username,
+  email: user.email,
+  ...(user.unconfirmedEmail === null ? {} : { unconfirmedEmail: user.unconfirmedEmail }),
+  administrator: user.administrator,
+  suspended: user.suspended,
+  createdAt: timestampFromDate(user.createdAt),
+});

@@ -1,0 +1,247 @@
+import { EntitySchema } from "@mikro-orm/core";
+import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
+import {
+  type Database,
+  type EntityManager,
+  loadBoth,
+  offsetOf,
+  pageWithTotal,
+  queryIn,
+  type RowWithTotal,
+  recordsOf,
+  selectWhere,
+  withTotal,
+} from "@statehouse/postgres";
+import {
+  bigint,
+  boolean,
+  optional,
+  primaryKey,
+  selectList,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
+import {
+  UserCreatedSchema,
+  UserDeletedSchema,
+  UserUpdatedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
+import { emailTaken, userNotFound, usernameTaken } from "../errors-domain.ts";
+import type { UserId } from "../ids-domain.ts";
+import { User, type UserEvent } from "./domain.ts";
+
+const columns = {
+  id: primaryKey,
+  username: text,
+  email: text,
+  unconfirmedEmail: optional(text),
+  administrator: boolean,
+  suspended: boolean,
+  placeholder: boolean,
+  version: bigint,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({ class: User, tableName: "users", properties: columns });
+
+type UserRow = Omit<User, "version"> & { version: number };
+
+const toUser = (row: UserRow): User => new User({ ...row, version: BigInt(row.version) });
+
+const select = `select ${selectList("u", columns)} from users u`;
+
+/** Selects user $1. */
+export const userById = `-- index: users_pkey
+  ${select} where u.id = $1`;
+
+/** Selects the user named $1, ignoring case. */
+export const userByName = `-- index: users_username_key
+  ${select} where lower(u.username) = lower($1)`;
+
+const sharing = `select from organization_memberships m
+    where m.user_id = u.id and m.organization_id = any($3)`;
+
+const { username: _, email: __, ...publicColumns } = columns;
+
+/**
+ * Selects the users among $1 who are user $2 or belong to one of the organizations $3. The username is empty unless the
+ * user is $2 or has accepted a membership in one of these organizations: an invitation must not reveal whether its
+ * address belongs to a user, or to which user. The e-mail address is empty unless the user is $2 or belongs to one of
+ * the organizations $4.
+ */
+export const batchOfUsers = `
+  -- index: users_pkey, organization_memberships_user_id_organization_id_key
+  select ${selectList("u", publicColumns)},
+    case when u.id = $2 or exists (${sharing} and m.status = 'active') then u.username else '' end
+      as username,
+    case when u.id = $2 or exists (select from organization_memberships m
+      where m.user_id = u.id and m.organization_id = any($4)) then u.email else '' end as email
+  from users u where u.id = any($1) and (u.id = $2 or exists (${sharing}))`;
+
+export interface UserSearch {
+  /** Part of the user's name or e-mail address; empty matches all users. */
+  query: string;
+  /** Undefined matches all users. */
+  administrator: boolean | undefined;
+  /** Undefined matches all users. */
+  suspended: boolean | undefined;
+  page: PageInput;
+}
+
+const matches = `not u.placeholder
+  and (strpos(lower(u.username), lower($1)) > 0 or strpos(lower(u.email), lower($1)) > 0)
+  and ($2::boolean is null or u.administrator = $2) and ($3::boolean is null or u.suspended = $3)`;
+
+/** Selects a page of all users, ordered by name. */
+export const listOfUsers = `-- index: users_username_key, for the page; the total reads the table
+  ${withTotal({
+    count: `select count(*)::int as total from users u where ${matches}`,
+    select: `${select} where ${matches} order by lower(u.username) limit $4 offset $5`,
+    order: "lower(listed.username)",
+  })}`;
+
+const reads = (database: Database) => ({
+  async find(id: UserId): Promise<User | undefined> {
+    const [row] = await database.query<UserRow>(userById, [id]);
+    return row && toUser(row);
+  },
+
+  async findByName(username: string): Promise<User | undefined> {
+    const [row] = await database.query<UserRow>(userByName, [username]);
+    return row && toUser(row);
+  },
+
+  async list({ query, administrator, suspended, page }: UserSearch): Promise<Page<User>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<UserRow>>(listOfUsers, [
+        query,
+        administrator ?? null,
+        suspended ?? null,
+        page.size,
+        offsetOf(page),
+      ]),
+    );
+    return { rows: rows.map(toUser), total };
+  },
+
+  /**
+   * Returns the users among `ids` who are `self` or belong to one of the organizations `shared`. Only `self` and users
+   * who belong to one of the organizations `managed` are returned with their e-mail addresses.
+   */
+  async batchShared(
+    ids: readonly UserId[],
+    self: string,
+    { shared, managed }: { shared: readonly string[]; managed: readonly string[] },
+  ): Promise<User[]> {
+    const rows = await database.query<UserRow>(batchOfUsers, [ids, self, shared, managed]);
+    return rows.map(toUser);
+  },
+});
+
+/** Selects the id of the user with the e-mail address $1, ignoring case. */
+export const userByEmail = `-- index: users_email_key
+  select id from users where lower(email) = lower($1)`;
+
+/**
+ * Selects whether a user other than $3 has the name $1, and whether such a user has the e-mail address $2. A null name
+ * or address gives false. The addresses of placeholders do not count.
+ */
+export const namesTaken = `-- index: users_username_key, users_email_key
+  select exists (select from users where lower(username) = lower($1) and id <> $3) as username,
+    exists (
+      select from users where lower(email) = lower($2) and id <> $3 and not placeholder
+    ) as email`;
+
+const rows = (em: EntityManager) => {
+  const records = recordsOf(em, entity, userNotFound);
+
+  return {
+    ...records,
+
+    async findIdByEmail(email: string): Promise<UserId | undefined> {
+      const [row] = await queryIn<{ id: UserId }>(em, userByEmail, [email]);
+      return row?.id;
+    },
+
+    async findByEmailForUpdate(email: string): Promise<User | undefined> {
+      // The second statement is needed if the first one waited for a placeholder whose e-mail address was transferred to
+      // another user in the meantime.
+      // index: users_email_key
+      const byEmail = selectWhere(em, entity, "lower(email) = lower($1)", [email], {
+        lock: "update",
+      });
+      const [[first], [second]] = await loadBoth(em, byEmail, byEmail);
+      return first ?? second;
+    },
+
+    /**
+     * Deletes a placeholder that has no memberships and teams. The statement is sent at once, because its e-mail address
+     * becomes that of another user in the same transaction.
+     */
+    async removePlaceholder({ id }: Pick<User, "id">): Promise<void> {
+      // index: users_pkey
+      await queryIn(em, "delete from users where id = $1", [id]);
+    },
+
+    /** Locks the active administrators of the installation, ordered by id, and returns their number. */
+    async lockAdministrators(): Promise<number> {
+      const administrators = await records.list(
+        { administrator: true, suspended: false },
+        { order: ["id"], lock: "update" },
+      );
+      return administrators.length;
+    },
+
+    /**
+     * Returns whether another user has the name, and whether another user that is not a placeholder has the e-mail
+     * address. A null value is not checked.
+     */
+    async taken(
+      username: string | null,
+      email: string | null,
+      self: string = "",
+    ): Promise<{ username: boolean; email: boolean }> {
+      const [taken] = await queryIn<{ username: boolean; email: boolean }>(em, namesTaken, [
+        username,
+        email,
+        self,
+      ]);
+      return taken ?? { username: false, email: false };
+    },
+  };
+};
+
+type ListedUser = Pick<User, "id" | "username"> & { key: string; revision: number };
+
+/**
+ * Selects at most $3 users after the key $1 for the listing. Selects no users if $2 is an organization, because users
+ * belong to the installation.
+ */
+const listedUsers = `-- index: users_pkey
+  select u.id as key, u.id, u.username, u.version as revision from users u
+  where u.id > $1 and ($2::text is null or $2 = '_') order by u.id limit $3`;
+
+const fieldsOf = ({ id, username }: Pick<User, "id" | "username">) => ({ userId: id, username });
+
+export const users = {
+  entity,
+  reads,
+  rows,
+  uniqueErrors: { users_username_key: usernameTaken, users_email_key: emailTaken },
+  attributeNames: {
+    administrator: "is-admin",
+    suspended: "is-suspended",
+    placeholder: null,
+  } satisfies AttributeNames,
+  listed: listed({
+    schemas: [UserCreatedSchema],
+    select: listedUsers,
+    events: (user: ListedUser) => [published(UserCreatedSchema, user.id, fieldsOf(user))],
+  }),
+  published: {
+    userCreated: ({ user }) => published(UserCreatedSchema, user.id, fieldsOf(user)),
+    userUpdated: ({ user }) => published(UserUpdatedSchema, user.id, fieldsOf(user)),
+    userDeleted: ({ user }) => published(UserDeletedSchema, user.id, { userId: user.id }),
+  } satisfies PublishedEvents<UserEvent>,
+};

@@ -1,0 +1,67 @@
+import { notFound } from "@statehouse/errors";
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import { z } from "zod";
+import { one } from "../http/rendering.ts";
+import { type RequestContext, type Route, route } from "../http/route.ts";
+import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { type Account, accountResource } from "../user/resource.ts";
+
+/** Returns the account of the caller's token. Throws `notFound` for tokens without an account, such as run tokens. */
+async function accountOf({
+  client,
+  caller,
+}: Pick<RequestContext, "client" | "caller">): Promise<Account | undefined> {
+  const { type, id } = caller.principal;
+  if (type === "team") {
+    const { team } = await client(TeamService).getTeam({ id }, caller);
+    const resource = { type: "teams", id };
+    return team && { kind: "service", resource, username: `api-team-${team.name}` };
+  }
+  if (type === "organization") {
+    const { organizations } = await client(OrganizationService).listOrganizations({}, caller);
+    const name = organizations[0]?.name;
+    if (name === undefined) throw notFound("account");
+    const resource = { type: "organizations", id: name };
+    return { kind: "service", resource, username: `api-org-${name}` };
+  }
+  const { user } = await client(UserService).getCurrentUser({}, caller);
+  return user && { kind: "user", user };
+}
+
+export const accountRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/account/details",
+    summary: "Show the caller's account",
+    success: [200, one(accountResource)],
+    failures: [404],
+    handle: accountOf,
+  }),
+  route({
+    method: "PATCH",
+    path: "/account/update",
+    summary: "Change the caller's username and e-mail address",
+    body: documentBody(
+      z.object({
+        type: typeOf("users"),
+        attributes: section(
+          z.object({ username: optional(z.string()), email: optional(z.string()) }),
+        ),
+      }),
+    ),
+    success: [200, one(accountResource)],
+    failures: [404, 422],
+    credentials: ["user"],
+    handle: async ({ client, body, caller }): Promise<Account | undefined> => {
+      const { username, email } = body.data.attributes;
+      const wanted = {
+        ...(username === undefined ? {} : { username }),
+        ...(email === undefined ? {} : { email }),
+      };
+      const { user } = await client(UserService).updateCurrentUser(wanted, caller);
+      return user && { kind: "user", user };
+    },
+  }),
+];

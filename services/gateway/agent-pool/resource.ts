@@ -1,0 +1,82 @@
+import type {
+  AgentPool,
+  AgentPoolSettingsSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
+import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
+import { z } from "zod";
+import type { RequestContext } from "../http/route.ts";
+import { linkages } from "../jsonapi/body.ts";
+import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
+import { related, toManyOf, toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { time } from "../jsonapi/shape.ts";
+import { timestamp } from "../timestamps-resource.ts";
+
+const idsOf = (type: string) => linkages(type).transform((ids) => ids && { ids });
+
+/** The attributes that clients send for an agent pool. */
+export const agentPoolNoun: Noun<
+  FieldsOf<typeof AgentPoolSettingsSchema>,
+  AgentPool,
+  RequestContext
+> = {
+  type: "agent-pools",
+  attributes: {
+    name: { field: "name", in: z.string() },
+    "organization-scoped": { field: "organizationScoped", in: z.boolean() },
+  },
+  relationships: {
+    "allowed-workspaces": { field: "allowedWorkspaces", in: idsOf("workspaces") },
+    "allowed-projects": { field: "allowedProjects", in: idsOf("projects") },
+    "excluded-workspaces": { field: "excludedWorkspaces", in: idsOf("workspaces") },
+  },
+};
+
+const sentAttributes = attributesOf(agentPoolNoun);
+
+/** An agent pool. Statehouse only stores it for runners and runs no agents itself. */
+export const agentPoolResource = resource<AgentPool, RequestContext>({
+  type: "agent-pools",
+  id: ({ id }) => id,
+  shape: { ...shapeOf(agentPoolNoun), "created-at": time, "agent-count": z.int() },
+  attributes: (pool, context) => ({
+    ...sentAttributes(pool, context),
+    "created-at": timestamp(pool.createdAt),
+    "agent-count": 0,
+  }),
+  relationships: {
+    organization: toOne({
+      types: ["organizations"],
+      linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
+      links: ({ organizationName }) => ({ related: `/api/v2/organizations/${organizationName}` }),
+    }),
+    workspaces: toManyOf({ type: "workspaces", idsOf: ({ workspaceIds }) => workspaceIds }),
+    "allowed-workspaces": toManyOf({
+      type: "workspaces",
+      idsOf: ({ allowedWorkspaceIds }) => allowedWorkspaceIds,
+    }),
+    "allowed-projects": toManyOf({
+      type: "projects",
+      idsOf: ({ allowedProjectIds }) => allowedProjectIds,
+    }),
+    "excluded-workspaces": toManyOf({
+      type: "workspaces",
+      idsOf: ({ excludedWorkspaceIds }) => excludedWorkspaceIds,
+    }),
+  },
+  links: ({ id }) => ({ self: `/api/v2/agent-pools/${id}` }),
+  loadMany: async (ids, { client, caller }) =>
+    (await client(AgentPoolService).batchGetAgentPools({ ids: [...ids] }, caller)).agentPools,
+});
+
+/**
+ * An agent pool in the form that documents of workspaces include, without linkages. Organizations and projects link to
+ * their default pool, and go-tfe follows links between included resources until its stack overflows.
+ */
+export const includedAgentPoolResource = resource<AgentPool, RequestContext>({
+  ...agentPoolResource,
+  variant: "included",
+  relationships: {
+    organization: related(({ organizationName }) => `/api/v2/organizations/${organizationName}`),
+  },
+});

@@ -1,0 +1,112 @@
+import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
+import { longLivedCredentials } from "../http/authentication.ts";
+import { page } from "../http/paging.ts";
+import { choice, text } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { agentPoolNoun, agentPoolResource } from "./resource.ts";
+
+const createBody = bodyOf(agentPoolNoun, ["name"]);
+const updateBody = bodyOf(agentPoolNoun);
+
+/**
+ * The filters that name the workspace or project that may use a pool. Each filter has two names: that of go-tfe, and
+ * that of the public documentation.
+ */
+const allowedNames = {
+  allowedWorkspaceName: text(
+    ["filter[allowed_workspaces][name]", "filter[allowed-workspaces][name]"],
+    "Only agent pools that the workspace with this name may use.",
+  ),
+  allowedProjectName: text(
+    ["filter[allowed_projects][name]", "filter[allowed-projects][name]"],
+    "Only agent pools that the project with this name may use.",
+  ),
+};
+
+const ofOrganization = "/organizations/:organizationName/agent-pools";
+const byId = "/agent-pools/:agentPoolId";
+
+export const agentPoolRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: ofOrganization,
+    summary: "List an organization's agent pools",
+    query: {
+      page,
+      q: text("q", "Part of the agent pool's name."),
+      ...allowedNames,
+      sort: choice(
+        "sort",
+        ["name", "-name", "created-at", "-created-at"],
+        "The order of the list.",
+      ),
+    },
+    success: [200, list(agentPoolResource)],
+    failures: [400, 404],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, query, caller }) => {
+      const { page } = query;
+      const { agentPools, totalCount } = await client(AgentPoolService).listAgentPools(
+        {
+          organizationName: params.organizationName,
+          query: query.q,
+          allowedWorkspaceName: query.allowedWorkspaceName,
+          allowedProjectName: query.allowedProjectName,
+          sort: query.sort,
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      return { items: agentPools, page, totalCount };
+    },
+  }),
+  route({
+    method: "POST",
+    path: ofOrganization,
+    summary: "Create an agent pool",
+    ...createBody,
+    success: [201, one(agentPoolResource)],
+    failures: [404, 422],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, body, caller }) => {
+      const wanted = { organizationName: params.organizationName, settings: body };
+      return (await client(AgentPoolService).createAgentPool(wanted, caller)).agentPool;
+    },
+  }),
+  route({
+    method: "GET",
+    path: byId,
+    summary: "Show an agent pool",
+    success: [200, one(agentPoolResource)],
+    failures: [404],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, caller }) =>
+      (await client(AgentPoolService).getAgentPool({ id: params.agentPoolId }, caller)).agentPool,
+  }),
+  route({
+    method: "PATCH",
+    path: byId,
+    summary: "Update an agent pool",
+    ...updateBody,
+    success: [200, one(agentPoolResource)],
+    failures: [404, 422],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, body, caller }) => {
+      const wanted = { id: params.agentPoolId, settings: body };
+      return (await client(AgentPoolService).updateAgentPool(wanted, caller)).agentPool;
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: byId,
+    summary: "Delete an agent pool that nothing uses",
+    success: [204],
+    failures: [404, 409],
+    credentials: longLivedCredentials,
+    handle: ({ client, params, caller }) =>
+      client(AgentPoolService).deleteAgentPool({ id: params.agentPoolId }, caller),
+  }),
+];

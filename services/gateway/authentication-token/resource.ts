@@ -1,0 +1,52 @@
+import type { Token } from "@statehouse/proto/statehouse/access/v1/token";
+import type { RequestContext } from "../http/route.ts";
+import { toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { optionalText, optionalTime, time } from "../jsonapi/shape.ts";
+import { timestamp } from "../timestamps-resource.ts";
+
+/** A token. `secret` is set only in the response to the request that creates the token. */
+export interface AuthenticationToken {
+  token: Token;
+  secret?: string;
+}
+
+const makerTypes: Readonly<Record<string, string>> = {
+  user: "users",
+  team: "teams",
+  organization: "organizations",
+};
+
+export const authenticationTokenResource = resource<AuthenticationToken, RequestContext>({
+  type: "authentication-tokens",
+  id: ({ token }) => token.id,
+  shape: {
+    description: optionalText,
+    "created-at": time,
+    "last-used-at": optionalTime,
+    "expired-at": optionalTime,
+    token: optionalText.describe("The secret, shown only by the response that creates the token."),
+  },
+  attributes: ({ token, secret }) => ({
+    description: token.description ?? null,
+    "created-at": timestamp(token.createdAt),
+    "last-used-at": timestamp(token.lastUsedAt),
+    "expired-at": timestamp(token.expiredAt),
+    token: secret ?? null,
+  }),
+  relationships: {
+    "created-by": toOne({
+      types: Object.values(makerTypes),
+      linkage: ({ token: { createdByType, createdById } }) => {
+        const type = makerTypes[createdByType];
+        return type ? { type, id: createdById } : null;
+      },
+    }),
+    team: toOne({
+      types: ["teams"],
+      linkage: ({ token: { teamId } }) => (teamId ? { type: "teams", id: teamId } : null),
+    }),
+  },
+  hasSecret: ({ secret }) => secret !== undefined,
+  links: ({ token }) => ({ self: `/api/v2/authentication-tokens/${token.id}` }),
+});

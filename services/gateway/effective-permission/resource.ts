@@ -1,0 +1,67 @@
+import type { EffectivePermission } from "@statehouse/proto/statehouse/access/v1/effective_permission";
+import { z } from "zod";
+import type { RequestContext } from "../http/route.ts";
+import { toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { permissionShape } from "../permissions-resource.ts";
+import { workspacePermissionTable } from "../workspace/permissions-resource.ts";
+
+/** The permissions of a user or team on a workspace. */
+export interface EffectivePermissions {
+  workspaceId: string;
+  principal: { type: "users" | "teams"; id: string };
+  permissions: readonly EffectivePermission[];
+}
+
+const sourceShape = z.object({
+  "team-id": z.string(),
+  "team-name": z.string(),
+  "target-type": z.enum(["organization", "project", "workspace"]),
+  "target-id": z.string(),
+  access: z.string(),
+});
+
+/**
+ * The effective permissions of a user or team, under the names that a workspace's document uses. Each permission lists
+ * the grants that allow it. A permission without grants is false.
+ */
+export const effectivePermissionsResource = resource<EffectivePermissions, RequestContext>({
+  type: "effective-permissions",
+  id: ({ workspaceId, principal }) => `${workspaceId}:${principal.id}`,
+  shape: {
+    permissions: permissionShape(workspacePermissionTable),
+    "granted-by": z.object(
+      Object.fromEntries(
+        Object.keys(workspacePermissionTable).map((name) => [name, z.array(sourceShape)]),
+      ),
+    ),
+  },
+  attributes: ({ permissions }) => {
+    const sourcesOf = new Map(permissions.map(({ action, sources }) => [action, sources]));
+    const entries = Object.entries(workspacePermissionTable).map(
+      ([name, action]) => [name, (action && sourcesOf.get(action)) ?? []] as const,
+    );
+    return {
+      permissions: Object.fromEntries(entries.map(([name, { length }]) => [name, length > 0])),
+      "granted-by": Object.fromEntries(
+        entries.map(([name, sources]) => [
+          name,
+          sources.map(({ teamId, teamName, targetType, targetId, access }) => ({
+            "team-id": teamId,
+            "team-name": teamName,
+            "target-type": targetType,
+            "target-id": targetId,
+            access,
+          })),
+        ]),
+      ),
+    };
+  },
+  relationships: {
+    workspace: toOne({
+      types: ["workspaces"],
+      linkage: ({ workspaceId }) => ({ type: "workspaces", id: workspaceId }),
+    }),
+    principal: toOne({ types: ["users", "teams"], linkage: ({ principal }) => principal }),
+  },
+});

@@ -1,0 +1,36 @@
+import { EffectivePermissionService } from "@statehouse/proto/statehouse/access/v1/effective_permission";
+import { longLivedCredentials } from "../http/authentication.ts";
+import { text } from "../http/query.ts";
+import { one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { effectivePermissionsResource } from "./resource.ts";
+
+export const effectivePermissionRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/workspaces/:workspaceId/effective-permissions",
+    summary: "Explain what a user or team may do to a workspace, and which grants allow it",
+    query: {
+      user: text("filter[user]", "The id of the user whose permissions are explained."),
+      team: text("filter[team]", "The id of the team whose permissions are explained."),
+    },
+    success: [200, one(effectivePermissionsResource)],
+    failures: [400, 404],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, query: { user, team }, caller }) => {
+      const { workspaceId } = params;
+      // Unless exactly one principal is named, the request is sent without one, so that the service authorizes the
+      // caller before it refuses the request.
+      const named = [
+        ["user", user],
+        ["team", team],
+      ].filter(([, id]) => id !== "");
+      const [principalType = "", principalId = ""] = (named.length === 1 && named[0]) || [];
+      const { effectivePermissions: permissions } = await client(
+        EffectivePermissionService,
+      ).listWorkspacePermissions({ workspaceId, principalType, principalId }, caller);
+      const principal = { type: user ? "users" : "teams", id: principalId } as const;
+      return { workspaceId, principal, permissions };
+    },
+  }),
+];

@@ -1,0 +1,173 @@
+import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import { z } from "zod";
+import { longLivedCredentials } from "../http/authentication.ts";
+import { page } from "../http/paging.ts";
+import { text, texts } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { documentBody, listOf, optional, section, typeOf } from "../jsonapi/body.ts";
+import { organizationIdOf, withOrganizationName } from "../organization/name-routes.ts";
+import { organizationMembershipResource } from "../team/resource.ts";
+
+const includes = ["user", "teams"] as const;
+
+const body = documentBody(
+  z.object({
+    type: typeOf("organization-memberships"),
+    attributes: section(z.object({ email: z.string() })),
+    relationships: section(
+      z.object({
+        teams: optional(
+          z.object({ data: listOf(z.object({ type: z.literal("teams"), id: z.string() })) }),
+        ),
+      }),
+    ),
+  }),
+);
+
+/** The body that accepts an invitation. If it contains no secret, the invitation must belong to the caller. */
+const acceptBody = z
+  .object({
+    data: optional(z.object({ attributes: optional(z.object({ secret: optional(z.string()) })) })),
+  })
+  .transform((body) => ({ secret: body.data?.attributes?.secret ?? "" }));
+
+const ofOrganization = "/organizations/:organizationName/organization-memberships";
+const byId = "/organization-memberships/:membershipId";
+
+export const organizationMembershipRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: ofOrganization,
+    summary: "List an organization's memberships",
+    includes,
+    query: {
+      page,
+      q: text("q", "Part of the user's name or address."),
+      emails: texts("filter[email]", "Only members with one of these addresses."),
+      status: text("filter[status]", "Only memberships with this status: invited or active."),
+    },
+    success: [200, list(organizationMembershipResource)],
+    failures: [400, 404],
+    credentials: longLivedCredentials,
+    handle: async (input) => {
+      const { params, query, client, caller } = input;
+      const { organizationName } = params;
+      const { page } = query;
+      const found = await client(OrganizationMembershipService).listOrganizationMemberships(
+        {
+          organizationId: await organizationIdOf(input, organizationName),
+          query: query.q,
+          emails: query.emails,
+          status: query.status,
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      const items = found.organizationMemberships.map((one) => ({ ...one, organizationName }));
+      return { items, page, totalCount: found.totalCount };
+    },
+  }),
+  route({
+    method: "POST",
+    path: ofOrganization,
+    summary: "Invite a user into an organization",
+    body,
+    includes,
+    // Public clients read the invited user from the response.
+    alwaysIncludes: ["user"],
+    success: [201, one(organizationMembershipResource)],
+    failures: [400, 404, 422],
+    credentials: longLivedCredentials,
+    handle: async (input) => {
+      const { params, client, caller, body } = input;
+      const { organizationName } = params;
+      const { attributes, relationships } = body.data;
+      const { organizationMembership } = await client(
+        OrganizationMembershipService,
+      ).createOrganizationMembership(
+        {
+          organizationId: await organizationIdOf(input, organizationName),
+          email: attributes.email,
+          teamIds: relationships.teams?.data.map(({ id }) => id) ?? [],
+        },
+        caller,
+      );
+      return organizationMembership && { ...organizationMembership, organizationName };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/organization-memberships",
+    summary: "List the caller's own accepted memberships",
+    includes,
+    query: { page },
+    success: [200, list(organizationMembershipResource)],
+    failures: [400, 404],
+    credentials: ["user"],
+    handle: async ({ query, client, caller }) => {
+      const { page } = query;
+      const found = await client(OrganizationMembershipService).listOwnOrganizationMemberships(
+        { pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      const ids = found.organizationMemberships.map(({ organizationId }) => organizationId);
+      const { organizations } = await client(OrganizationService).batchGetOrganizations(
+        { ids },
+        caller,
+      );
+      const names = new Map(organizations.map(({ id, name }) => [id, name]));
+      const items = found.organizationMemberships.map((membership) => ({
+        ...membership,
+        organizationName: names.get(membership.organizationId),
+      }));
+      return { items, page, totalCount: found.totalCount };
+    },
+  }),
+  route({
+    method: "GET",
+    path: byId,
+    summary: "Show a membership",
+    includes,
+    success: [200, one(organizationMembershipResource)],
+    failures: [400, 404],
+    credentials: longLivedCredentials,
+    handle: async (input) => {
+      const { params, client, caller } = input;
+      const { organizationMembership } = await client(
+        OrganizationMembershipService,
+      ).getOrganizationMembership({ id: params.membershipId }, caller);
+      return withOrganizationName(input, organizationMembership);
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: byId,
+    summary: "Remove a user from an organization",
+    success: [204],
+    failures: [404, 409],
+    credentials: longLivedCredentials,
+    handle: ({ client, params, caller }) =>
+      client(OrganizationMembershipService).deleteOrganizationMembership(
+        { id: params.membershipId },
+        caller,
+      ),
+  }),
+  route({
+    method: "POST",
+    path: `${byId}/actions/accept`,
+    summary: "Accept the invitation, as the invited user",
+    success: [200, one(organizationMembershipResource)],
+    failures: [404, 422],
+    credentials: longLivedCredentials,
+    body: acceptBody,
+    handle: async ({ client, params, caller, body: { secret } }) => {
+      const { organizationMembership, organizationName } = await client(
+        OrganizationMembershipService,
+      ).acceptOrganizationMembership({ id: params.membershipId, secret }, caller);
+      return organizationMembership && { ...organizationMembership, organizationName };
+    },
+  }),
+];

@@ -1,0 +1,239 @@
+import type {
+  Organization,
+  OrganizationSettingsSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import { z } from "zod";
+import {
+  ownDataRetentionPolicy,
+  retentionInWords,
+  stateVersionDaysOf,
+} from "../data-retention-policy/resource.ts";
+import { entitlementSetResource, entitlementsOf } from "../entitlement-set/resource.ts";
+import { editionsOf } from "../http/editions.ts";
+import type { RequestContext } from "../http/route.ts";
+import { nullableLinkage } from "../jsonapi/body.ts";
+import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
+import { related, target, toOne } from "../jsonapi/relationship.ts";
+import { groupOf, resource } from "../jsonapi/resource.ts";
+import { optionalText, time } from "../jsonapi/shape.ts";
+import { permissionShape, permissionsFrom } from "../permissions-resource.ts";
+import { projectResource } from "../project/resource.ts";
+import { timestamp } from "../timestamps-resource.ts";
+
+export const organizationPermissions = {
+  "can-update": "organization:update",
+  "can-update-authentication-token": "organization:update",
+  "can-view-authentication": "organization:update",
+  "can-destroy": "organization:delete",
+  "can-access-via-teams": "organization:read",
+  "can-create-module": null,
+  "can-create-team": "organization:manage-teams",
+  "can-create-workspace": "project:create-workspace",
+  "can-create-project": "project:create",
+  "can-manage-users": "organization:manage-membership",
+  "can-view-users": "organization:read",
+  "can-manage-subscription": null,
+  "can-manage-sso": null,
+  "can-update-oauth": null,
+  "can-update-sentinel": null,
+  "can-update-ssh-keys": "organization:manage-ssh-keys",
+  "can-update-api-token": "organization:update",
+  "can-traverse": "organization:read",
+  "can-view-usage": null,
+  "can-update-agent-pools": "organization:manage-agent-pools",
+  "can-manage-tags": "organization:manage-workspaces",
+  "can-manage-varsets": null,
+  "can-read-varsets": null,
+  "can-manage-public-providers": null,
+  "can-create-provider": null,
+  "can-manage-public-modules": null,
+  "can-manage-custom-providers": null,
+  "can-manage-run-tasks": null,
+  "can-read-run-tasks": null,
+  "can-manage-assessments": null,
+  "can-read-assessments": null,
+  "can-view-explorer": null,
+  "can-deploy-no-code-modules": null,
+  "can-manage-no-code-modules": null,
+} as const;
+
+const permissions = permissionsFrom(organizationPermissions);
+
+/** Whole minutes. 0 is accepted here, so that the workspaces service refuses it together with all other problems. */
+const minutes = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
+
+type Fields = FieldsOf<typeof OrganizationSettingsSchema> & { name: string };
+
+/** The attributes that clients send for an organization. Documents show further attributes. */
+export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
+  type: "organizations",
+  attributes: {
+    name: { field: "name", in: z.string() },
+    email: { field: "email", in: z.string() },
+    "default-execution-mode": { field: "defaultExecutionMode", in: z.string() },
+    "default-agent-pool-id": { field: "defaultAgentPoolId", in: z.string(), writeOnly: true },
+    "allow-force-delete-workspaces": { field: "allowForceDeleteWorkspaces", in: z.boolean() },
+    "assessments-enforced": { field: "assessmentsEnforced", in: z.boolean() },
+    "user-tokens-enabled": { field: "userTokensEnabled", in: z.boolean() },
+    "max-ttl-enabled": { field: "maxTtlEnabled", in: z.boolean() },
+    // Always false, because this product does not support stacks.
+    "stacks-enabled": {
+      in: z.literal(false).transform(() => ({})),
+      out: () => false,
+      shown: z.literal(false),
+    },
+    "collaborator-auth-policy": { field: "collaboratorAuthPolicy", in: z.string() },
+    "cost-estimation-enabled": { field: "costEstimationEnabled", in: z.boolean() },
+    "send-passing-statuses-for-untriggered-speculative-plans": {
+      field: "sendPassingStatusesForUntriggeredSpeculativePlans",
+      in: z.boolean(),
+    },
+    "aggregated-commit-status-enabled": { field: "aggregatedCommitStatusEnabled", in: z.boolean() },
+    "speculative-plan-management-enabled": {
+      field: "speculativePlanManagementEnabled",
+      in: z.boolean(),
+    },
+    "session-timeout": { field: "sessionTimeout", in: minutes, shown: z.int().nullable() },
+    "session-remember": { field: "sessionRemember", in: minutes, shown: z.int().nullable() },
+    "owners-team-saml-role-id": {
+      field: "ownersTeamSamlRoleId",
+      in: z.string(),
+      shown: optionalText,
+    },
+  },
+  relationships: {
+    // If a body also contains the attribute `default-agent-pool-id`, which sets the same field, this relationship takes
+    // precedence.
+    "default-agent-pool": { field: "defaultAgentPoolId", in: nullableLinkage("agent-pools") },
+  },
+};
+
+const sentAttributes = attributesOf(organizationNoun);
+
+/**
+ * Returns the attribute that describes the installation's retention policy in words. That policy applies to the
+ * organization unless the organization has its own.
+ */
+function parentPolicy({ siteDataRetentionPolicy: policy }: Organization, context: RequestContext) {
+  if (!context.edition.has("data-retention-policies")) return {};
+  const days = policy && retentionInWords(stateVersionDaysOf(policy));
+  const text = days ? `State versions are deleted after ${days}.` : "State versions are kept.";
+  return { "parent-data-retention-policy-info": policy ? text : null };
+}
+
+const pathOf = (name: string) => `/api/v2/organizations/${name}`;
+
+/**
+ * The id in documents is the organization's name. The internal id, which is never reused, is shown only as
+ * `external-id`.
+ */
+export const organizationResource = resource<Organization, RequestContext>({
+  type: "organizations",
+  id: ({ name }) => name,
+  shape: {
+    ...shapeOf(organizationNoun),
+    "external-id": z.string(),
+    "created-at": time,
+    "plan-expired": z.boolean(),
+    "plan-expires-at": z.null(),
+    "plan-is-trial": z.boolean(),
+    "plan-is-enterprise": z.boolean(),
+    "plan-identifier": z.string(),
+    "fair-run-queuing-enabled": z.boolean(),
+    "saml-enabled": z.boolean(),
+    "two-factor-conformant": z.boolean(),
+    "project-count": z.int().nullable(),
+    "workspace-count": z.int().nullable(),
+    "parent-data-retention-policy-info": optionalText
+      .optional()
+      .meta(editionsOf("data-retention-policies")),
+    permissions: permissionShape(organizationPermissions),
+  },
+  attributes: (organization, context) => ({
+    ...sentAttributes(organization, context),
+    ...parentPolicy(organization, context),
+    "external-id": organization.externalId,
+    "created-at": timestamp(organization.createdAt),
+    "plan-expired": false,
+    "plan-expires-at": null,
+    "plan-is-trial": false,
+    "plan-is-enterprise": false,
+    "plan-identifier": organization.plan,
+    "fair-run-queuing-enabled": false,
+    "saml-enabled": false,
+    "two-factor-conformant": true,
+    "project-count": organization.projectCount ?? null,
+    "workspace-count": organization.workspaceCount ?? null,
+    permissions: permissions(organization.allowedActions),
+  }),
+  relationships: {
+    "default-project": toOne({
+      linkage: ({ defaultProjectId }) =>
+        defaultProjectId ? { type: "projects", id: defaultProjectId } : null,
+      links: ({ defaultProjectId }) => ({ related: `/api/v2/projects/${defaultProjectId}` }),
+      targets: [
+        target(
+          () => projectResource,
+          ({ defaultProjectId }) => defaultProjectId,
+        ),
+      ],
+    }),
+    "default-agent-pool": toOne({
+      types: ["agent-pools"],
+      linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
+    }),
+    "data-retention-policy": ownDataRetentionPolicy<Organization>(),
+    "entitlement-set": toOne({
+      linkage: ({ name }) => ({ type: "entitlement-sets", id: name }),
+      links: ({ name }) => ({ related: `/api/v2/organizations/${name}/entitlement-set` }),
+      targets: [
+        {
+          resource: () => entitlementSetResource,
+          load: async (organizations, { settings }) =>
+            groupOf(
+              entitlementSetResource,
+              organizations.map(({ name }) => entitlementsOf(name, settings)),
+            ),
+        },
+      ],
+    }),
+    "authentication-token": related(({ name }) => `${pathOf(name)}/authentication-token`),
+    "audit-trails-authentication-token": related(
+      ({ name }) => `${pathOf(name)}/authentication-token?token=audit-trails`,
+    ),
+    workspaces: related(({ name }) => `/api/v2/organizations/${name}/workspaces`),
+    projects: related(({ name }) => `/api/v2/organizations/${name}/projects`),
+  },
+  links: ({ name }) => ({ self: `/api/v2/organizations/${name}` }),
+  loadMany: async (ids, { client, caller }) =>
+    (await client(OrganizationService).batchGetOrganizations({ ids: [...ids] }, caller))
+      .organizations,
+});
+
+/**
+ * An organization in the form that other documents include, without its default project. go-tfe follows links between
+ * included resources, so it would alternate between organization and project until its stack overflows.
+ */
+export const includedOrganizationResource = resource<Organization, RequestContext>({
+  ...organizationResource,
+  variant: "included",
+  relationships: {
+    ...organizationResource.relationships,
+    "default-project": related(({ defaultProjectId }) => `/api/v2/projects/${defaultProjectId}`),
+  },
+});
+
+/** An organization as administrators see it. */
+export const administeredOrganizationResource = resource<Organization, RequestContext>({
+  ...organizationResource,
+  variant: "administered",
+  shape: { ...organizationResource.shape, "workspace-limit": z.int().nullable() },
+  attributes: (organization, context) => ({
+    ...organizationResource.attributes(organization, context),
+    "workspace-limit": organization.workspaceLimit ?? null,
+  }),
+});

@@ -1,0 +1,150 @@
+import { badRequest } from "@statehouse/errors";
+import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { z } from "zod";
+import { longLivedCredentials } from "../http/authentication.ts";
+import { page } from "../http/paging.ts";
+import { choice, flag, text, texts } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { listBody, typeOf } from "../jsonapi/body.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { omitUndefined } from "../jsonapi/omit-undefined.ts";
+import { tagFilters } from "../tag/filters-routes.ts";
+import { projectNoun, projectResource } from "./resource.ts";
+
+const createBody = bodyOf(projectNoun, ["name"]);
+const updateBody = bodyOf(projectNoun);
+
+/** Maximum number of workspaces that one request can move. The request locks all of them at the same time. */
+const MAX_MOVED = 100;
+
+const includes = ["effective_tag_bindings"] as const;
+
+const actions = ["create-workspace", "update"].map((name) => ({
+  action: `project:${name}`,
+  wanted: flag(
+    `filter[permissions][${name}]`,
+    `If true, only projects on which the caller is allowed this action: ${name}. A request can filter by at most one action.`,
+  ),
+}));
+
+/**
+ * Reads the filter by allowed action: the list contains only projects on which the caller may do this action. Returns
+ * "" if the query names no action; throws `badRequest` if it names more than one.
+ */
+const allowedAction = {
+  parameters: actions.flatMap(({ wanted }) => wanted.parameters),
+  read(query: URLSearchParams): string {
+    const [first, ...others] = actions.filter(({ wanted }) => wanted.read(query) === true);
+    if (others.length > 0) {
+      throw badRequest("filter", "filter[permissions] can be true for one action only.");
+    }
+    return first?.action ?? "";
+  },
+};
+
+export const projectRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/organizations/:organizationName/projects",
+    summary: "List an organization's projects",
+    includes,
+    query: {
+      page,
+      q: text("q", "Part of the project's name."),
+      names: texts("filter[names]", "Only projects with one of these names."),
+      tagged: tagFilters,
+      allowedAction,
+      sort: choice("sort", ["name", "-name"], "The order of the list."),
+    },
+    success: [200, list(projectResource)],
+    failures: [400, 404],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, query, caller }) => {
+      const { page } = query;
+      const { projects, totalCount } = await client(ProjectService).listProjects(
+        {
+          organizationName: params.organizationName,
+          query: query.q,
+          names: query.names,
+          tagged: query.tagged,
+          allowedAction: query.allowedAction,
+          sort: query.sort,
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      return { items: projects, page, totalCount };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/organizations/:organizationName/projects",
+    summary: "Create a project",
+    ...createBody,
+    validatesOnly: true,
+    success: [201, one(projectResource)],
+    failures: [404, 422],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, body, validateOnly, caller }) => {
+      const { organizationName } = params;
+      const { name, description, tagBindings, unset: _, ...settings } = body;
+      const fields = { ...omitUndefined({ name, description, tagBindings }), settings };
+      const request = { organizationName, ...fields, validateOnly };
+      return (await client(ProjectService).createProject(request, caller)).project;
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:projectId",
+    summary: "Show a project",
+    includes,
+    success: [200, one(projectResource)],
+    failures: [400, 404],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, caller }) =>
+      (await client(ProjectService).getProject({ id: params.projectId }, caller)).project,
+  }),
+  route({
+    method: "PATCH",
+    path: "/projects/:projectId",
+    summary: "Update a project",
+    ...updateBody,
+    validatesOnly: true,
+    success: [200, one(projectResource)],
+    failures: [404, 422],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, body, validateOnly, caller }) => {
+      const { name, description, tagBindings: given, unset = [], ...settings } = body;
+      const tagBindings = given && { tagBindings: given };
+      const fields = { ...omitUndefined({ name, description, tagBindings }), settings };
+      const request = { id: params.projectId, ...fields, unset, validateOnly };
+      return (await client(ProjectService).updateProject(request, caller)).project;
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:projectId/relationships/workspaces",
+    summary: "Move workspaces to a project, all of them or none",
+    body: listBody(z.object({ type: typeOf("workspaces"), id: z.string() }), MAX_MOVED),
+    success: [204],
+    failures: [404, 422, 503],
+    handle: ({ client, params, body, caller }) =>
+      client(WorkspaceService).moveWorkspaces(
+        { projectId: params.projectId, workspaceIds: body.data.map(({ id }) => id) },
+        caller,
+      ),
+  }),
+  route({
+    method: "DELETE",
+    path: "/projects/:projectId",
+    summary: "Delete a project that has no workspaces",
+    success: [204],
+    failures: [404, 409],
+    credentials: longLivedCredentials,
+    handle: ({ client, params, caller }) =>
+      client(ProjectService).deleteProject({ id: params.projectId }, caller),
+  }),
+];

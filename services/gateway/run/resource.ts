@@ -1,0 +1,130 @@
+import type { RunReport } from "@statehouse/proto/statehouse/runs/v1/run_report";
+import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import { z } from "zod";
+import { configurationVersionResource } from "../configuration-version/resource.ts";
+import type { RequestContext } from "../http/route.ts";
+import { embedded, target, toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { optionalText, optionalTime } from "../jsonapi/shape.ts";
+import { planResource } from "../plan/resource.ts";
+import { reported, statusTimes, statusTimestamps } from "../reported-text-resource.ts";
+import { timestamp } from "../timestamps-resource.ts";
+import { userResource } from "../user/resource.ts";
+
+const reportOf = ({ id, report }: Run): RunReport => {
+  if (!report) throw new Error(`the response contains no report for ${id}`);
+  return report;
+};
+const configurationVersionOf = (run: Run) => reportOf(run).configurationVersionId || undefined;
+const creatorOf = (run: Run) => reportOf(run).createdByUserId || undefined;
+
+/** All false: Statehouse executes no runs, so no action on a run is allowed. */
+const actions = {
+  "is-cancelable": false,
+  "is-confirmable": false,
+  "is-discardable": false,
+  "is-force-cancelable": false,
+} as const;
+const permissions = {
+  "can-apply": false,
+  "can-cancel": false,
+  "can-comment": false,
+  "can-discard": false,
+  "can-force-cancel": false,
+  "can-force-execute": false,
+  "can-override-policy-check": false,
+} as const;
+
+const flags = (values: Readonly<Record<string, boolean>>) =>
+  z.object(Object.fromEntries(Object.keys(values).map((name) => [name, z.boolean()])));
+
+/** A run as its runner last reported it. */
+export const runResource = resource<Run, RequestContext>({
+  type: "runs",
+  id: ({ id }) => id,
+  shape: {
+    status: z.string(),
+    "status-timestamps": statusTimes,
+    "created-at": optionalTime,
+    message: z.string(),
+    source: z.string(),
+    "trigger-reason": z.string(),
+    "is-destroy": z.boolean(),
+    "plan-only": z.boolean(),
+    "save-plan": z.boolean(),
+    refresh: z.boolean(),
+    "refresh-only": z.boolean(),
+    "auto-apply": z.boolean(),
+    "allow-empty-apply": z.boolean(),
+    "has-changes": z.boolean(),
+    "engine-version": optionalText,
+    "terraform-version": optionalText,
+    "target-addrs": z.array(z.string()),
+    "replace-addrs": z.array(z.string()),
+    variables: z.array(z.unknown()).max(0),
+    actions: flags(actions),
+    permissions: flags(permissions),
+  },
+  attributes: (run) => {
+    const report = reportOf(run);
+    return {
+      status: report.status,
+      "status-timestamps": statusTimestamps(report.statusTimestamps),
+      "created-at": timestamp(report.createdAt),
+      message: report.message,
+      source: report.source || "tfe-api",
+      "trigger-reason": report.triggerReason || "manual",
+      "is-destroy": report.isDestroy,
+      "plan-only": report.planOnly,
+      "save-plan": report.savePlan,
+      refresh: report.refresh ?? true,
+      "refresh-only": report.refreshOnly,
+      "auto-apply": report.autoApply,
+      "allow-empty-apply": report.allowEmptyApply,
+      "has-changes": report.hasChanges ?? false,
+      "engine-version": reported(report.engineVersion),
+      "terraform-version": reported(report.engineVersion),
+      "target-addrs": report.targetAddrs,
+      "replace-addrs": report.replaceAddrs,
+      variables: [],
+      actions,
+      permissions,
+    };
+  },
+  relationships: {
+    workspace: toOne({
+      types: ["workspaces"],
+      linkage: ({ workspaceId }) => ({ type: "workspaces", id: workspaceId }),
+      links: ({ workspaceId }) => ({ related: `/api/v2/workspaces/${workspaceId}` }),
+    }),
+    plan: embedded({
+      resource: () => planResource,
+      of: (run) => {
+        const report = reportOf(run);
+        return report.plan?.id ? { plan: report.plan, run: report } : undefined;
+      },
+    }),
+    apply: toOne({
+      types: ["applies"],
+      linkage: (run) => {
+        const { apply } = reportOf(run);
+        return apply?.id ? { type: "applies", id: apply.id } : null;
+      },
+    }),
+    "configuration-version": toOne({
+      linkage: (run) => {
+        const id = configurationVersionOf(run);
+        return id ? { type: "configuration-versions", id } : null;
+      },
+      targets: [target(() => configurationVersionResource, configurationVersionOf)],
+    }),
+    "created-by": toOne({
+      linkage: (run) => {
+        const id = creatorOf(run);
+        return id ? { type: "users", id } : null;
+      },
+      targets: [target(() => userResource, creatorOf)],
+    }),
+  },
+  loadMany: (ids, { runs }) => runs(ids),
+});

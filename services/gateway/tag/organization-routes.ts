@@ -1,0 +1,75 @@
+import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
+import { z } from "zod";
+import { longLivedCredentials } from "../http/authentication.ts";
+import { page } from "../http/paging.ts";
+import { text } from "../http/query.ts";
+import { list } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { listBody } from "../jsonapi/body.ts";
+import { tagResource } from "./resource.ts";
+
+const path = "/organizations/:organizationName/tags";
+
+const idsOf = (type: string) => listBody(z.object({ type: z.literal(type), id: z.string() }));
+
+export const organizationTagRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path,
+    summary: "List the tags that an organization's workspaces have",
+    query: {
+      page,
+      q: text("q", "Part of the tag's name."),
+      excludeWorkspaceId: text(
+        "filter[exclude][taggable][id]",
+        "Only tags that this workspace does not have.",
+      ),
+    },
+    success: [200, list(tagResource)],
+    failures: [400, 404],
+    credentials: longLivedCredentials,
+    handle: async ({ client, params, query, caller }) => {
+      const { page } = query;
+      const { tags, totalCount } = await client(TagService).listOrganizationTags(
+        {
+          organizationName: params.organizationName,
+          query: query.q,
+          excludeWorkspaceId: query.excludeWorkspaceId,
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      return { items: tags, page, totalCount };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path,
+    summary: "Remove tags from all workspaces",
+    body: idsOf("tags"),
+    success: [204],
+    failures: [404, 422],
+    credentials: longLivedCredentials,
+    handle: ({ client, params, body, caller }) =>
+      client(TagService).deleteOrganizationTags(
+        { organizationName: params.organizationName, tagIds: body.data.map(({ id }) => id) },
+        caller,
+      ),
+  }),
+  route({
+    method: "POST",
+    path: "/tags/:tagId/relationships/workspaces",
+    summary: "Add a tag to many workspaces",
+    body: idsOf("workspaces"),
+    pointers: { workspaceIds: "/data", "workspaceIds[]": "/data/[]/id" },
+    success: [204],
+    failures: [404, 422],
+    credentials: longLivedCredentials,
+    handle: ({ client, params, body, caller }) =>
+      client(TagService).addTagToWorkspaces(
+        { tagId: params.tagId, workspaceIds: body.data.map(({ id }) => id) },
+        caller,
+      ),
+  }),
+];

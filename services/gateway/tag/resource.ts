@@ -1,0 +1,24 @@
+import type { Tag } from "@statehouse/proto/statehouse/workspaces/v1/tag";
+import { z } from "zod";
+import type { RequestContext } from "../http/route.ts";
+import { toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { optionalTime } from "../jsonapi/shape.ts";
+import { timestamp } from "../timestamps-resource.ts";
+
+export const tagResource = resource<Tag, RequestContext>({
+  type: "tags",
+  id: ({ id }) => id,
+  shape: { name: z.string(), "instance-count": z.int(), "created-at": optionalTime },
+  attributes: ({ name, instanceCount, createdAt }) => ({
+    name,
+    "instance-count": instanceCount,
+    "created-at": timestamp(createdAt),
+  }),
+  relationships: {
+    organization: toOne({
+      types: ["organizations"],
+      linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
+    }),
+  },
+});

@@ -1,0 +1,48 @@
+import { TokenTtlPolicyService } from "@statehouse/proto/statehouse/access/v1/token_ttl_policy";
+import { longLivedCredentials } from "../http/authentication.ts";
+import { page, wholePage } from "../http/paging.ts";
+import { list } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { organizationIdOf } from "../organization/name-routes.ts";
+import { tokenTtlPoliciesNoun, tokenTtlPolicyResource } from "./resource.ts";
+
+const path = "/organizations/:organizationName/token-ttl-policies";
+
+export const tokenTtlPolicyRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path,
+    summary: "List the maximum lifetimes of an organization's tokens",
+    query: { page },
+    success: [200, list(tokenTtlPolicyResource)],
+    failures: [400, 404],
+    credentials: longLivedCredentials,
+    handle: async (input) => {
+      const { page } = input.query;
+      const organizationId = await organizationIdOf(input, input.params.organizationName);
+      const request = { organizationId, pageNumber: page.number, pageSize: page.size };
+      const { tokenTtlPolicies, totalCount } = await input
+        .client(TokenTtlPolicyService)
+        .listTokenTtlPolicies(request, input.caller);
+      return { items: tokenTtlPolicies, page, totalCount };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path,
+    summary: "Change the maximum lifetimes of an organization's tokens",
+    ...bodyOf(tokenTtlPoliciesNoun, ["token-ttl-policies"]),
+    success: [200, list(tokenTtlPolicyResource)],
+    failures: [404, 422],
+    credentials: longLivedCredentials,
+    handle: async (input) => {
+      const organizationId = await organizationIdOf(input, input.params.organizationName);
+      const { tokenTtlPolicies } = await input
+        .client(TokenTtlPolicyService)
+        .updateTokenTtlPolicies({ ...input.body, organizationId }, input.caller);
+      const totalCount = tokenTtlPolicies.length;
+      return { items: tokenTtlPolicies, page: wholePage(totalCount), totalCount };
+    },
+  }),
+];

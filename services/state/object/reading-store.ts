@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { isBlobMissing } from "./errors-store.ts";
+import type { BlobStore, StoredBlob } from "./store.ts";
+
+const ATTEMPTS = 6;
+const FIRST_RETRY_MS = 250;
+
+/** Reads the bytes of a key and returns their digests. Throws the same errors as `get`. */
+export async function digestsOf(
+  store: BlobStore,
+  key: string,
+  signal: AbortSignal,
+): Promise<StoredBlob> {
+  const [sha256, md5] = [createHash("sha256"), createHash("md5")];
+  let size = 0;
+  const meter = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      sha256.update(chunk);
+      md5.update(chunk);
+      done();
+    },
+  });
+  await store.get(key, () => meter, signal);
+  return { size, sha256: sha256.digest("hex"), md5: md5.digest("hex") };
+}
+
+/**
+ * Repeats `work` a few times if it fails, because a failure of a store can be temporary. A missing blob is not retried.
+ */
+export async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1, wait = FIRST_RETRY_MS; ; attempt++, wait *= 2) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted || attempt === ATTEMPTS || isBlobMissing(error)) throw error;
+      await pause(wait, undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { pageOf } from "@statehouse/postgres";
+import type {
+  AdministeredWorkspaceSchema,
+  AdminService,
+} from "@statehouse/proto/statehouse/workspaces/v1/admin";
+import type { ServiceImpl } from "@statehouse/rpc";
+import {
+  administeredWorkspaceSortKeys,
+  administeredWorkspaceSortOf,
+} from "../administered-workspace/domain.ts";
+import type { App } from "../app.ts";
+import { organizationToProto } from "../organization/rpc.ts";
+import { runToProto } from "../run/rpc.ts";
+import { sortUnknown } from "../workspace/domain.ts";
+import {
+  type AdministeredWorkspaceView,
+  deleteAnyOrganization,
+  getAnyOrganization,
+  getGeneralSettings,
+  listAllOrganizations,
+  listAllWorkspaces,
+  updateAnyOrganization,
+  updateGeneralSettings,
+} from "./app.ts";
+
+export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
+  getGeneralSettings: async (_, { caller }) => ({
+    settings: await getGeneralSettings(app, caller),
+  }),
+  updateGeneralSettings: async (wanted, { caller }) => {
+    const { defaultRemoteStateAccess, planTimeout, applyTimeout } = wanted;
+    const settings = { defaultRemoteStateAccess, planTimeout, applyTimeout };
+    return { settings: await updateGeneralSettings(app, caller, settings) };
+  },
+  deleteAnyOrganization: async ({ name }, { caller }) => {
+    await deleteAnyOrganization(app, caller, name);
+    return {};
+  },
+  listAllOrganizations: async ({ query, ...page }, { caller }) => {
+    const { organizations, total } = await listAllOrganizations(app, caller, {
+      query,
+      page: pageOf(page),
+    });
+    return { organizations: organizations.map(organizationToProto), totalCount: total };
+  },
+  listAllWorkspaces: async ({ query, currentRunStatuses, sort, ...page }, { caller }) => {
+    const wanted = administeredWorkspaceSortOf(sort);
+    if (!wanted) throw sortUnknown(administeredWorkspaceSortKeys);
+    const search = { query, currentRunStatuses, sort: wanted, page: pageOf(page) };
+    const { rows, total } = await listAllWorkspaces(app, caller, search);
+    return { workspaces: rows.map(administeredWorkspaceToProto), totalCount: total };
+  },
+  getAnyOrganization: async ({ name }, { caller }) => ({
+    organization: organizationToProto(await getAnyOrganization(app, caller, name)),
+  }),
+  updateAnyOrganization: async ({ name, plan, ...request }, { caller }) => {
+    const workspaceLimit = request.withoutWorkspaceLimit ? null : request.workspaceLimit;
+    const wanted = { name, plan, workspaceLimit };
+    return { organization: organizationToProto(await updateAnyOrganization(app, caller, wanted)) };
+  },
+});
+
+const administeredWorkspaceToProto = ({
+  id,
+  name,
+  locked,
+  vcsRepoIdentifier,
+  organization,
+  currentRun,
+}: AdministeredWorkspaceView): MessageInitShape<typeof AdministeredWorkspaceSchema> => ({
+  id,
+  name,
+  locked,
+  ...(vcsRepoIdentifier === null ? {} : { vcsRepoIdentifier }),
+  ...(organization && { organization: organizationToProto(organization) }),
+  ...(currentRun && { currentRun: runToProto(currentRun) }),
+});

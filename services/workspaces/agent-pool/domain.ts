@@ -1,0 +1,106 @@
+import { conflict, notFound, type Problems } from "@statehouse/errors";
+import { nextVersion } from "@statehouse/events/version";
+import { takenText } from "../errors-domain.ts";
+import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
+import { holdsNul } from "../text-domain.ts";
+
+/** An agent pool: a record to which the attribute `agent-pool-id` of workspaces refers. Statehouse runs no agents. */
+export class AgentPool {
+  declare id: AgentPoolId;
+  declare organizationId: OrganizationId;
+  declare name: string;
+  /**
+   * If true, all workspaces of the organization may use the pool, except the excluded ones. If false, only the allowed
+   * workspaces and the workspaces of allowed projects may use it.
+   */
+  declare organizationScoped: boolean;
+  declare revision: bigint;
+  declare createdAt: Date;
+
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
+  }
+}
+
+type Fields = { [Name in keyof AgentPool]: AgentPool[Name] };
+
+/** The workspaces and projects that are allowed to use a pool, and the workspaces that are excluded from it. */
+export interface AgentPoolRelations {
+  allowedWorkspaceIds: WorkspaceId[];
+  allowedProjectIds: ProjectId[];
+  excludedWorkspaceIds: WorkspaceId[];
+}
+
+/** The values of a pool's document. */
+export interface AgentPoolView extends Omit<AgentPool, "revision">, AgentPoolRelations {
+  organizationName: string;
+  /** The workspaces that use the pool. */
+  workspaceIds: WorkspaceId[];
+}
+
+/**
+ * Settings in a create or update request. An absent setting has its default on creation and keeps its value on update.
+ */
+export interface AgentPoolSettings {
+  name?: string | undefined;
+  organizationScoped?: boolean | undefined;
+}
+
+/** Creates a pool with default values; the caller must set its name. */
+export const newAgentPool = (
+  id: AgentPoolId,
+  organizationId: OrganizationId,
+  now: Date,
+): AgentPool =>
+  new AgentPool({
+    id,
+    organizationId,
+    name: "",
+    organizationScoped: true,
+    revision: nextVersion(0n, now),
+    createdAt: now,
+  });
+
+const MAX_LENGTH = 255;
+
+/** Applies settings and adds violated rules to `problems`. */
+export function applyAgentPoolSettings(
+  pool: AgentPool,
+  { name, organizationScoped }: AgentPoolSettings,
+  { nameTaken, problems, now }: { nameTaken: boolean; problems: Problems; now: Date },
+): void {
+  if (name !== undefined) pool.name = name;
+  if (organizationScoped !== undefined) pool.organizationScoped = organizationScoped;
+  const problem = problemOfName(pool.name) ?? (nameTaken ? takenText : undefined);
+  if (problem !== undefined) problems.add("name", problem);
+  pool.revision = nextVersion(pool.revision, now);
+}
+
+function problemOfName(name: string): string | undefined {
+  if (name.trim() === "") return "Name can't be blank";
+  if (holdsNul(name)) return "Name is invalid";
+  if (name.length > MAX_LENGTH) return `Name is too long (maximum is ${MAX_LENGTH} characters)`;
+  return undefined;
+}
+
+export const agentPoolCreated = (agentPool: AgentPool) =>
+  ({ type: "agentPoolCreated", revision: agentPool.revision, agentPool }) as const;
+
+export const agentPoolUpdated = (agentPool: AgentPool) =>
+  ({ type: "agentPoolUpdated", revision: agentPool.revision, agentPool }) as const;
+
+export const agentPoolDeleted = (agentPool: AgentPool) =>
+  ({ type: "agentPoolDeleted", revision: agentPool.revision, agentPool }) as const;
+
+export type AgentPoolEvent = ReturnType<
+  typeof agentPoolCreated | typeof agentPoolUpdated | typeof agentPoolDeleted
+>;
+
+export const agentPoolNotFound = () => notFound("agent pool");
+
+/** Thrown if a workspace, project or organization refers to the pool that is to be deleted. */
+export const agentPoolInUse = () =>
+  conflict(
+    "agent_pool_in_use",
+    "The agent pool is used by a workspace, a project or an organization.",
+  );

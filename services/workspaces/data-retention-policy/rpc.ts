@@ -1,0 +1,84 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { idsIn } from "@statehouse/postgres/ids";
+import type {
+  DataRetentionPolicySchema,
+  DataRetentionPolicyService,
+  DataRetentionTarget as TargetMessage,
+} from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app.ts";
+import { workspaceId } from "../ids-rpc.ts";
+import {
+  batchGetRetention,
+  type DataRetentionTarget,
+  deleteDataRetentionPolicy,
+  getDataRetentionPolicy,
+  setDataRetentionPolicy,
+} from "./app.ts";
+import {
+  type DataRetentionPolicyView,
+  dataRetentionPolicyNotFound,
+  type OwnedDataRetentionPolicy,
+} from "./domain.ts";
+
+export const dataRetentionPolicyService = (
+  app: App,
+): ServiceImpl<typeof DataRetentionPolicyService> => ({
+  getDataRetentionPolicy: async ({ target }, { caller }) => ({
+    policy: ownedToProto(await getDataRetentionPolicy(app, caller, targetIn(target))),
+  }),
+  setDataRetentionPolicy: async ({ target, ...wanted }, { caller }) => ({
+    policy: ownedToProto(
+      await setDataRetentionPolicy(app, caller, targetIn(target), {
+        kind: wanted.kind,
+        deleteOlderThanNDays: wanted.deleteOlderThanNDays,
+        stateVersionsDeleteAfterNDays: wanted.withoutStateVersionDays
+          ? null
+          : wanted.stateVersionsDeleteAfterNDays,
+      }),
+    ),
+  }),
+  deleteDataRetentionPolicy: async ({ target }, { caller }) => {
+    await deleteDataRetentionPolicy(app, caller, targetIn(target));
+    return {};
+  },
+  batchGetRetention: async ({ workspaceIds }) => {
+    const { retentions, version } = await batchGetRetention(app, idsIn("ws", workspaceIds));
+    return {
+      version,
+      retentions: retentions.map(({ deleteOlderThanNDays: days, ...retention }) => ({
+        ...retention,
+        ...(days === null ? {} : { deleteOlderThanNDays: days }),
+      })),
+    };
+  },
+});
+
+function targetIn(message: TargetMessage | undefined): DataRetentionTarget {
+  const of = message?.of;
+  if (of?.case === "workspaceId") return { workspaceId: workspaceId(of.value) };
+  if (of?.case === "organizationName") return { organizationName: of.value };
+  if (of?.case === "site") return "site";
+  throw dataRetentionPolicyNotFound();
+}
+
+const ownedToProto = (policy: OwnedDataRetentionPolicy) => ({
+  ...dataRetentionPolicyToProto(policy),
+  ...(policy.workspaceId === null ? {} : { workspaceId: policy.workspaceId }),
+  ...(policy.organizationName === null ? {} : { organizationName: policy.organizationName }),
+});
+
+/**
+ * Converts a policy to its message. Also used in messages of workspaces and organizations, which contain their policy.
+ */
+export const dataRetentionPolicyToProto = ({
+  id,
+  kind,
+  deleteOlderThanNDays,
+  stateVersionsDeleteAfterNDays,
+}: DataRetentionPolicyView): MessageInitShape<typeof DataRetentionPolicySchema> => ({
+  id,
+  kind,
+  ...(deleteOlderThanNDays === null ? {} : { deleteOlderThanNDays }),
+  ...(stateVersionsDeleteAfterNDays === null ? {} : { stateVersionsDeleteAfterNDays }),
+});

@@ -1,0 +1,100 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
+import { idsIn } from "@statehouse/postgres/ids";
+import type {
+  OrganizationSchema,
+  OrganizationService,
+  OrganizationSettings as SettingsMessage,
+} from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { WithAllowedActions } from "../allowed-actions-app.ts";
+import type { App } from "../app.ts";
+import { dataRetentionPolicyToProto } from "../data-retention-policy/rpc.ts";
+import { optionalAgentPoolId, organizationId } from "../ids-rpc.ts";
+import { deleteOrganization } from "../organization-deletion/app.ts";
+import {
+  batchGetBilling,
+  batchGetOrganizations,
+  createOrganization,
+  getOrganization,
+  getOrganizationName,
+  listOrganizations,
+  updateOrganization,
+} from "./app.ts";
+import type { OrganizationSettings, OrganizationView } from "./domain.ts";
+
+export const organizationService = (app: App): ServiceImpl<typeof OrganizationService> => ({
+  createOrganization: async ({ name, email, settings, validateOnly }, { caller }) => {
+    const wanted = settingsOf(settings);
+    const organization = await createOrganization(app, caller, {
+      name,
+      settings: email === "" ? wanted : { ...wanted, email },
+      validateOnly,
+    });
+    return { organization: organizationToProto(organization) };
+  },
+  updateOrganization: async ({ name, newName, settings, validateOnly }, { caller }) => {
+    const wanted = { newName, settings: settingsOf(settings), validateOnly };
+    const organization = await updateOrganization(app, caller, name, wanted);
+    return { organization: organizationToProto(organization) };
+  },
+  deleteOrganization: async ({ name }, { caller }) => {
+    await deleteOrganization(app, caller, name);
+    return {};
+  },
+  getOrganization: async ({ name }, { caller }) => ({
+    organization: organizationToProto(await getOrganization(app, caller, name)),
+  }),
+  listOrganizations: async ({ query, name, email, ...page }, { caller }) => {
+    const wanted = {
+      query,
+      name,
+      email,
+      page: page.pageNumber === 0 ? undefined : pageOf(page),
+    };
+    const { organizations, total } = await listOrganizations(app, caller, wanted);
+    return { organizations: organizations.map(organizationToProto), totalCount: total };
+  },
+  batchGetOrganizations: async ({ ids }, { caller }) => {
+    const organizations = await batchGetOrganizations(app, caller, idsIn("org", ids));
+    return { organizations: organizations.map(organizationToProto) };
+  },
+  getOrganizationName: async ({ organizationId: id }) => ({
+    name: await getOrganizationName(app, organizationId(id)),
+  }),
+  batchGetBilling: async ({ organizationIds }) => ({
+    billings: await batchGetBilling(app, idsIn("org", organizationIds)),
+  }),
+});
+
+const settingsOf = (message: SettingsMessage | undefined): OrganizationSettings => ({
+  ...message,
+  defaultAgentPoolId: optionalAgentPoolId(message?.defaultAgentPoolId),
+});
+
+export function organizationToProto(
+  organization: WithAllowedActions<OrganizationView>,
+): MessageInitShape<typeof OrganizationSchema> {
+  const { createdAt, sessionTimeout, sessionRemember, ...others } = organization;
+  const { ownersTeamSamlRoleId, defaultAgentPoolId, dataRetentionPolicy, ...rest } = others;
+  const { projectCount, workspaceCount, siteDataRetentionPolicy, workspaceLimit, ...same } = rest;
+  return {
+    ...same,
+    ...(workspaceLimit === null ? {} : { workspaceLimit }),
+    ...(projectCount === null ? {} : { projectCount }),
+    ...(workspaceCount === null ? {} : { workspaceCount }),
+    externalId: organization.id,
+    createdAt: timestampFromDate(createdAt),
+    ...(sessionTimeout === null ? {} : { sessionTimeout }),
+    ...(sessionRemember === null ? {} : { sessionRemember }),
+    ...(ownersTeamSamlRoleId === null ? {} : { ownersTeamSamlRoleId }),
+    ...(dataRetentionPolicy
+      ? { dataRetentionPolicy: dataRetentionPolicyToProto(dataRetentionPolicy) }
+      : {}),
+    ...(siteDataRetentionPolicy
+      ? { siteDataRetentionPolicy: dataRetentionPolicyToProto(siteDataRetentionPolicy) }
+      : {}),
+    ...(defaultAgentPoolId === null ? {} : { defaultAgentPoolId }),
+  };
+}

@@ -1,0 +1,45 @@
+import { AppError, Problems } from "@statehouse/errors";
+import { expect, test } from "vitest";
+import { applyReservedTagKey, disallowedOverrides, newReservedTagKey } from "./domain.ts";
+
+const now = new Date("2026-01-01T00:00:00Z");
+const reserve = (key: string, keyTaken = false): string[] => {
+  const problems = new Problems();
+  const reserved = newReservedTagKey("rtk-1", "org-1", now);
+  applyReservedTagKey(reserved, { key, disableOverrides: undefined }, { keyTaken, problems, now });
+  try {
+    problems.throwIfAny();
+  } catch (error) {
+    if (error instanceof AppError) return error.fields.map(({ detail }) => detail);
+    throw error;
+  }
+  return [];
+};
+
+test.each([
+  ["cost-center", false, []],
+  ["", false, ["Key can't be blank"]],
+  ["a b", false, ["Key is invalid"]],
+  ["hcp:a", false, ["Key has a reserved prefix"]],
+  ["cost", true, ["Key has already been taken"]],
+])("reserving %j (taken: %s) has the problems %j", (key, taken, expected) => {
+  expect(reserve(key, taken)).toEqual(expected);
+});
+
+const fixed = [{ key: "cost", value: "42" }];
+
+test.each([
+  ["no binding of the key", [], [["zone", "a"]], []],
+  ["the same value", [], [["cost", "42"]], []],
+  ["another value", [], [["cost", "43"]], ["cost"]],
+  ["a flat tag of the key", [], [["cost", ""]], ["cost"]],
+  ["another value that existed before", [{ key: "cost", value: "43" }], [["cost", "43"]], []],
+  [
+    "a changed value that existed before",
+    [{ key: "cost", value: "43" }],
+    [["cost", "44"]],
+    ["cost"],
+  ],
+] as const)("%s", (_, current, wanted, refused) => {
+  expect(disallowedOverrides(current, new Map(wanted), fixed)).toEqual(refused);
+});

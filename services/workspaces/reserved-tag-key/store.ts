@@ -1,0 +1,145 @@
+import { EntitySchema } from "@mikro-orm/core";
+import { invalid } from "@statehouse/errors";
+import { listed, type PublishedEvents, published } from "@statehouse/events";
+import {
+  type Database,
+  type EntityManager,
+  existsIn,
+  offsetOf,
+  type Page,
+  type PageInput,
+  pageWithTotal,
+  queryIn,
+  type RowWithTotal,
+  recordsOf,
+  withTotal,
+} from "@statehouse/postgres";
+import {
+  bigint,
+  boolean,
+  primaryKey,
+  selectList,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import {
+  ReservedTagKeyCreatedSchema,
+  ReservedTagKeyDeletedSchema,
+  ReservedTagKeyUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { organizationIsActive } from "../active-organization-store.ts";
+import type { OrganizationId, ProjectId } from "../ids-domain.ts";
+import type { TagBindingInput } from "../tag-binding/domain.ts";
+import {
+  ReservedTagKey,
+  type ReservedTagKeyEvent,
+  reservedTagKeyNotFound,
+  takenKeyText,
+} from "./domain.ts";
+
+const columns = {
+  id: primaryKey,
+  organizationId: text,
+  key: text,
+  disableOverrides: boolean,
+  revision: bigint,
+  createdAt: timestamptz,
+  updatedAt: timestamptz,
+};
+
+const entity = new EntitySchema({
+  class: ReservedTagKey,
+  tableName: "reserved_tag_keys",
+  properties: columns,
+});
+
+/** The values of a reserved tag key's document. */
+export type ReservedTagKeyView = Omit<ReservedTagKey, "organizationId" | "revision">;
+
+const reads = (database: Database) => ({
+  async page(organizationId: OrganizationId, page: PageInput): Promise<Page<ReservedTagKeyView>> {
+    const rows = await database.query<RowWithTotal<ReservedTagKeyView>>(
+      // index: reserved_tag_keys_key
+      withTotal({
+        count: "select count(*) as total from reserved_tag_keys where organization_id = $1",
+        select: `select ${selectList("k", columns)} from reserved_tag_keys k
+          where k.organization_id = $1 order by k.key limit $2 offset $3`,
+        order: "listed.key",
+      }),
+      [organizationId, page.size, offsetOf(page)],
+    );
+    return pageWithTotal(rows);
+  },
+});
+
+/** Reads and writes of reserved tag keys inside a transaction. */
+const rows = (em: EntityManager) => ({
+  ...recordsOf(em, entity, reservedTagKeyNotFound),
+
+  async keyTaken(organizationId: OrganizationId, key: string): Promise<boolean> {
+    return existsIn(
+      em,
+      // index: reserved_tag_keys_key
+      "select from reserved_tag_keys where organization_id = $1 and key = $2",
+      [organizationId, key],
+    );
+  },
+
+  /** Returns the project's bindings that have one of these keys and that workspaces must not override. */
+  async fixedBy(projectId: ProjectId, keys: readonly string[]): Promise<TagBindingInput[]> {
+    return queryIn<TagBindingInput>(
+      em,
+      // index: tag_bindings_project_key, reserved_tag_keys_key
+      `select b.key, b.value from tag_bindings b
+       join reserved_tag_keys r on r.organization_id = b.organization_id and r.key = b.key
+       where b.project_id = $1 and b.key = any($2) and r.disable_overrides order by b.key`,
+      [projectId, keys],
+    );
+  },
+});
+
+type Owned = Pick<ReservedTagKey, "id" | "organizationId" | "key">;
+/** A row of the listing: `key` is the row's position in the listing, and `tagKey` is the reserved tag key. */
+type ListedReservedTagKey = Owned & { revision: number; tagKey: string };
+
+const fieldsOf = ({ id, organizationId, key }: Owned) => ({
+  reservedTagKeyId: id,
+  organizationId,
+  key,
+});
+
+/**
+ * Selects at most $3 reserved tag keys after the id $1 for the listing: those of organization $2, or of all
+ * organizations if $2 is null.
+ */
+const listedReservedTagKeys = `-- index: reserved_tag_keys_pkey, organizations_pkey
+  select k.id as key, k.id, k.organization_id as "organizationId", k.revision, k.key as "tagKey",
+    ${organizationIsActive("k.organization_id")} as "isListed"
+  from reserved_tag_keys k
+  where k.id > $1 and ($2::text is null or k.organization_id = $2)
+  order by k.id limit $3`;
+
+export const reservedTagKeys = {
+  entity,
+  reads,
+  rows,
+  uniqueErrors: {
+    reserved_tag_keys_key: () => invalid([{ field: "key", detail: takenKeyText }]),
+  },
+  deletedWithOrganization: "reserved_tag_keys",
+  listed: listed({
+    schemas: [ReservedTagKeyCreatedSchema],
+    select: listedReservedTagKeys,
+    events: (row: ListedReservedTagKey) => [
+      published(ReservedTagKeyCreatedSchema, row.id, fieldsOf({ ...row, key: row.tagKey })),
+    ],
+  }),
+  published: {
+    reservedTagKeyCreated: ({ reservedTagKey }) =>
+      published(ReservedTagKeyCreatedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),
+    reservedTagKeyUpdated: ({ reservedTagKey }) =>
+      published(ReservedTagKeyUpdatedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),
+    reservedTagKeyDeleted: ({ reservedTagKey }) =>
+      published(ReservedTagKeyDeletedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),
+  } satisfies PublishedEvents<ReservedTagKeyEvent>,
+};

@@ -1,0 +1,79 @@
+import { notFound, type Problems } from "@statehouse/errors";
+import { nextVersion } from "@statehouse/events/version";
+import type { OrganizationId, SshKeyId } from "../ids-domain.ts";
+import { holdsNul } from "../text-domain.ts";
+
+/** An SSH key with which runners clone configurations from version control. */
+export class SshKey {
+  declare id: SshKeyId;
+  declare organizationId: OrganizationId;
+  declare name: string;
+  /** The private key, encrypted and bound to this row; it is never returned to callers. */
+  declare sealedValue: string;
+  declare revision: bigint;
+  declare createdAt: Date;
+
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
+  }
+}
+
+type Fields = { [Name in keyof SshKey]: SshKey[Name] };
+
+/** Returns the associated data that binds a sealed private key to its row. */
+export const sshKeyPlace = (id: string) => ({
+  table: "ssh_keys",
+  column: "sealed_value",
+  rowId: id,
+});
+
+export interface SshKeyInput {
+  name: string | undefined;
+  /** The private key; its format is not checked. */
+  value: string | undefined;
+}
+
+/** Creates a key; the caller must set its name and value. */
+export const newSshKey = (id: SshKeyId, organizationId: OrganizationId, now: Date): SshKey =>
+  new SshKey({
+    id,
+    organizationId,
+    name: "",
+    sealedValue: "",
+    revision: nextVersion(0n, now),
+    createdAt: now,
+  });
+
+const MAX_NAME = 255;
+
+/** Applies the values of a request and adds violated rules to `problems`. */
+export function applySshKey(
+  sshKey: SshKey,
+  { name, value }: SshKeyInput,
+  { seal, problems, now }: { seal(value: string): string; problems: Problems; now: Date },
+): void {
+  if (name !== undefined) sshKey.name = name;
+  if (sshKey.name.trim() === "") problems.add("name", "Name can't be blank");
+  else if (holdsNul(sshKey.name)) problems.add("name", "Name is invalid");
+  else if (sshKey.name.length > MAX_NAME) {
+    problems.add("name", `Name is too long (maximum is ${MAX_NAME} characters)`);
+  }
+  if (value === "") problems.add("value", "Value can't be blank");
+  else if (value !== undefined) sshKey.sealedValue = seal(value);
+  sshKey.revision = nextVersion(sshKey.revision, now);
+}
+
+export const sshKeyCreated = (sshKey: SshKey) =>
+  ({ type: "sshKeyCreated", revision: sshKey.revision, sshKey }) as const;
+
+export const sshKeyUpdated = (sshKey: SshKey) =>
+  ({ type: "sshKeyUpdated", revision: sshKey.revision, sshKey }) as const;
+
+export const sshKeyDeleted = (sshKey: SshKey) =>
+  ({ type: "sshKeyDeleted", revision: sshKey.revision, sshKey }) as const;
+
+export type SshKeyEvent = ReturnType<
+  typeof sshKeyCreated | typeof sshKeyUpdated | typeof sshKeyDeleted
+>;
+
+export const sshKeyNotFound = () => notFound("SSH key");

@@ -1,0 +1,110 @@
+import { EntitySchema } from "@mikro-orm/core";
+import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  type Page,
+  type PageInput,
+  pageWithTotal,
+  type RowWithTotal,
+  recordsOf,
+  type SealedColumn,
+  withTotal,
+} from "@statehouse/postgres";
+import { bigint, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
+import {
+  SshKeyCreatedSchema,
+  SshKeyDeletedSchema,
+  SshKeyUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { organizationIsActive } from "../active-organization-store.ts";
+import type { OrganizationId, SshKeyId } from "../ids-domain.ts";
+import { SshKey, type SshKeyEvent, sshKeyNotFound, sshKeyPlace } from "./domain.ts";
+
+const columns = {
+  id: primaryKey,
+  organizationId: text,
+  name: text,
+  sealedValue: text,
+  revision: bigint,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({ class: SshKey, tableName: "ssh_keys", properties: columns });
+
+/** The values of an SSH key's document, which omits the private key. */
+export type SshKeyView = Pick<SshKey, "id" | "organizationId" | "name">;
+
+const view = `select k.id, k.organization_id as "organizationId", k.name from ssh_keys k`;
+
+/** Reads of SSH keys of active organizations, outside any transaction. */
+const reads = (database: Database) => ({
+  async find(id: SshKeyId): Promise<SshKeyView | undefined> {
+    const [row] = await database.query<SshKeyView>(
+      // index: ssh_keys_pkey
+      `${view} join organizations o on o.id = k.organization_id
+       where k.id = $1 and o.status = 'active'`,
+      [id],
+    );
+    return row;
+  },
+
+  async page(organizationId: OrganizationId, page: PageInput): Promise<Page<SshKeyView>> {
+    const rows = await database.query<RowWithTotal<SshKeyView>>(
+      // index: ssh_keys_organization
+      withTotal({
+        count: "select count(*) as total from ssh_keys where organization_id = $1",
+        select: `${view} where k.organization_id = $1 order by k.name, k.id limit $2 offset $3`,
+        order: "listed.name, listed.id",
+      }),
+      [organizationId, page.size, offsetOf(page)],
+    );
+    return pageWithTotal(rows);
+  },
+});
+
+/** Reads and writes of SSH keys inside a transaction. */
+const rows = (em: EntityManager) => recordsOf(em, entity, sshKeyNotFound);
+
+/** The column of private keys, which `rotate-keys` re-encrypts. */
+export const sealedSshKeys: SealedColumn = {
+  table: "ssh_keys",
+  column: "sealed_value",
+  placeOf: sshKeyPlace,
+};
+
+type Owned = Pick<SshKey, "id" | "organizationId">;
+type ListedSshKey = Owned & { key: string; revision: number };
+
+/** The fields of an event, which must not contain the private key. */
+const fieldsOf = ({ id, organizationId }: Owned) => ({ sshKeyId: id, organizationId });
+
+/**
+ * Selects at most $3 SSH keys after the id $1 for the listing: those of organization $2, or of all organizations if $2
+ * is null.
+ */
+const listedSshKeys = `-- index: ssh_keys_pkey, organizations_pkey
+  select k.id as key, k.id, k.organization_id as "organizationId", k.revision,
+    ${organizationIsActive("k.organization_id")} as "isListed"
+  from ssh_keys k
+  where k.id > $1 and ($2::text is null or k.organization_id = $2)
+  order by k.id limit $3`;
+
+export const sshKeys = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "ssh_keys",
+  attributeNames: { sealedValue: "value" } satisfies AttributeNames,
+  listed: listed({
+    schemas: [SshKeyCreatedSchema],
+    select: listedSshKeys,
+    events: (sshKey: ListedSshKey) => [published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey))],
+  }),
+  published: {
+    sshKeyCreated: ({ sshKey }) => published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey)),
+    sshKeyUpdated: ({ sshKey }) => published(SshKeyUpdatedSchema, sshKey.id, fieldsOf(sshKey)),
+    sshKeyDeleted: ({ sshKey }) => published(SshKeyDeletedSchema, sshKey.id, fieldsOf(sshKey)),
+  } satisfies PublishedEvents<SshKeyEvent>,
+};

@@ -1,0 +1,174 @@
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { Problems, quoted } from "@statehouse/errors";
+import type { App } from "../app.ts";
+import { targetOf } from "../caller-app.ts";
+import type { WorkspaceId } from "../ids-domain.ts";
+import type { Tx } from "../nouns.ts";
+import { disallowedOverrides } from "../reserved-tag-key/domain.ts";
+import { touch } from "../revision-domain.ts";
+import { type Workspace, workspaceNotFound, workspaceUpdated } from "../workspace/domain.ts";
+import type { Placement } from "../workspace-placement/domain.ts";
+import {
+  changesTagBindings,
+  checkTagBindingCount,
+  checkTagBindings,
+  checkTagNames,
+  type EffectiveTagBinding,
+  mergeTagBindings,
+  type TagBinding,
+  type TagBindingInput,
+  tagKeysAfterBinding,
+} from "./domain.ts";
+
+/** Returns a workspace's own tag bindings, including flat tags, ordered by key. */
+export async function listWorkspaceTagBindings(
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+): Promise<TagBinding[]> {
+  await requireReadable(app, caller, workspaceId);
+  return app.reads.tagBindings.ofWorkspace(workspaceId);
+}
+
+/**
+ * Returns a workspace's effective bindings: its own bindings, except those that were added as flat tags, and those that
+ * it inherits from its project. A binding or flat tag of the workspace replaces the project's binding with the same
+ * key.
+ */
+export async function listWorkspaceEffectiveTagBindings(
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+): Promise<EffectiveTagBinding[]> {
+  await requireReadable(app, caller, workspaceId);
+  return app.reads.tagBindings.effectiveOfWorkspaces([workspaceId]);
+}
+
+/**
+ * Returns the effective bindings of those workspaces among `workspaceIds` that the caller may read. Runs one SQL
+ * statement.
+ */
+export async function batchListWorkspaceEffectiveTagBindings(
+  app: App,
+  caller: Caller,
+  workspaceIds: readonly string[],
+): Promise<EffectiveTagBinding[]> {
+  const grants = grantsOf(caller);
+  const found = await app.reads.tagBindings.effectiveOfWorkspaces(workspaceIds);
+  return found.filter(({ workspaceId, organizationId, projectId }) =>
+    allowed(grants, "workspace:read", { workspaceId, organizationId, projectId }),
+  );
+}
+
+/** The bindings of a request, and whether the request removes all other bindings. */
+export interface TagBindingChange {
+  given: readonly TagBindingInput[];
+  replacesAll: boolean;
+}
+
+/**
+ * Adds or changes the bindings in the request and keeps all others, unless the request replaces all bindings. Returns
+ * the requested bindings in the order of the request.
+ */
+export const updateWorkspaceTagBindings = (
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  { given, replacesAll }: TagBindingChange,
+): Promise<TagBinding[]> =>
+  app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+    authorize(caller, "workspace:update", targetOf(workspace));
+    const current = await tx.tagBindings.ofWorkspace(workspaceId);
+    const problems = new Problems();
+    checkTagBindings(given, problems);
+    const kept = replacesAll ? [] : current;
+    const tags = {
+      current,
+      wanted: mergeTagBindings(kept, given),
+      tagKeys: tagKeysAfterBinding(kept, given),
+    };
+    checkTagBindingCount(tags.wanted, problems);
+    await checkOverrides(tx, workspace, tags, problems);
+    problems.throwIfAny();
+    await replaceWorkspaceTags(app, tx, workspace, tags);
+    touch(workspace, app.now());
+    await tx.record(workspaceUpdated(workspace));
+    const now = new Map((await tx.tagBindings.ofWorkspace(workspaceId)).map((b) => [b.key, b]));
+    return given.flatMap(({ key }) => now.get(key) ?? []);
+  });
+
+/**
+ * Adds a problem for each binding in `wanted` that differs from the project's binding although the key is reserved and
+ * must not be overridden. Overrides that the workspace already has (`current`) remain allowed.
+ */
+export async function checkOverrides(
+  tx: Tx,
+  { projectId }: Workspace,
+  { current, wanted }: Pick<WantedTags, "current" | "wanted">,
+  problems: Problems,
+  path = "tagBindings",
+): Promise<void> {
+  if (wanted.size === 0) return;
+  const fixed = await tx.reservedTagKeys.fixedBy(projectId, [...wanted.keys()]);
+  for (const key of disallowedOverrides(current, wanted, fixed)) {
+    problems.add(
+      path,
+      `Key ${quoted(key)} is reserved; the value of the project cannot be overridden.`,
+    );
+  }
+}
+
+/** Replaces a workspace's bindings with `wanted`. The calling function must have authorized the caller. */
+export async function replaceWorkspaceTags(
+  app: App,
+  tx: Tx,
+  workspace: Workspace,
+  { current, wanted, tagKeys }: WantedTags,
+): Promise<void> {
+  const { id: workspaceId, organizationId } = workspace;
+  if (changesTagBindings(current, wanted, tagKeys)) tx.noteChange(workspace, "tagBindings");
+  const options = { now: app.now(), tagKeys };
+  await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, options);
+}
+
+interface WantedTags {
+  current: readonly TagBinding[];
+  /** Maps each key to its value. */
+  wanted: ReadonlyMap<string, string>;
+  /** The keys of the wanted bindings that are flat tags. */
+  tagKeys: ReadonlySet<string>;
+}
+
+/**
+ * Combines the flat tags and bindings of a request into a map from key to value, and adds their problems to `problems`.
+ * A binding takes precedence over a flat tag with the same key.
+ */
+export function checkedTags(
+  given: {
+    tagNames: readonly string[] | undefined;
+    tagBindings: readonly TagBindingInput[] | undefined;
+  },
+  problems: Problems,
+): Pick<WantedTags, "wanted" | "tagKeys"> {
+  const names = given.tagNames ?? [];
+  const bindings = given.tagBindings ?? [];
+  checkTagNames(names, problems, (index) => `tagNames[${index}]`);
+  checkTagBindings(bindings, problems);
+  const flat = names.map((key) => ({ key, value: "" }));
+  const wanted = mergeTagBindings(flat, bindings);
+  checkTagBindingCount(wanted, problems);
+  return { wanted, tagKeys: new Set(names).difference(new Set(bindings.map(({ key }) => key))) };
+}
+
+/** Returns the placement of a workspace. Throws `notFound` if it does not exist or the caller cannot read it. */
+export async function requireReadable(
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+): Promise<Placement> {
+  const found = await app.reads.workspaces.lockAndPlacement(workspaceId);
+  if (!found) throw workspaceNotFound();
+  authorize(caller, "workspace:read", found.placement);
+  return found.placement;
+}

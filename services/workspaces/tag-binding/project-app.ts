@@ -1,0 +1,67 @@
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
+import type { App } from "../app.ts";
+import type { ProjectId } from "../ids-domain.ts";
+import { getProject } from "../project/app.ts";
+import { projectUpdated } from "../project/domain.ts";
+import { touch } from "../revision-domain.ts";
+import type { TagBindingChange } from "./app.ts";
+import {
+  changesTagBindings,
+  checkTagBindingCount,
+  checkTagBindings,
+  mergeTagBindings,
+  type ProjectTagBinding,
+  type TagBinding,
+} from "./domain.ts";
+
+/** Returns a project's tag bindings, ordered by key. The project's workspaces inherit them. */
+export async function listProjectTagBindings(
+  app: App,
+  caller: Caller,
+  projectId: ProjectId,
+): Promise<TagBinding[]> {
+  await getProject(app, caller, projectId);
+  return app.reads.tagBindings.ofProject(projectId);
+}
+
+/** Returns the tag bindings of those projects among `projectIds` that the caller may read. Runs one SQL statement. */
+export async function batchListProjectTagBindings(
+  app: App,
+  caller: Caller,
+  projectIds: readonly string[],
+): Promise<ProjectTagBinding[]> {
+  const grants = grantsOf(caller);
+  const found = await app.reads.tagBindings.ofProjects(projectIds);
+  return found.filter((binding) => allowed(grants, "project:read", binding));
+}
+
+/**
+ * Adds or changes the bindings in the request and keeps all others, unless the request replaces all bindings. Returns
+ * the requested bindings in the order of the request.
+ */
+export const updateProjectTagBindings = (
+  app: App,
+  caller: Caller,
+  projectId: ProjectId,
+  { given, replacesAll }: TagBindingChange,
+): Promise<TagBinding[]> =>
+  app.transaction(async (tx) => {
+    const project = await tx.projects.getForUpdate(projectId);
+    const { organizationId } = project;
+    authorize(caller, "project:update", { organizationId, projectId });
+    const current = await tx.tagBindings.ofProject(projectId);
+    const problems = new Problems();
+    checkTagBindings(given, problems);
+    const wanted = mergeTagBindings(replacesAll ? [] : current, given);
+    checkTagBindingCount(wanted, problems);
+    problems.throwIfAny();
+    if (changesTagBindings(current, wanted)) tx.noteChange(project, "tagBindings");
+    await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, {
+      now: app.now(),
+    });
+    touch(project, app.now());
+    await tx.record(projectUpdated(project));
+    const now = new Map((await tx.tagBindings.ofProject(projectId)).map((b) => [b.key, b]));
+    return given.flatMap(({ key }) => now.get(key) ?? []);
+  });

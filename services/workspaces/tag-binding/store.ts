@@ -1,0 +1,157 @@
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
+import type { OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
+import { tagRows } from "../tag/store.ts";
+import type { EffectiveTagBinding, ProjectTagBinding, TagBinding } from "./domain.ts";
+
+/** The project or workspace that owns the bindings. */
+export type TagBindingOwner = { organizationId: OrganizationId } & (
+  | { workspaceId: WorkspaceId }
+  | { projectId: ProjectId }
+);
+
+/** The organization and project of the workspace that has a binding. */
+interface Placed {
+  organizationId: OrganizationId;
+  projectId: ProjectId;
+}
+
+const columns = `id, key, value, through_tags as "throughTags", created_at as "createdAt"`;
+
+/** Reads of bindings, outside any transaction. */
+const reads = (database: Database) => ({
+  async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
+    return database.query<TagBinding>(
+      // index: tag_bindings_project_key
+      `select ${columns} from tag_bindings where project_id = $1 order by key`,
+      [projectId],
+    );
+  },
+
+  /** Returns the bindings of these projects, ordered by project and key. */
+  async ofProjects(
+    projectIds: readonly string[],
+  ): Promise<(ProjectTagBinding & Pick<Placed, "organizationId">)[]> {
+    return database.query(
+      // index: tag_bindings_project_key
+      `select ${columns}, project_id as "projectId", organization_id as "organizationId"
+       from tag_bindings where project_id = any($1) order by project_id, key`,
+      [projectIds],
+    );
+  },
+
+  async ofWorkspace(workspaceId: WorkspaceId): Promise<TagBinding[]> {
+    return database.query<TagBinding>(
+      // index: tag_bindings_workspace_key
+      `select ${columns} from tag_bindings where workspace_id = $1 order by key`,
+      [workspaceId],
+    );
+  },
+
+  /**
+   * Returns the workspaces' own bindings and those inherited from their projects, ordered by workspace and key. A
+   * workspace's own binding or flat tag of a key replaces the project's binding. Flat tags are not effective bindings.
+   */
+  async effectiveOfWorkspaces(
+    workspaceIds: readonly string[],
+  ): Promise<(EffectiveTagBinding & Placed)[]> {
+    return database.query<EffectiveTagBinding & Placed>(
+      // index: workspaces_pkey, tag_bindings_workspace_key, tag_bindings_project_key
+      `select * from (
+         select distinct on (w.id, b.key) b.id, b.key, b.value, b.through_tags as "throughTags",
+           b.created_at as "createdAt", b.project_id as "inheritedFromProjectId",
+           w.id as "workspaceId", w.organization_id as "organizationId", w.project_id as "projectId"
+         from workspaces w
+         join tag_bindings b on b.workspace_id = w.id or b.project_id = w.project_id
+         where w.id = any($1)
+         order by w.id, b.key, b.workspace_id nulls last
+       ) effective where not "throughTags"`,
+      [workspaceIds],
+    );
+  },
+});
+
+/** Reads and writes of bindings, inside a transaction that holds the lock on their owner's row. */
+const rows = (em: EntityManager) => ({
+  async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
+    return queryIn<TagBinding>(
+      em,
+      // index: tag_bindings_project_key
+      `select ${columns} from tag_bindings where project_id = $1 order by key`,
+      [projectId],
+    );
+  },
+
+  async ofWorkspace(workspaceId: WorkspaceId): Promise<TagBinding[]> {
+    return queryIn<TagBinding>(
+      em,
+      // index: tag_bindings_workspace_key
+      `select ${columns} from tag_bindings where workspace_id = $1 order by key`,
+      [workspaceId],
+    );
+  },
+
+  /**
+   * Replaces the bindings `current` with `wanted`, a map from key to value, and inserts or deletes the rows of flat
+   * tags (`tags`). `tagKeys` are the keys that are flat tags afterwards; if it is omitted, there are none.
+   */
+  async replace(
+    owner: TagBindingOwner,
+    current: readonly TagBinding[],
+    wanted: ReadonlyMap<string, string>,
+    { now, tagKeys = new Set() }: { now: Date; tagKeys?: ReadonlySet<string> },
+  ): Promise<void> {
+    const removed = current.filter(({ key }) => !wanted.has(key)).map(({ id }) => id);
+    const before = new Map(current.map((binding) => [binding.key, binding]));
+    const changed = [...wanted]
+      .filter(([key, value]) => {
+        const binding = before.get(key);
+        return binding?.value !== value || binding.throughTags !== tagKeys.has(key);
+      })
+      .map(([key, value]) => ({ key, value, throughTags: tagKeys.has(key) }));
+    if (removed.length > 0) {
+      // index: tag_bindings_pkey
+      await queryIn(em, "delete from tag_bindings where id = any($1)", [removed]);
+    }
+    if (changed.length > 0) await upsert(em, owner, changed, now);
+    if (!("workspaceId" in owner)) return;
+    const flatBefore = new Set(current.filter(({ value }) => value === "").map(({ key }) => key));
+    const flatNow = new Set([...wanted].filter(([, value]) => value === "").map(([key]) => key));
+    const tags = tagRows(em);
+    await tags.ensure(owner.organizationId, [...flatNow.difference(flatBefore)], now);
+    await tags.dropUnused(owner.organizationId, [...flatBefore.difference(flatNow)]);
+  },
+});
+
+async function upsert(
+  em: EntityManager,
+  owner: TagBindingOwner,
+  bindings: readonly Pick<TagBinding, "key" | "value" | "throughTags">[],
+  now: Date,
+): Promise<void> {
+  const conflict = "workspaceId" in owner ? "workspace_id" : "project_id";
+  await queryIn(
+    em,
+    // index: tag_bindings_workspace_key, tag_bindings_project_key
+    `insert into tag_bindings
+       (id, organization_id, workspace_id, project_id, key, value, through_tags, created_at)
+     select given.id, $1, $2, $3, given.key, given.value, given.through_tags, $4
+     from unnest($5::text[], $6::text[], $7::text[], $8::boolean[])
+       as given (id, key, value, through_tags)
+     on conflict (${conflict}, key)
+       do update set value = excluded.value, through_tags = excluded.through_tags`,
+    [
+      owner.organizationId,
+      "workspaceId" in owner ? owner.workspaceId : null,
+      "projectId" in owner ? owner.projectId : null,
+      now,
+      bindings.map(() => newId("tb")),
+      bindings.map(({ key }) => key),
+      bindings.map(({ value }) => value),
+      bindings.map(({ throughTags }) => throughTags),
+    ],
+  );
+}
+
+// Bindings are deleted with their workspace or project.
+export const tagBindings = { reads, rows };
