@@ -1,16 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
+import { hasLayers, nounCycles } from "./layers.ts";
 import { layoutProblems, mergeMarkers, structureProblems } from "./structure.ts";
 import { trackedFiles } from "./tracked-files.ts";
 
 // `npm run check:structure` checks rules of CONTRIBUTING.md that neither TypeScript nor Biome checks. It reports
-// imports across packages, casts, misplaced files and markers of an unresolved merge.
+// imports across packages, cycles between nouns, casts, misplaced files and markers of an unresolved merge.
 
 const services = readdirSync("services");
 const files = trackedFiles();
 
+const layered = files.filter((file) => hasLayers(file) && /(?<!\.test)\.ts$/.test(file));
+const sources = new Map(layered.map((file) => [file, readFileSync(file, "utf8")]));
+
 const problems = [
   ...layoutProblems(files),
+  ...nounCycles(sources).map((cycle) => `${cycle}: a cycle between nouns of one layer.`),
   ...files.flatMap((file) => {
     const source = readFileSync(file, "utf8");
     const markers = source.includes("\0") ? [] : mergeMarkers(source);

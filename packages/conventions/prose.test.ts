@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lint } from "./lint.ts";
 
-const script = (text: string) => lint("services/state/app/example.ts", text);
+const script = (text: string) => lint("services/state/example/app.ts", text);
 
 test.each([
   ["a comment", "example.ts", "// The relay tells\n// the consumers.\n", "tells"],
@@ -31,7 +31,7 @@ test.each([
 test("a finding names the line, the replacement and the reason", () => {
   expect(script("let a = 1;\n\n/* A row. It is\n   parked. */\n")).toEqual([
     {
-      place: "services/state/app/example.ts:4",
+      place: "services/state/example/app.ts:4",
       kind: "comment",
       found: "parked",
       replacement: "store as a dead letter",

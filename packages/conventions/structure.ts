@@ -1,5 +1,6 @@
 import path from "node:path";
 import { type ESTree, parseSync, Visitor } from "rolldown/utils";
+import { hasLayers, placeOf, unnamedLayer } from "./layers.ts";
 
 const isTest = (file: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(file);
 
@@ -13,7 +14,13 @@ const workspaceOf = (file: string) => /^(?:packages|services)\/[^/]+|^[^/]+/.exe
 const composing = ["services/cli", "services/standalone"];
 
 /** The layers in which casts are forbidden. Casts belong to rpc and store, where types come from messages and rows. */
-const withoutCasts = /^services\/[^/]+\/(?:domain|app|clients|consumers|workers)\//;
+const withoutCasts: ReadonlySet<string | undefined> = new Set([
+  "domain",
+  "app",
+  "clients",
+  "consumer",
+  "worker",
+]);
 
 /**
  * Returns the structure rules that a script breaks, as `line: problem`. `file` is relative to the root; `services` are
@@ -25,6 +32,7 @@ export function structureProblems(
   services: readonly string[],
 ): string[] {
   const own = workspaceOf(file);
+  const forbidsCasts = withoutCasts.has(placeOf(file)?.layer) && !isTest(file);
   const found: { start: number; problem: string }[] = [];
   const add = (node: { start: number }, problem: string) =>
     found.push({ start: node.start, problem });
@@ -64,7 +72,7 @@ export function structureProblems(
     },
     TSImportType: ({ source: from }) => checkImport(from),
     TSAsExpression(node) {
-      if (withoutCasts.test(file) && !isTest(file) && !isConst(node) && !isKeys(node))
+      if (forbidsCasts && !isConst(node) && !isKeys(node))
         add(node, "a cast; casts belong to rpc and store.");
     },
   }).visit(program);
@@ -101,25 +109,27 @@ export const mergeMarkers = (text: string): number[] =>
 
 /** The files that every service with a database must have, according to CONTRIBUTING.md, "One design for each role". */
 const filesOfService = [
-  "app/clients.ts",
+  "app.ts",
+  "bindings-rpc.ts",
+  "clients-app.ts",
   "config.ts",
   "create-app.ts",
-  "domain/errors.ts",
-  "domain/ids.ts",
-  "rpc/bindings.ts",
-  "rpc/ids.ts",
+  "errors-domain.ts",
+  "ids-domain.ts",
+  "ids-rpc.ts",
+  "migrations.ts",
+  "nouns.ts",
   "service.ts",
-  "store/nouns.ts",
 ];
 
 /**
- * Reports missing files of services, files and folders whose names do not describe their content, and migrations that
- * are not SQL. `files` are all tracked files.
+ * Reports missing files of services, source files of services whose names state no layer, files and folders whose names
+ * do not describe their content, and migrations that are not SQL. `files` are all tracked files.
  */
 export function layoutProblems(files: readonly string[]): string[] {
   const all = new Set(files);
   const services = new Set(
-    files.flatMap((file) => /^services\/[^/]+(?=\/store\/)/.exec(file)?.[0] ?? []),
+    files.flatMap((file) => /^services\/[^/]+(?=\/migrations\/)/.exec(file)?.[0] ?? []),
   );
   const missing = [...services].flatMap((service) =>
     filesOfService
@@ -127,14 +137,17 @@ export function layoutProblems(files: readonly string[]): string[] {
       .filter((file) => !all.has(file))
       .map((file) => `${file} is missing; every service with a database has it.`),
   );
+  const unnamed = files
+    .filter((file) => hasLayers(file) && file.endsWith(".ts") && !placeOf(file))
+    .map((file) => `${file}: ${unnamedLayer(file)}`);
   const misplaced = files
-    .filter((file) => /(^|\/)(?:utils?|helpers?|common)(\/|\.ts$)/.test(file))
+    .filter((file) => /(^|\/)(?:utils?|helpers?|common|shared)(\/|\.ts$)/.test(file))
     .map(
       (file) =>
-        `${file}: util, helper and common are not allowed as names; name it after what it contains.`,
+        `${file}: util, helper, common and shared are not allowed as names; name it after what it contains.`,
     );
   const migrations = files
-    .filter((file) => /^services\/[^/]+\/store\/migrations\/(?!.*\.sql$)/.test(file))
-    .map((file) => `${file} is not SQL; store/migrations contains only <name>.sql.`);
-  return [...missing, ...misplaced, ...migrations];
+    .filter((file) => /^services\/[^/]+\/migrations\/(?!.*\.sql$)/.test(file))
+    .map((file) => `${file} is not SQL; migrations/ contains only <name>.sql.`);
+  return [...missing, ...unnamed, ...misplaced, ...migrations];
 }

@@ -9,18 +9,21 @@ import { freshDatabase } from "./fresh-database.ts";
  */
 export async function missingIndexes({
   folders,
+  files = "*.ts",
   ...schema
 }: {
   contextName: string;
   migrations: readonly SqlMigration[];
-  /** Folders with SQL. Files in their subfolders are not read. */
+  /** Folders with SQL. */
   folders: readonly string[];
+  /** The files with SQL in each folder, as a pattern. By default, files of subfolders are not read. */
+  files?: string;
 }): Promise<string[]> {
   await using database = await freshDatabase(schema);
   const rows = await database.query<{ name: string }>("select indexname as name from pg_indexes");
   const existing = new Set(rows.map(({ name }) => name));
   const texts = folders.flatMap((folder) =>
-    globSync("*.ts", { cwd: folder }).map((file) => readFileSync(path.join(folder, file), "utf8")),
+    globSync(files, { cwd: folder }).map((file) => readFileSync(path.join(folder, file), "utf8")),
   );
   // A list that ends with a comma continues on the next line.
   const lists = texts.flatMap((text) => text.match(/\bindex: .*(?:(?<=,)\n.*)*/g) ?? []);

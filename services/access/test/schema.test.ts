@@ -8,7 +8,8 @@ test("the entities agree with the migrated database", async () => {
   expect(await migratedSchemaDrift({ contextName: "access", entities, migrations })).toEqual([]);
 });
 
-test("the indexes that the comments of store and commands name exist", async () => {
-  const folders = ["store", "commands"].map((one) => path.join(import.meta.dirname, "..", one));
-  expect(await missingIndexes({ contextName: "access", migrations, folders })).toEqual([]);
+test("the indexes that the comments of stores and commands name exist", async () => {
+  const folders = [path.dirname(import.meta.dirname)];
+  const files = "{,*/}*{store,command}.ts";
+  expect(await missingIndexes({ contextName: "access", migrations, folders, files })).toEqual([]);
 });

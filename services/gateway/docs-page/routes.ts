@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { asset } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 
-const ours = (file: string) => new URL(`../docs-page/${file}`, import.meta.url);
+const ours = (file: string) => new URL(file, import.meta.url);
 
 /** Returns a function that reads a file when it is first requested. */
 function cached(file: () => URL): () => Promise<string> {

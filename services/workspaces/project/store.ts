@@ -23,7 +23,7 @@ import { nameTaken } from "../errors-domain.ts";
 import type { OrganizationId, ProjectId } from "../ids-domain.ts";
 import { containing, Parameters } from "../parameters-store.ts";
 import { type ReadScope, readableProjects } from "../read-scope-store.ts";
-import type { TagFilter } from "../workspace/search-store.ts";
+import type { TagFilter } from "../tag-binding/domain.ts";
 import { Project, type ProjectEvent, type ProjectView, projectNotFound } from "./domain.ts";
 
 const entity = new EntitySchema({

@@ -22,6 +22,12 @@ export interface EffectiveTagBinding extends TagBinding {
   inheritedFromProjectId: ProjectId | null;
 }
 
+/** A condition on tag bindings, own (including flat tags) or inherited. An empty key or value matches anything. */
+export interface TagFilter {
+  key: string;
+  value: string;
+}
+
 export interface TagBindingInput {
   key: string;
   value: string;

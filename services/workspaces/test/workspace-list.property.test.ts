@@ -8,9 +8,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrations } from "../migrations.ts";
 import { entities } from "../nouns.ts";
 import type { ReadScope } from "../read-scope-store.ts";
+import type { TagFilter } from "../tag-binding/domain.ts";
 import { workspaceSortKeys } from "../workspace/domain.ts";
 import { createWorkspaceLists } from "../workspace/list-store.ts";
-import type { TagFilter, WorkspaceSearch } from "../workspace/search-store.ts";
+import type { WorkspaceSearch } from "../workspace/search-store.ts";
 import { insertOrganization, insertProject, insertWorkspace } from "./rows.ts";
 
 interface Row {

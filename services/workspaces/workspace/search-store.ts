@@ -1,13 +1,8 @@
 import type { PageInput } from "@statehouse/postgres";
 import type { OrganizationId } from "../ids-domain.ts";
 import { containing, type Parameters, withStars } from "../parameters-store.ts";
+import type { TagFilter } from "../tag-binding/domain.ts";
 import type { WorkspaceSort } from "./domain.ts";
-
-/** A condition on tag bindings, own (including flat tags) or inherited. An empty key or value matches anything. */
-export interface TagFilter {
-  key: string;
-  value: string;
-}
 
 export interface WorkspaceSearch {
   organizationName: string;
