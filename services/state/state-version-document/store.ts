@@ -1,9 +1,45 @@
-import { selectList } from "@statehouse/postgres/columns";
+import {
+  bigint,
+  boolean,
+  integer,
+  optional,
+  primaryKey,
+  selectList,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
 import { usageBasedBilling } from "../organization-billing/store.ts";
 import { MAX_LISTED_RESOURCES, MAX_LISTED_TEXT } from "../state-file/packed-extraction-domain.ts";
 import type { StateVersionView } from "../state-version/domain.ts";
-import { shownColumns } from "../state-version/table-store.ts";
 import type { WorkspaceState } from "../workspace-state/domain.ts";
+
+/** Columns whose values are part of a version's document. */
+export const shownColumns = {
+  id: primaryKey,
+  workspaceId: text,
+  createdAt: timestamptz,
+  createdByType: text,
+  createdById: text,
+  serial: bigint,
+  lineage: text,
+  md5: text,
+  size: optional(bigint),
+  sha256: optional(text),
+  blobKey: optional(text),
+  jsonBlobKey: optional(text),
+  jsonSize: optional(bigint),
+  jsonSha256: optional(text),
+  status: text,
+  intermediate: boolean,
+  outputsGiven: boolean,
+  resourcesProcessed: boolean,
+  formatVersion: optional(integer),
+  engineVersion: optional(text),
+  billableResourceCount: optional(integer),
+  runId: optional(text),
+  rollbackVersionId: optional(text),
+  expiresAt: timestamptz,
+};
 
 type Contents = Pick<StateVersionView, "resourcesJson" | "modulesJson" | "providersJson">;
 

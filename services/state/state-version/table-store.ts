@@ -1,42 +1,7 @@
 import { EntitySchema } from "@mikro-orm/core";
-import {
-  bigint,
-  boolean,
-  integer,
-  optional,
-  primaryKey,
-  text,
-  timestamptz,
-} from "@statehouse/postgres/columns";
+import { bigint, integer, optional, text, timestamptz } from "@statehouse/postgres/columns";
+import { shownColumns } from "../state-version-document/store.ts";
 import { StateVersion } from "./domain.ts";
-
-/** Columns whose values are part of a version's document. */
-export const shownColumns = {
-  id: primaryKey,
-  workspaceId: text,
-  createdAt: timestamptz,
-  createdByType: text,
-  createdById: text,
-  serial: bigint,
-  lineage: text,
-  md5: text,
-  size: optional(bigint),
-  sha256: optional(text),
-  blobKey: optional(text),
-  jsonBlobKey: optional(text),
-  jsonSize: optional(bigint),
-  jsonSha256: optional(text),
-  status: text,
-  intermediate: boolean,
-  outputsGiven: boolean,
-  resourcesProcessed: boolean,
-  formatVersion: optional(integer),
-  engineVersion: optional(text),
-  billableResourceCount: optional(integer),
-  runId: optional(text),
-  rollbackVersionId: optional(text),
-  expiresAt: timestamptz,
-};
 
 /** Omits resources, modules and providers, which can be large and which no domain rule uses. */
 export const stateVersionSchema = new EntitySchema({

@@ -1,5 +1,4 @@
 import type { Holder, OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
-import type { Workspace } from "../workspace/domain.ts";
 
 /**
  * The time, in ms, in which the request that makes a change must get the confirmation of another service. After this
@@ -24,7 +23,12 @@ export class WorkspaceDeletion {
 }
 
 export const newWorkspaceDeletion = (
-  { id, organizationId, projectId, name }: Workspace,
+  {
+    id,
+    organizationId,
+    projectId,
+    name,
+  }: { id: WorkspaceId; organizationId: OrganizationId; projectId: ProjectId; name: string },
   now: Date,
 ): WorkspaceDeletion =>
   new WorkspaceDeletion({
