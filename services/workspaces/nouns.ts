@@ -31,7 +31,6 @@ import { sshKeys } from "./ssh-key/store.ts";
 import { stateComparisons } from "./state-comparison/store.ts";
 import { tags } from "./tag/store.ts";
 import { tagBindings } from "./tag-binding/store.ts";
-import { workspaceLists } from "./workspace/list-store.ts";
 import { workspaces } from "./workspace/store.ts";
 import { workspaceDeletions } from "./workspace-deletion/store.ts";
 import { workspaceReadmes } from "./workspace-readme/store.ts";
@@ -59,7 +58,6 @@ const nouns = {
   projects,
   agentPools,
   workspaces,
-  workspaceLists,
   administeredWorkspaces,
   workspaceDeletions,
   runs,

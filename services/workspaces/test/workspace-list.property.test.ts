@@ -10,7 +10,7 @@ import { entities } from "../nouns.ts";
 import type { ReadScope } from "../read-scope-store.ts";
 import type { TagFilter } from "../tag-binding/domain.ts";
 import { workspaceSortKeys } from "../workspace/domain.ts";
-import { createWorkspaceLists } from "../workspace/list-store.ts";
+import { createWorkspaceSearch } from "../workspace/list-store.ts";
 import type { WorkspaceSearch } from "../workspace/search-store.ts";
 import { insertOrganization, insertProject, insertWorkspace } from "./rows.ts";
 
@@ -212,12 +212,12 @@ test.each([
   "every combination of filters, sort and page returns the result of a naive filter: %s",
   async (_, few) => {
     proves("Workspace list/in every combination, stable, exact, full");
-    const lists = createWorkspaceLists(database, few);
+    const searchWorkspaces = createWorkspaceSearch(database, few);
     await fc.assert(
       fc.asyncProperty(searches, readables, async (search, readable) => {
         const expected = naive(search, readable);
         const { number, size } = search.page;
-        const found = await lists.find(search, readable);
+        const found = await searchWorkspaces(search, readable);
         expect(found?.workspaces.map(({ name }) => name)).toEqual(
           expected.slice((number - 1) * size, number * size).map(({ name }) => name),
         );

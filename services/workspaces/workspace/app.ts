@@ -176,7 +176,7 @@ export async function listWorkspaces(
   search: WorkspaceSearch,
 ): Promise<{ workspaces: WorkspaceDocument[]; total: number }> {
   if (!isOrganizationName(search.organizationName)) throw organizationNotFound();
-  const found = await app.reads.workspaceLists.find(search, readScopeOf(caller, "workspace:read"));
+  const found = await app.reads.workspaces.search(search, readScopeOf(caller, "workspace:read"));
   if (!found) throw await organizationHidden(app, search.organizationName);
   refuseUserToken(grantsOf(caller), found.organizationId);
   return {

@@ -62,10 +62,9 @@ const FEW = 1000;
 
 /**
  * Creates the function that returns a page of an organization's workspaces. The function runs at most three SQL
- * statements: for the scope, for the count (if the list is filtered) and for the page. If
- * the scope has at most `few` workspaces, the filter is evaluated for each of them.
+ * statements: for the scope, for the count (if the list is filtered) and for the page. If the scope has at most `few` workspaces, the filter is evaluated for each of them.
  */
-export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
+export const createWorkspaceSearch = (database: Pick<Database, "query">, few = FEW) => {
   const scope = async (
     search: WorkspaceSearch,
     readable: ReadScope,
@@ -119,21 +118,22 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
     return rows.map(toWorkspaceView);
   };
 
-  return {
-    /**
-     * Returns a page of the matching workspaces that the caller may read, with their total. Undefined if the
-     * organization does not exist or the caller is not a member.
-     */
-    async find(search: WorkspaceSearch, readable: ReadScope): Promise<FoundWorkspaces | undefined> {
-      const found = await scope(search, readable);
-      if (!found) return undefined;
-      const { organizationId } = found;
-      const matches = await count(search, readable, found);
-      const { total } = matches;
-      const none = total <= offsetOf(search.page);
-      const workspaces = none ? [] : await page(search, readable, found, matches);
-      return { organizationId, workspaces, total };
-    },
+  /**
+   * Returns a page of the matching workspaces that the caller may read, with their total. Undefined if the organization
+   * does not exist or the caller is not a member.
+   */
+  return async (
+    search: WorkspaceSearch,
+    readable: ReadScope,
+  ): Promise<FoundWorkspaces | undefined> => {
+    const found = await scope(search, readable);
+    if (!found) return undefined;
+    const { organizationId } = found;
+    const matches = await count(search, readable, found);
+    const { total } = matches;
+    const none = total <= offsetOf(search.page);
+    const workspaces = none ? [] : await page(search, readable, found, matches);
+    return { organizationId, workspaces, total };
   };
 };
 
@@ -260,5 +260,3 @@ function candidates(
     from: "from found w",
   };
 }
-
-export const workspaceLists = { reads: (database: Database) => createWorkspaceLists(database) };

@@ -40,6 +40,7 @@ import {
   publishedOfWorkspaces,
   workspaceAttributeNames,
 } from "./events-store.ts";
+import { createWorkspaceSearch } from "./list-store.ts";
 
 type PublishedRow = Omit<PublishedWorkspace, "placementVersion" | "revision"> & {
   placementVersion: number;
@@ -104,8 +105,10 @@ const creationContext = `-- index: organizations_name_key, projects_pkey, worksp
 
 type WorkspaceIds = Pick<Workspace, "id" | "organizationId" | "projectId">;
 
-/** Reads of workspaces, outside any transaction. Each read is one statement. */
+/** Reads of workspaces, outside any transaction. Each read but `search` is one statement. */
 const reads = (database: Database) => ({
+  search: createWorkspaceSearch(database),
+
   async find(ref: WorkspaceRef): Promise<WorkspaceView | undefined> {
     const address = addressed(ref);
     if (!address) return undefined;

@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrations } from "../../migrations.ts";
 import type { ReadScope } from "../../read-scope-store.ts";
-import { createWorkspaceLists } from "../../workspace/list-store.ts";
+import { createWorkspaceSearch } from "../../workspace/list-store.ts";
 import type { WorkspaceSearch } from "../../workspace/search-store.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
@@ -119,7 +119,7 @@ const PAGE_SEES = 2500;
  */
 async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
   const plans: { sql: string; plan: string; seen: number }[] = [];
-  const lists = createWorkspaceLists({
+  const searchWorkspaces = createWorkspaceSearch({
     query: async <Row>(sql: string, values: readonly unknown[] = []) => {
       const explained = await client.query(`explain ${sql}`, [...values]);
       const plan = explained.rows.map((line) => line["QUERY PLAN"]).join("\n");
@@ -133,7 +133,7 @@ async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
       return (await client.query(sql, [...values])).rows as Row[];
     },
   });
-  return { found: await lists.find(search, readable), plans };
+  return { found: await searchWorkspaces(search, readable), plans };
 }
 
 test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: number]>([
