@@ -113,13 +113,15 @@ function managed<Row extends object>(
   schema: EntitySchema<Row>,
   rows: readonly object[],
 ): Row[] {
-  const unsaved = new Set<object>(pendingChanges(em).map(({ entity }) => entity));
+  const meta = em.getMetadata().get<Row>(schema.meta.class);
+  const columns = meta.getPrimaryProps().map(({ name, fieldNames }) => fieldNames[0] ?? name);
   return rows.map((values) => {
-    const row = em.map<Row>(schema.meta.class, values as never);
-    if (unsaved.has(row)) {
-      throw new Error(`A row of ${schema.meta.tableName} was loaded again before it was saved`);
+    const key = columns.map((column) => Reflect.get(values, column));
+    const known = em.getUnitOfWork(false).getById<Row>(schema.meta.class, key as never);
+    if (known && pendingChanges(em).some(({ entity }) => entity === known)) {
+      throw new Error(`A row of ${meta.tableName} was loaded again before it was saved`);
     }
-    return row;
+    return em.map<Row>(schema.meta.class, values as never);
   });
 }
 

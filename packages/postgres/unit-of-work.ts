@@ -61,7 +61,7 @@ export function markWritten(em: EntityManager, written: readonly Change[]): void
   }
 }
 
-/** Returns the columns and the primary key of an entity's table, in the order of its properties. */
+/** A column of a row, with its type in SQL and the value that is written. */
 interface Column {
   name: string;
   type: string;
