@@ -47,8 +47,8 @@ export interface HttpPortOptions {
   stopping: AbortSignal;
   /**
    * How long the port stays open after `stopping` is aborted, in ms. Clients receive it as the minimum time for which
-   * an idle connection stays open (RFC 2068, section 19.7.1.1, `Keep-Alive: timeout`). A client that complies does not
-   * send a request on a connection that the closing port is about to close.
+   * an idle connection stays open (RFC 2068, section 19.7.1.1, `Keep-Alive: timeout`). A client that honours
+   * Keep-Alive sends no request on a connection that the closing port is about to close.
    */
   drainMs?: number;
   /** How long requests in progress may continue after the port is closed, in ms. */

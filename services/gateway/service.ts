@@ -149,7 +149,8 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
 }
 
 /**
- * Throws if a response could take longer than its connection may be idle, because such a response would never arrive.
+ * Throws unless IDLE_TIMEOUT exceeds REQUEST_TIMEOUT. Otherwise a connection could be closed as idle before its response
+ * is sent.
  */
 function requireConsistentTimeouts({ REQUEST_TIMEOUT, IDLE_TIMEOUT }: Config): void {
   if (REQUEST_TIMEOUT < IDLE_TIMEOUT) return;
