@@ -5,7 +5,7 @@ import type { Audit } from "./audit.ts";
 
 interface Options {
   audit: Pick<Audit, "removeAddresses">;
-  /** Returns whether the user exists. Asks the access service, because an event is only a hint and can be forged. */
+  /** Returns whether the user exists, according to the access service. An event is only a hint and can be forged. */
   exists: (userId: `user-${string}`) => Promise<boolean>;
 }
 

@@ -69,7 +69,7 @@ export type RecordReading = (organizationId: string) => Promise<void>;
 
 /**
  * Implements AuditTrailService for the records of one service. `recordReading` is called when a caller begins to read
- * the audit trail. Only one service passes it, so that each reading is recorded once.
+ * the audit trail. Only one service passes `recordReading`, so that each reading is recorded once.
  */
 export const auditTrailService = (
   trail: Trail,

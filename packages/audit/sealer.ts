@@ -54,8 +54,9 @@ export const foreignTransactions = `array(
 
 /**
  * Returns the SQL expression for the oldest open transaction that can write records. `foreign` is the placeholder of
- * the transactions that an earlier statement read with `foreignTransactions`. If this statement read them, a
- * transaction of another database that ends after the statement's snapshot would count as one of this database.
+ * the transactions of other databases, which an earlier statement read with `foreignTransactions`. If one statement
+ * read both, a transaction of another database that ends after the statement's snapshot would count as a transaction of
+ * this database.
  */
 export const oldestOpenTransaction = (foreign: string): string => `coalesce((
   select open from pg_snapshot_xip(pg_current_snapshot()) as open

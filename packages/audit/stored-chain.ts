@@ -96,7 +96,10 @@ export async function latestVerificationFailed({
   return record?.outcome === "failed";
 }
 
-/** Returns the number of records that are not sealed yet, and the time of the oldest one; null if there is none. */
+/**
+ * Returns the number of records that are not sealed yet, and the time of the oldest of these records; null if all
+ * records are sealed.
+ */
 export async function unsealedRecords({
   query,
 }: Pick<Database, "query">): Promise<{ records: number; oldest: Date | null }> {

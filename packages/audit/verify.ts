@@ -9,14 +9,14 @@ import {
 import { addressDigest } from "./record.ts";
 import { type ChainedRecord, digestOfRecord } from "./record-digest.ts";
 
-/** A batch as the database contains it. */
+/** A batch in the form in which it is stored. */
 export interface StoredBatch extends SignedHead {
   previousHash: Uint8Array;
   /** The digests of the batch's records, in order. */
   recordDigests: Uint8Array;
 }
 
-/** A record as the database contains it. */
+/** A record in the form in which it is stored. */
 export interface StoredRecord extends ChainedRecord {
   position: number;
   /** Null if the address was removed, or if there was none. */
@@ -24,7 +24,7 @@ export interface StoredRecord extends ChainedRecord {
   addressSalt: Buffer | null;
 }
 
-/** What the verification needs of a head that was kept outside the database. */
+/** The members of a kept head that the verification needs. */
 export type KeptHead = Pick<SignedHead, "hash" | "sealedAt">;
 
 export interface VerifyOptions {
@@ -32,7 +32,7 @@ export interface VerifyOptions {
   keys: PublicKeys;
   /** Heads that were kept outside the database, keyed by `headKey`. */
   heads: ReadonlyMap<string, KeptHead>;
-  /** Retention can have deleted batches that were sealed before this time, but no later ones. */
+  /** Retention can have deleted batches that were sealed before this time, but no batch that was sealed later. */
   keptSince: Date;
 }
 

@@ -59,6 +59,14 @@ test.each(documents)("links in %s lead to files", (file) => {
   expect([...links, ...mentioned].filter((link) => !existsSync(link))).toEqual([]);
 });
 
+test("the index of documents links to every document", () => {
+  const text = readFileSync(path.join(root, "docs/README.md"), "utf8");
+  const unlisted = readdirSync(path.join(root, "docs")).filter(
+    (file) => file.endsWith(".md") && file !== "README.md" && !text.includes(`](${file})`),
+  );
+  expect(unlisted).toEqual([]);
+});
+
 const security = readFileSync(path.join(root, "docs/security.md"), "utf8");
 const promises = [
   ...security

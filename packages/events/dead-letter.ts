@@ -46,7 +46,7 @@ export async function storeDeadLetter(
 }
 
 /**
- * The maximum length of an id that is stored unchanged. A longer id is replaced by its digest, because a very long one
+ * The maximum length of an id that is stored unchanged. A longer id is replaced by its digest, because a very long id
  * does not fit into the index of the table. Ids that Statehouse assigns have 36 characters.
  */
 const MAX_ID_LENGTH = 200;

@@ -3,8 +3,8 @@ import { open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Replaces a file. When the promise resolves, the text is on the disk; a power failure before that leaves either the
- * previous file or the new one. Only the owner of the process can read the new file.
+ * Replaces a file. When the promise resolves, the text is on the disk. A power failure during the replacement leaves
+ * either the previous file or the new file. Only the owner of the process can read the new file.
  */
 export async function writeDurably(file: string, text: string): Promise<void> {
   // The name of the draft is random, because replicas that share a folder can have the same process id: in a container
@@ -26,7 +26,7 @@ export async function writeDurably(file: string, text: string): Promise<void> {
   await syncFolder(path.dirname(file));
 }
 
-/** Writes a folder to the disk. A renamed file in the folder survives a power failure only after that. */
+/** Writes a folder to the disk. Before this, a power failure can undo the renaming of a file in the folder. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

@@ -242,8 +242,8 @@ export interface FailureOptions {
 export const DEFAULT_MAX_FAILURES = 8;
 
 /**
- * Returns the event; if it is for the mail sender, without its content, because a dead letter must not contain the
- * secret in it.
+ * Returns the event. The returned event has no content if it is for the mail sender, because a dead letter must not
+ * contain the secret in the content.
  */
 const withoutSecrets = (event: Event): Event =>
   streamOf(event.type) === MAIL_STREAM ? { ...event, json: "{}" } : event;

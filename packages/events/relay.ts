@@ -166,7 +166,8 @@ async function publishBatch(
       const results = await Promise.allSettled(window.map((row) => publish(client, source, row)));
       for (const [index, result] of results.entries()) {
         const row = window[index];
-        // The events that follow a failed one are published again after it; the stream discards the duplicates.
+        // If an event fails, the later events of the window are published again after it; the stream discards the
+        // duplicates.
         if (result.status === "rejected") {
           failure = result.reason;
           break;

@@ -14,8 +14,8 @@ export interface Checkpoint {
 }
 
 /**
- * Stores a subscriber's checkpoint. It must be stored in the same place as the subscriber's data, so that a loss
- * affects both.
+ * Stores a subscriber's checkpoint. The checkpoint must be stored in the same place as the subscriber's data, so that a
+ * loss affects both.
  */
 export interface CheckpointStore {
   load(): Promise<Checkpoint | undefined>;

@@ -16,8 +16,8 @@ import type { Nats } from "./nats.ts";
 /** The stream that contains the events of all services. */
 export const STREAM = "STATEHOUSE";
 /**
- * The stream of the events for the mail sender. They contain secrets, so they are not in the stream of all other
- * events: no filter of that stream can reach them, and each is deleted when the mail sender has acknowledged it.
+ * The stream of the events for the mail sender. These events contain secrets, so that a separate stream contains them:
+ * no filter of the other stream can select them, and each is deleted when the mail sender has acknowledged it.
  */
 export const MAIL_STREAM = "STATEHOUSE_MAIL";
 

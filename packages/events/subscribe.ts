@@ -100,7 +100,7 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
 const COMPARE_EVERY_MS = 30_000;
 
 /**
- * Returns the functions that take a snapshot when the subscription is opened and that detect when a new one is
+ * Returns the functions that take a snapshot when the subscription is opened and that detect when another snapshot is
  * necessary.
  */
 function snapshotHooks(

@@ -1,6 +1,7 @@
 /**
- * Returns a command that runs the given one with a limit, in bytes, on the size of each file that it writes. A write
- * beyond the limit fails as on a full disk. Setting the limit needs no privileges, and `exec` keeps the process id.
+ * Returns a command that runs the given command with a limit, in bytes, on the size of each file that it writes. A
+ * write beyond the limit fails as on a full disk. Setting the limit needs no privileges, and `exec` keeps the process
+ * id.
  */
 export function withFileLimit(
   bytes: number | undefined,

@@ -13,9 +13,8 @@ export function claim(folder: string): void {
 }
 
 /**
- * Claims `folder` for this process until disposal. Only one of several processes succeeds. If the process that claimed
- * the folder before has exited, its claim is taken over. Throws StartError if that process is another one and still
- * runs.
+ * Claims `folder` for this process until disposal. Only one of several processes succeeds. Takes over the claim of a
+ * process that has exited. Throws StartError if another process that still runs has claimed the folder.
  */
 export function claimAlone(folder: string): Disposable {
   const file = ownerFile(folder);

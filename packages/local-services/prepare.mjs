@@ -21,7 +21,7 @@ import { provideReleaseTools } from "./release-tools.mjs";
 
 const forRelease = process.argv.includes("--release");
 const forTests = forRelease || process.argv.includes("--tests");
-/** Whether a command of `statehouse` follows, which starts no local services. */
+/** Whether this run prepares a command of `statehouse`, which starts no local services. */
 const forCommands = process.argv.includes("--commands");
 const onCi = process.env.CI === "true";
 

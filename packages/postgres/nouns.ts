@@ -18,7 +18,7 @@ export type PartsOf<Nouns, Part extends string> = {
 
 /**
  * Creates one part (such as `reads`) for every noun that defines it. The `nouns.ts` of a service calls this
- * function for `reads` and `leases`, and `createTransactions` calls it for `rows`.
+ * function for `reads`, and `createTransactions` calls it for `rows`.
  */
 export const partsOf = <Nouns extends Record<string, object>, Part extends string>(
   nouns: Nouns,

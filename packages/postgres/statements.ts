@@ -15,8 +15,8 @@ const resultTypes: CustomTypesConfig = {
 };
 
 /**
- * Maximum number of named statements. Beyond it, SQL was probably assembled from values, and further names would only
- * leak memory.
+ * Maximum number of named statements. A larger number means that SQL was probably assembled from values; further names
+ * would only leak memory.
  */
 const MAX_NAMED = 500;
 const names = new Map<string, string>();
@@ -73,8 +73,8 @@ export type StatementWatcher = (
 let watcher: StatementWatcher | undefined;
 
 /**
- * Watches every statement of this process, for tests that count the statements for which a request waits. Without a
- * watcher it ends the watch.
+ * Watches every statement of this process, for tests that count the statements for which a request waits. A call
+ * without a watcher ends the watch.
  */
 export function watchStatements(watch: StatementWatcher | undefined): void {
   watcher = watch;

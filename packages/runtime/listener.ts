@@ -22,8 +22,8 @@ const BEGUN_PER_TURN = 32;
 /** Time limits of a listener's connections, in ms. */
 export interface ConnectionDeadlines {
   /**
-   * Time limit for receiving the headers of a request. It begins with the opening of the connection, and for later
-   * requests of the connection with their first byte.
+   * Time limit for receiving the headers of a request. For the first request of a connection, the time begins when the
+   * connection is opened; for a later request, with the first byte of the request.
    */
   headersMs: number;
   /** Time without data after which a connection is closed. */
@@ -43,12 +43,12 @@ export interface HttpPortOptions {
   port: number;
   deadlines: ConnectionDeadlines;
   handler: HttpHandler;
-  /** After it is aborted, each connection is closed with its next response. */
+  /** After this signal is aborted, each connection is closed with its next response. */
   stopping: AbortSignal;
   /**
    * How long the port stays open after `stopping` is aborted, in ms. Clients receive it as the minimum time for which
-   * an idle connection stays open (RFC 2068, section 19.7.1.1, `Keep-Alive: timeout`). A client that complies does not
-   * send a request on a connection that the closing port is about to close.
+   * an idle connection stays open (RFC 2068, section 19.7.1.1, `Keep-Alive: timeout`). A client that honours
+   * Keep-Alive sends no request on a connection that the closing port is about to close.
    */
   drainMs?: number;
   /** How long requests in progress may continue after the port is closed, in ms. */

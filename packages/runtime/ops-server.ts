@@ -3,18 +3,18 @@ import { listenOn } from "./listener.ts";
 import { metricsText } from "./metrics.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** Resolves if the dependency responds; throws the reason if it does not. */
+/** Resolves if the dependency responds; throws the reason if the dependency does not respond. */
 export type Check = () => Promise<void>;
 
 export interface OpsOptions {
   checks: Readonly<Record<string, Check>>;
   /** The checks that readiness requires. All other checks are only reported. */
   required: readonly string[];
-  /** After it is aborted, the service is not ready. */
+  /** After this signal is aborted, the service is not ready. */
   stopping: AbortSignal;
 }
 
-/** The port of health, readiness and metrics. It is opened before and closed after everything else. */
+/** The port of health, readiness and metrics. The port is opened before and closed after everything else. */
 export interface OpsServer extends AsyncDisposable {
   readonly port: number;
   /** Reports that the service has started. From then on, the server also reports its readiness. */

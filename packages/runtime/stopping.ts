@@ -3,7 +3,10 @@ import type { Logger } from "./logger.ts";
 
 /** How a service stops after SIGTERM. */
 export interface Stopping {
-  /** Aborted when the service begins to stop: it is no longer ready, and connections are closed after each response. */
+  /**
+   * Aborted when the service begins to stop. From then on the service is not ready, and each connection is closed after
+   * its next response.
+   */
   readonly signal: AbortSignal;
   /**
    * Begins to stop the service. Resolves after load balancers have had time to notice this and to send requests to

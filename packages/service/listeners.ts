@@ -19,7 +19,7 @@ export type Ports<Name extends string> = Readonly<Record<Name, number>>;
 /** How a port is opened and closed. */
 export interface PortOptions {
   host: string;
-  /** Aborted when the service begins to stop. */
+  /** This signal is aborted when the service begins to stop. */
   stopping: AbortSignal;
   /** How long requests in progress may continue after the port is closed, in ms. */
   shutdownMs: number;

@@ -5,7 +5,9 @@ import { alive } from "@statehouse/local-services";
 
 const MEMORY = "/dev/shm";
 const NEEDED_BYTES = 6 * 2 ** 30;
-/** The start of the names of all temporary folders of tests; it is followed by the id of the process that created one. */
+/**
+ * The start of the names of all temporary folders of tests. The id of the process that created the folder follows it.
+ */
 const PREFIX = "statehouse-test-";
 
 /** Returns the start of a path in `folder` for `mkdtemp`. */
@@ -45,7 +47,7 @@ export function clearMemoryFolder(folder = MEMORY): void {
     try {
       rmSync(path.join(folder, name), { recursive: true, force: true });
     } catch {
-      // It belongs to another user.
+      // The folder belongs to another user.
     }
   }
 }

@@ -1,8 +1,8 @@
 import { TestRunner } from "vitest";
 
 /**
- * Declares that the running test proves the given rows of the specification; see test/golden/specification.ts. Must be
- * the first line of the test.
+ * Declares that the running test proves the given rows of the specification; see test/golden/specification.ts. The call
+ * must be the first line of the test.
  */
 export function proves(...rows: readonly string[]): void {
   const test = TestRunner.getCurrentTest();

@@ -36,7 +36,10 @@ export async function startDependencies({
   const missing = missingDependencies();
   const stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await temporaryFolder(fast ? memoryFolder() : undefined));
-  /** Registers each dependency as soon as it has started, so that it is stopped even if another one fails to start. */
+  /**
+   * Registers each dependency as soon as it has started, so that it is stopped even if another dependency fails to
+   * start.
+   */
   const use = async <T extends AsyncDisposable>(starting: Promise<T>) => stack.use(await starting);
   const starting = [
     use(startPostgres({ dataDirectory: path.join(folder, "postgres"), fast })),
@@ -52,7 +55,7 @@ export async function startDependencies({
       postgres,
       shared: {
         postgres: { url: postgres.url("postgres") },
-        // Without nats-server this is a port on which nothing listens, so that services run without their bus.
+        // Nothing listens on port 1: without nats-server, services run without their bus.
         nats: { url: nats?.url ?? "nats://127.0.0.1:1" },
         minio: minio && addressOf(minio),
         commandLine: findCommandLine(),

@@ -9,7 +9,7 @@ interface WaitOptions {
   timeout?: number;
   interval?: number;
   what?: string;
-  /** The program that is to fulfil the condition: its end ends the wait. */
+  /** The program that must fulfil the condition. If the program ends, `waitFor` stops waiting and throws. */
   program?: FollowedProcess | undefined;
 }
 

@@ -6,7 +6,7 @@ import { timestamp } from "./timestamps-resource.ts";
 /** Returns a reported string; null if it is empty or absent. */
 export const reported = (text: string | undefined): string | null => text || null;
 
-/** The schema of what `statusTimestamps` returns. */
+/** The schema of the result of `statusTimestamps`. */
 export const statusTimes = z.record(z.string(), optionalTime);
 
 /** Returns the time at which each status was reached. */

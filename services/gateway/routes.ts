@@ -35,7 +35,7 @@ import { workspaceRoutes } from "./workspace/routes.ts";
 import { workspaceLockRoutes } from "./workspace-lock/routes.ts";
 import { workspaceResourceRoutes } from "./workspace-resource/routes.ts";
 
-/** All routes. The router uses this list, and so does the test that checks that each declared status is reached. */
+/** All routes. The router uses this list; a test checks that each declared status of these routes is reached. */
 export const routes: readonly Route[] = [
   ...discoveryRoutes,
   ...openApiRoutes(() => routes),

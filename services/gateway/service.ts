@@ -38,7 +38,7 @@ import { createObjectUpload } from "./http/object-upload.ts";
 import type { Route } from "./http/route.ts";
 import { routes } from "./routes.ts";
 
-/** Dependencies that standalone provides instead of the configuration. */
+/** Dependencies that standalone provides. Without them, the gateway creates its own from its configuration. */
 interface Dependencies {
   /** If set, no listeners are opened: standalone mounts `handler` and serves `checks` itself. */
   embedded?: boolean;
@@ -65,7 +65,7 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   const shutdownMs = config.SHUTDOWN_TIMEOUT * 1000;
   const drainMs = config.DRAIN_SECONDS * 1000;
   const stopping = createStopping({ service: SERVICE, drainMs, logger });
-  // Opened first and closed last, because the process must be live while it starts and stops.
+  // The operations port is opened first and closed last, because the process must be live while it starts and stops.
   const ops = parts.embedded
     ? undefined
     : starting.use(await startOpsServer({ host: config.HOST, port: config.OPS_PORT }));
@@ -149,7 +149,8 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
 }
 
 /**
- * Throws if a response could take longer than its connection may be idle, because such a response would never arrive.
+ * Throws unless IDLE_TIMEOUT exceeds REQUEST_TIMEOUT. Otherwise a connection could be closed as idle before its response
+ * is sent.
  */
 function requireConsistentTimeouts({ REQUEST_TIMEOUT, IDLE_TIMEOUT }: Config): void {
   if (REQUEST_TIMEOUT < IDLE_TIMEOUT) return;

@@ -19,8 +19,8 @@ export const effectivePermissionRoutes: readonly Route[] = [
     credentials: longLivedCredentials,
     handle: async ({ client, params, query: { user, team }, caller }) => {
       const { workspaceId } = params;
-      // Unless exactly one principal is named, the request is sent without one, so that the service authorizes the
-      // caller before it refuses the request.
+      // A request that does not name exactly one principal is invalid. It is forwarded without a principal: the service
+      // authorizes first, so that 404 precedes 400.
       const named = [
         ["user", user],
         ["team", team],

@@ -14,7 +14,10 @@ export function countValues(bytes: Uint8Array, limit: number): number {
   return count;
 }
 
-/** Returns the index of the quote that ends the string whose text begins at `from`; without one, `bytes.length`. */
+/**
+ * Returns the index of the quote that ends the string whose text begins at `from`; `bytes.length` if the string does
+ * not end.
+ */
 function endOfString(bytes: Uint8Array, from: number): number {
   for (let quote = bytes.indexOf(QUOTE, from); quote !== -1; ) {
     let text = quote;

@@ -4,7 +4,10 @@ import { z } from "zod";
 import type { Page } from "../jsonapi/pagination.ts";
 import type { ParameterDescription } from "./query.ts";
 
-/** Larger page numbers are replaced by this one, which fits into the messages of the services (uint32). */
+/**
+ * The largest page number, which fits into the messages of the services (uint32). Larger page numbers are replaced by
+ * this number.
+ */
 const MAX_NUMBER = 2 ** 31 - 1;
 
 const number: ParameterDescription = {

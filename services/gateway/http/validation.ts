@@ -16,8 +16,8 @@ export async function withPointers<Result>(
 
 /**
  * Throws `invalid` with `problems` and with the problems that `validate` throws. A problem that `validate` finds at or
- * below the position of one of `problems` is omitted, because it is only a consequence of that one. Other errors that
- * `validate` throws, such as `notFound`, take precedence.
+ * below the position of one of `problems` is omitted, because it is only a consequence of the problem at that position.
+ * Other errors that `validate` throws, such as `notFound`, take precedence.
  */
 export async function refuse(
   problems: readonly FieldError[],

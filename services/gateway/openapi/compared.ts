@@ -49,7 +49,7 @@ function addOperation(
   }
 }
 
-/** Returns the names of a parameter: with the style `deepObject` it stands for several, one for each property. */
+/** Returns the names of a parameter. A parameter of the style `deepObject` has one name for each property. */
 function parameterNames(document: JsonSchema, { name, schema }: JsonSchema): string[] {
   const { properties } = resolved(document, schema);
   return isSchema(properties)

@@ -65,7 +65,8 @@ export const organizationRoutes: readonly Route[] = [
       (await client(OrganizationService).getOrganization({ name: params.organizationName }, caller))
         .organization,
   }),
-  // Public clients use both methods. With both, attributes that the body does not contain keep their values.
+  // Public clients use both PATCH and PUT. With either method, attributes that the body does not contain keep their
+  // values.
   ...(["PATCH", "PUT"] as const).map((method) =>
     route({
       method,

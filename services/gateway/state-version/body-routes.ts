@@ -45,7 +45,7 @@ const attributes = z
     }
   });
 
-/** The body of a rollback. It names the state version that the new one copies. */
+/** The body of a rollback, which names the state version that the rollback copies. */
 export const rollbackStateVersionBody = documentBody(
   z.object({
     type: typeOf("state-versions"),

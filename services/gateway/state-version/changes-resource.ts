@@ -4,7 +4,7 @@ import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** The differences between a state version and another one. */
+/** The differences between two state versions of a workspace. */
 export interface StateVersionChanges {
   stateVersionId: string;
   sinceId: string;

@@ -12,7 +12,7 @@ import { permissionShape, permissionsFrom } from "../permissions-resource.ts";
 import { timestamp } from "../timestamps-resource.ts";
 import { memberResource, userResource } from "../user/resource.ts";
 
-// Teams and memberships are in one file because each can include the other.
+// Teams and memberships are in one file, because their resources refer to each other.
 
 /** A team with the name of its organization, if that is known: the access service stores only the organization's id. */
 export type NamedTeam = Team & { organizationName?: string | undefined };

@@ -13,7 +13,7 @@ export const workspacePerformance = (performance: WorkspacePerformance | undefin
   "workspace-kpis-runs-count": performance?.runs ?? null,
 });
 
-/** The schemas of what `workspacePerformance` returns. */
+/** The schemas of the attributes that `workspacePerformance` returns. */
 export const workspacePerformanceShape = Object.fromEntries(
   Object.keys(workspacePerformance(undefined)).map((name) => [name, z.int().nullable()]),
 );

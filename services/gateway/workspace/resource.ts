@@ -38,8 +38,8 @@ const organizationOf = ({ organizationName }: Workspace) =>
 const sentAttributes = attributesOf(workspaceNoun);
 
 /**
- * Returns the attributes that describe the effective retention policy in words. The one for data of runs is null,
- * because Statehouse stores no such data that a policy could delete.
+ * Returns the attributes that describe the effective retention policy in words. The attribute for data of runs is null,
+ * because Statehouse stores no data of runs that a policy could delete.
  */
 const retentionAttributes = ({ effectiveRetentionDays }: Workspace, { edition }: RequestContext) =>
   edition.has("data-retention-policies")
