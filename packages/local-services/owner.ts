@@ -7,6 +7,7 @@ import { alive, createWhole, readIfThere, removeAbandoned } from "./lock.mjs";
 /** Returns the path of the file that names the owner of a folder. */
 const ownerFile = (folder: string) => path.join(folder, "owner");
 
+// Not proper-lockfile: it detects an owner that has exited only by the age of the lock, and does not name the owner.
 /** Records that this process uses `folder`, replacing any previous owner. */
 export function claim(folder: string): void {
   writeFileSync(ownerFile(folder), thisProcess(), { mode: 0o600 });
