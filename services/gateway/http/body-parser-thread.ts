@@ -5,6 +5,7 @@ import { parseRouteBody, refuseTooManyValues } from "./parsed-body.ts";
 
 const routeOf = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
 
+/** @public The pool imports it by the name of the file. */
 export default function answerTo({ method, path, bytes }: BodyMessage): BodyAnswer {
   const route = routeOf.get(`${method} ${path}`);
   if (!route) throw new Error(`no route ${method} ${path}`);

@@ -3,7 +3,10 @@ import { packed } from "./packed-extraction-domain.ts";
 import { StateFileParser } from "./parser-domain.ts";
 import type { ReaderAnswer, ReaderMessage } from "./reader-worker.ts";
 
-/** Extracts one state. Runs in a separate thread, because parsing 100 MB takes seconds and would block the event loop. */
+/**
+ * Extracts one state. Runs in a separate thread, because parsing 100 MB takes seconds and would block the event loop.
+ * @public The pool imports it by the name of the file.
+ */
 export default async function extract(state: ReadableStream<ReaderMessage>): Promise<ReaderAnswer> {
   const parser = new StateFileParser();
   let answer: ReaderAnswer | undefined;
