@@ -22,6 +22,7 @@ const withoutCasts: ReadonlySet<string | undefined> = new Set([
   "worker",
 ]);
 
+// Not dependency-cruiser: it reads TypeScript with the compiler API of version 6 or older, which TypeScript 7 lacks.
 /**
  * Returns the structure rules that a script breaks, as `line: problem`. `file` is relative to the root; `services` are
  * the names of the services.

@@ -4,10 +4,11 @@ import { metrics, SpanKind } from "@opentelemetry/api";
 import { commitWith, type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import {
   counterFromZero,
+  createWake,
   type Logger,
   spansAreRecorded,
+  startLoop,
   traceparent,
-  withoutDeadline,
   withServerSpan,
 } from "@statehouse/runtime";
 import { type Event, headersOf, organizationIn, subjectOf } from "./event.ts";
@@ -74,10 +75,8 @@ export const LOCK = 7031406126;
  */
 export function startRelay(options: RelayOptions): AsyncDisposable {
   const { database, logger } = options;
-  const stop = new AbortController();
-  let woken = Promise.withResolvers<void>();
-  const wake = () => woken.resolve();
-  const subscription = wakeAfterCommits(database.orm.em.config, wake);
+  const wake = createWake();
+  const subscription = wakeAfterCommits(database.orm.em.config, () => wake.wake());
   const meter = metrics.getMeter("statehouse/events");
   const published = counterFromZero("statehouse/events", "statehouse_events_published_total", {
     description: "Events published to the stream",
@@ -90,42 +89,35 @@ export function startRelay(options: RelayOptions): AsyncDisposable {
     })
     .addCallback((result) => result.observe(lagSeconds, { service: options.service }));
 
-  const run = async (): Promise<void> => {
-    let failing = false;
-    let startedAt = Number.NEGATIVE_INFINITY;
-    while (!stop.signal.aborted) {
-      const pause = startedAt + BATCH_INTERVAL_MS - performance.now();
-      if (pause > 0) await sleep(pause);
-      startedAt = performance.now();
-      woken = Promise.withResolvers();
-      let more = false;
-      try {
-        const oldest = await oldestEvent(database);
-        lagSeconds = oldest ? Math.max(0, (Date.now() - oldest.getTime()) / 1000) : 0;
-        if (oldest) {
-          const count = await publishBatch(options, stop.signal);
-          published.add(count, { service: options.service });
-          more = count > 0;
-        }
-        if (failing) logger.info("outbox relay resumed");
-        failing = false;
-      } catch (error) {
-        if (!failing && !stop.signal.aborted) logger.warn({ err: error }, "outbox relay stalled");
-        failing = true;
-      }
-      if (!more) await Promise.race([woken.promise, sleep(POLL_MS, undefined, { ref: false })]);
+  let failing = false;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  const work = async (stop: AbortSignal): Promise<boolean> => {
+    const pause = startedAt + BATCH_INTERVAL_MS - performance.now();
+    if (pause > 0) await sleep(pause);
+    startedAt = performance.now();
+    try {
+      const oldest = await oldestEvent(database);
+      lagSeconds = oldest ? Math.max(0, (Date.now() - oldest.getTime()) / 1000) : 0;
+      const count = oldest ? await publishBatch(options, stop) : 0;
+      published.add(count, { service: options.service });
+      if (failing) logger.info("outbox relay resumed");
+      failing = false;
+      return count > 0;
+    } catch (error) {
+      if (!failing && !stop.aborted) logger.warn({ err: error }, "outbox relay stalled");
+      failing = true;
       // Each commit wakes the relay immediately; without this pause the relay would call an unavailable bus again and
       // again.
-      if (failing && !stop.signal.aborted) await sleep(POLL_MS, undefined, { ref: false });
+      if (!stop.aborted) await sleep(POLL_MS, undefined, { ref: false });
+      return false;
     }
   };
-  const running = withoutDeadline(run);
+  const name = `publish the events of ${options.service}`;
+  const loop = startLoop({ name, intervalMs: POLL_MS, wake, work, logger });
 
   return {
     async [Symbol.asyncDispose]() {
-      stop.abort();
-      wake();
-      await running;
+      await loop[Symbol.asyncDispose]();
       subscription[Symbol.dispose]();
     },
   };

@@ -16,7 +16,7 @@ export async function withLock(name, work, onWait = () => {}) {
   const folder = path.join(cacheFolder(), "locks");
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, `${name}.lock`);
-  for (let waited = false; !take(file); await pause(200)) {
+  for (let waited = false; !createWhole(file, String(process.pid)); await pause(200)) {
     if (dropIfAbandoned(file)) continue;
     if (!waited) onWait();
     waited = true;
@@ -29,13 +29,15 @@ export async function withLock(name, work, onWait = () => {}) {
 }
 
 /**
- * Creates the lock as a hard link to a complete file. `open` with the flag `wx` would first create an empty file, but a
- * lock must never be readable before it contains the process id of its owner.
+ * Creates a file with the owner's name; returns false if it exists. The file is a hard link to a complete file: `open`
+ * with the flag `wx` would first create an empty file, but the file must never be readable before it names its owner.
  * @param {string} file
+ * @param {string} owner
+ * @param {number} [mode]
  */
-function take(file) {
+export function createWhole(file, owner, mode) {
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, String(process.pid));
+  writeFileSync(draft, owner, { mode });
   try {
     linkSync(draft, file);
     return true;
@@ -49,30 +51,38 @@ function take(file) {
 
 /** @param {string} file */
 function dropIfAbandoned(file) {
-  const owner = read(file);
-  if (owner === undefined || alive(Number(owner))) return false;
-  const aside = `${file}.abandoned.${process.pid}`;
-  try {
-    renameSync(file, aside);
-  } catch {
-    return false;
-  }
-  // If another process has taken over the lock between reading and renaming, its lock is restored.
-  if (read(aside) !== owner) {
-    try {
-      linkSync(aside, file);
-    } catch {}
-  }
-  rmSync(aside, { force: true });
+  const owner = readIfThere(file);
+  if (owner === "" || alive(Number(owner))) return false;
+  removeAbandoned(file, owner);
   return true;
 }
 
-/** @param {string} file */
-function read(file) {
+/**
+ * Removes the file of an owner that has exited. If another process has taken over in the meantime, restores the file of
+ * that process.
+ * @param {string} file
+ * @param {string} owner
+ */
+export function removeAbandoned(file, owner) {
+  const aside = `${file}.abandoned.${process.pid}`;
+  try {
+    renameSync(file, aside);
+    if (readIfThere(aside) !== owner) linkSync(aside, file);
+  } catch {
+    // Another process deleted the file or took over; the caller checks again.
+  }
+  rmSync(aside, { force: true });
+}
+
+/**
+ * Returns the content of a file; an empty string if it cannot be read.
+ * @param {string} file
+ */
+export function readIfThere(file) {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined;
+    return "";
   }
 }
 
@@ -86,7 +96,9 @@ export function alive(pid) {
   } catch (error) {
     return hasCode(error, "EPERM");
   }
-  return process.platform !== "linux" || !/^State:\s+[ZX]/m.test(read(`/proc/${pid}/status`) ?? "");
+  return (
+    process.platform !== "linux" || !/^State:\s+[ZX]/m.test(readIfThere(`/proc/${pid}/status`))
+  );
 }
 
 /** @param {unknown} error @param {string} code */

@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { StartError } from "@statehouse/runtime";
-import { alive, hasCode } from "./lock.mjs";
+import { alive, createWhole, readIfThere, removeAbandoned } from "./lock.mjs";
 
 /** Returns the path of the file that names the owner of a folder. */
 const ownerFile = (folder: string) => path.join(folder, "owner");
 
+// Not proper-lockfile: it detects an owner that has exited only by the age of the lock, and does not name the owner.
 /** Records that this process uses `folder`, replacing any previous owner. */
 export function claim(folder: string): void {
   writeFileSync(ownerFile(folder), thisProcess(), { mode: 0o600 });
@@ -19,16 +20,17 @@ export function claim(folder: string): void {
 export function claimAlone(folder: string): Disposable {
   const file = ownerFile(folder);
   while (!take(file)) {
-    const found = read(file);
+    const found = readIfThere(file);
     const owner = ifAlive(found);
     if (owner !== undefined && owner !== process.pid) throw inUse(folder, owner);
-    removeClaim(file, found);
+    removeAbandoned(file, found);
   }
   return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
 }
 
 /** Returns the id of the process that claimed the folder; undefined if it no longer runs. */
-export const liveOwner = (folder: string): number | undefined => ifAlive(read(ownerFile(folder)));
+export const liveOwner = (folder: string): number | undefined =>
+  ifAlive(readIfThere(ownerFile(folder)));
 
 function ifAlive(claimed: string): number | undefined {
   const [pid, startTime] = claimed.split(/ (.*)/);
@@ -43,41 +45,19 @@ export const inUse = (folder: string, owner: number) =>
     `${folder} is in use by another process of Statehouse (${owner}); stop it, or set DATA_DIR to another folder.`,
   );
 
-/** Creates the claim as a hard link to a complete file, so that a claim always names its owner when it can be read. */
 function take(file: string): boolean {
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, thisProcess(), { mode: 0o600 });
   try {
-    linkSync(draft, file);
-    return true;
+    return createWhole(file, thisProcess(), 0o600);
   } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
     throw new StartError(`${file} cannot be created (${Reflect.get(Object(error), "code")}).`);
-  } finally {
-    rmSync(draft, { force: true });
   }
-}
-
-/**
- * Removes the claim of an owner that has exited. If another process has claimed the folder in the meantime, restores
- * the claim of that process.
- */
-function removeClaim(file: string, stale: string): void {
-  const aside = `${file}.abandoned.${process.pid}`;
-  try {
-    renameSync(file, aside);
-    if (read(aside) !== stale) linkSync(aside, file);
-  } catch {
-    // Another process deleted the file or claimed the folder; the caller checks again.
-  }
-  rmSync(aside, { force: true });
 }
 
 const thisProcess = () => `${process.pid} ${startTimeOf(process.pid)}`;
 
 function startTimeOf(pid: number): string {
   if (process.platform === "linux") {
-    const stat = read(`/proc/${pid}/stat`);
+    const stat = readIfThere(`/proc/${pid}/stat`);
     // The start time is field 22 of the file. The process name in field 2 is in parentheses, and can itself contain
     // spaces and parentheses.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
@@ -86,12 +66,4 @@ function startTimeOf(pid: number): string {
   return (
     spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).stdout?.trim() ?? ""
   );
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
 }

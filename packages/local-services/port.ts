@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
+import { withRetry } from "@statehouse/runtime";
 import type { ServerProcess } from "./server-process.ts";
 
 /**
@@ -30,18 +31,15 @@ const isFree = (port: number): Promise<boolean> =>
  * Starts a local service on the port `wanted`, or on a free port if it is 0. Retries if another process takes the free
  * port first.
  */
-export async function onFreePort(
+export function onFreePort(
   wanted: number,
   run: (port: number) => Promise<ServerProcess>,
 ): Promise<{ port: number; process: ServerProcess }> {
-  for (let attempt = 1; ; attempt++) {
+  // The first alternative matches the messages of MinIO and NATS, the second the message of PostgreSQL.
+  const isRetryable = (error: unknown) =>
+    error instanceof Error && /already in use|TCP\/IP sockets/i.test(error.message);
+  return withRetry({ attempts: wanted ? 1 : 5, isRetryable }, async () => {
     const port = wanted || (await freePort());
-    try {
-      return { port, process: await run(port) };
-    } catch (error) {
-      // The first alternative matches the messages of MinIO and NATS, the second the message of PostgreSQL.
-      const taken = error instanceof Error && /already in use|TCP\/IP sockets/i.test(error.message);
-      if (!taken || wanted || attempt === 5) throw error;
-    }
-  }
+    return { port, process: await run(port) };
+  });
 }

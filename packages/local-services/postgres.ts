@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { withRetry } from "@statehouse/runtime";
 import { Client, escapeIdentifier, escapeLiteral } from "pg";
 import { claim } from "./owner.ts";
 import { onFreePort } from "./port.ts";
@@ -135,20 +135,12 @@ function startServer(
  * Starts PostgreSQL and retries while sessions of a killed postmaster still run. They exit within moments, but block a
  * new postmaster until then.
  */
-async function afterOrphans(start: () => Promise<ServerProcess>): Promise<ServerProcess> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await start();
-    } catch (error) {
-      // The message is either the server's own error or the last log lines of a session that has just exited: both
-      // write to the same log.
-      const orphans =
-        error instanceof Error &&
-        /shared memory block|unexpected postmaster exit/.test(error.message);
-      if (!orphans || attempt === 50) throw error;
-      await pause(200);
-    }
-  }
+function afterOrphans(start: () => Promise<ServerProcess>): Promise<ServerProcess> {
+  // The message is either the server's own error or the last log lines of a session that has just exited: both write to
+  // the same log.
+  const isRetryable = (error: unknown) =>
+    error instanceof Error && /shared memory block|unexpected postmaster exit/.test(error.message);
+  return withRetry({ attempts: 50, isRetryable, pauseMs: () => 200 }, start);
 }
 
 /** Returns whether the server is ready according to the eighth line of `postmaster.pid`, which `pg_ctl` also checks. */

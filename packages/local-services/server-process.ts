@@ -37,6 +37,7 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
+// Not execa: it does not stop a process of another group after SIGKILL of this one, which the watchdog does.
 /**
  * Starts a local service in a separate process group, because Ctrl-C must reach only this process, and waits until the
  * service is ready. Throws StartError.

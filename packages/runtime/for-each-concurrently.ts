@@ -1,3 +1,4 @@
+// Not p-map: after an error it does not wait for the work in progress.
 /**
  * Runs `work` for each item, at most `count` at the same time. All items are taken from one queue, so a slow item does
  * not delay the others. After the first error no further work starts; the error is thrown when all work in progress has

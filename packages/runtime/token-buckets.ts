@@ -22,6 +22,7 @@ export interface TokenBuckets {
 /** The maximum number of buckets. The bucket that has not been used for the longest time is dropped first. */
 const MAX_BUCKETS = 100_000;
 
+// Not rate-limiter-flexible: it counts in fixed windows, and the number of its keys in memory has no limit.
 /** Creates buckets that hold at most `capacity` tokens. Each bucket receives `perSecond` tokens a second. */
 export function createTokenBuckets({
   capacity,

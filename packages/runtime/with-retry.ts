@@ -13,6 +13,7 @@ export interface RetryOptions {
   signal?: AbortSignal;
 }
 
+// Not p-retry: it computes the pauses itself, and callers need their own.
 /**
  * Runs `work` until it succeeds, at most `attempts` times. Throws the error of the last attempt. An error for which
  * `isRetryable` returns false is thrown immediately.

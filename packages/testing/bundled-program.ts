@@ -38,6 +38,8 @@ export async function bundleProgram(
     cwd: root,
     input: "services/cli/main.ts",
     platform: "node",
+    // Its threads load a file of the package.
+    external: ["piscina"],
     plugins: [sourcePlaces(folderOf)],
     logLevel: "silent",
   });

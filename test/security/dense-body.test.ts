@@ -50,7 +50,7 @@ test("an ordinary body is parsed at once", async () => {
 
 test("bodies that wait for a thread that does not respond are refused, and the thread is replaced", async () => {
   // A new thread needs longer than this 1 ms to load the routes, so the parser concludes that it does not respond.
-  await using parser = createBodyParser({ startMs: 1 });
+  await using parser = createBodyParser({ parsingMs: 1 });
   const parse = () => parser.parse(stateVersionRoute(), new TextEncoder().encode(list(500_000)));
   const refused = { kind: "unavailable", reason: "body_parser" };
   await Promise.all([

@@ -14,7 +14,7 @@ import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError, hasCode } from "@statehouse/errors";
-import { makeFolder, StartError } from "@statehouse/runtime";
+import { makeFolder, StartError, withRetry } from "@statehouse/runtime";
 import type { ByteRange } from "./byte-range-domain.ts";
 import { ContentMeter } from "./content-meter-store.ts";
 import { entriesOf, keysAmong } from "./directory-listing-store.ts";
@@ -165,16 +165,13 @@ class DirectoryStore implements BlobStore {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #move(from: string, to: string): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
+  #move(from: string, to: string): Promise<void> {
+    // A concurrent deletion may have removed the folder because it was empty.
+    const isRetryable = (error: unknown) => hasCode(error, "ENOENT");
+    return withRetry({ attempts: MOVE_ATTEMPTS, isRetryable }, async () => {
       await this.#folders.make(path.dirname(to));
-      try {
-        return await rename(from, to);
-      } catch (error) {
-        // A concurrent deletion may have removed the folder because it was empty.
-        if (!hasCode(error, "ENOENT") || attempt === MOVE_ATTEMPTS) throw error;
-      }
-    }
+      await rename(from, to);
+    });
   }
 
   async #copy(

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Writable } from "node:stream";
-import { setTimeout as pause } from "node:timers/promises";
+import { withRetry } from "@statehouse/runtime";
 import { isBlobMissing } from "./errors-store.ts";
 import type { BlobStore, StoredBlob } from "./store.ts";
 
@@ -30,13 +30,13 @@ export async function digestsOf(
 /**
  * Repeats `work` a few times if it fails, because a failure of a store can be temporary. A missing blob is not retried.
  */
-export async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1, wait = FIRST_RETRY_MS; ; attempt++, wait *= 2) {
-    try {
-      return await work();
-    } catch (error) {
-      if (signal.aborted || attempt === ATTEMPTS || isBlobMissing(error)) throw error;
-      await pause(wait, undefined, { signal });
-    }
-  }
-}
+export const patiently = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+  withRetry(
+    {
+      attempts: ATTEMPTS,
+      isRetryable: (error) => !isBlobMissing(error),
+      pauseMs: (attempt) => FIRST_RETRY_MS * 2 ** (attempt - 1),
+      signal,
+    },
+    work,
+  );

@@ -1,43 +1,30 @@
-import { parentPort } from "node:worker_threads";
 import { StateFileError } from "../extraction/domain.ts";
-import type { DigestKey } from "../state-digest/domain.ts";
 import { packed } from "./packed-extraction-domain.ts";
 import { StateFileParser } from "./parser-domain.ts";
 import type { ReaderAnswer, ReaderMessage } from "./reader-worker.ts";
 
-// Runs in a separate thread, because parsing 100 MB takes seconds and would block the event loop.
-let parser = new StateFileParser();
-let fault: string | undefined;
-
-parentPort?.on("message", (message: ReaderMessage) => {
-  if ("digestKey" in message) return answer(end(message.digestKey));
-  attempt(() => parser.write(message));
-  answer("taken");
-});
-
-const answer = (text: ReaderAnswer) => parentPort?.postMessage(text);
-
-function end(digestKey: DigestKey): ReaderAnswer {
-  const extraction = attempt(() => packed(parser.end(), digestKey));
-  const ended: ReaderAnswer =
-    fault === undefined && extraction ? { extraction } : { fault: fault ?? "" };
-  parser = new StateFileParser();
-  fault = undefined;
-  return ended;
+/**
+ * Extracts one state. Runs in a separate thread, because parsing 100 MB takes seconds and would block the event loop.
+ * @public The pool imports it by the name of the file.
+ */
+export default async function extract(state: ReadableStream<ReaderMessage>): Promise<ReaderAnswer> {
+  const parser = new StateFileParser();
+  let answer: ReaderAnswer | undefined;
+  for await (const message of state) {
+    // The rest of an invalid state is received but not parsed.
+    if (answer) continue;
+    try {
+      if ("digestKey" in message) answer = { extraction: packed(parser.end(), message.digestKey) };
+      else parser.write(message);
+    } catch (error) {
+      answer = { fault: faultOf(error) };
+    }
+  }
+  return answer ?? { fault: "" };
 }
 
-/**
- * Runs `work` unless an earlier call for the same state failed. The rest of an invalid state is received but not
- * parsed.
- */
-function attempt<T>(work: () => T): T | undefined {
-  if (fault !== undefined) return undefined;
-  try {
-    return work();
-  } catch (error) {
-    // Messages of other errors are replaced, because they can quote the state.
-    const name = error instanceof Error ? error.name : "unknown";
-    fault = error instanceof StateFileError ? error.message : `the state cannot be read (${name})`;
-    return undefined;
-  }
+/** Returns the message of an error. Messages of unexpected errors are replaced, because they can quote the state. */
+function faultOf(error: unknown): string {
+  if (error instanceof StateFileError) return error.message;
+  return `the state cannot be read (${error instanceof Error ? error.name : "unknown"})`;
 }

@@ -78,7 +78,7 @@ describe("the state reader", () => {
   });
 
   it("replaces a thread that does not respond in time", async () => {
-    await using impatient = new StateReader(digestKey, { startMs: 1 });
+    await using impatient = new StateReader(digestKey, { silenceMs: 1 });
     const reading = () => impatient.read(bytesOf(stateOf(1)), never);
     // A new thread takes longer than 1 ms to load its modules.
     await expect(reading()).rejects.toThrow(

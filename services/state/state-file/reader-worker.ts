@@ -1,33 +1,28 @@
 import { Writable } from "node:stream";
-import { Worker } from "node:worker_threads";
+import { fileURLToPath } from "node:url";
+import { withTimeout } from "@statehouse/runtime";
+import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
 import { StateFileError, StateReadingError } from "../extraction/domain.ts";
 import type { DigestKey } from "../state-digest/domain.ts";
 import type { PackedExtraction } from "./packed-extraction-domain.ts";
 
 /** A message to the thread: bytes of a state, or its end with the key of its digests. */
 export type ReaderMessage = Uint8Array | { digestKey: DigestKey };
-/**
- * A reply from the thread. `taken` acknowledges bytes: the next ones may be sent. `extraction` or `fault` is the reply
- * to the end of the state.
- */
-export type ReaderAnswer = "taken" | { extraction: PackedExtraction } | { fault: string };
+/** The result of the thread. */
+export type ReaderAnswer = { extraction: PackedExtraction } | { fault: string };
 
 export interface StateReaderLimits {
   /** Heap limit of the thread, in MiB. A state that needs more memory ends the thread but not the process. */
   heapMiB?: number;
-  /** Time in ms within which a new thread must respond for the first time. */
-  startMs?: number;
+  /** Time in ms within which the thread must take a message. */
+  silenceMs?: number;
 }
 
 /**
- * A thread that does not respond to a message for this time, in ms, is replaced. Parsing a chunk takes milliseconds.
+ * A thread that does not take a message within this time, in ms, is replaced. Parsing a chunk takes milliseconds. A new
+ * thread first loads its modules, which takes long on a very busy machine.
  */
-const SILENCE_MS = 30_000;
-/**
- * How long a new thread may take to respond for the first time, in ms. It loads its modules first, which takes long on
- * a very busy machine.
- */
-const START_MS = 120_000;
+const SILENCE_MS = 120_000;
 /** The response to the end of a state may take longer: 1 ms more for every 1000 bytes. */
 const END_BYTES_PER_MS = 1000;
 /**
@@ -36,22 +31,29 @@ const END_BYTES_PER_MS = 1000;
  */
 const HEAP_MIB = 1024;
 
+const notResponding = () => new StateReadingError("the reader thread does not respond");
+
 /** Extracts states in a worker thread, one at a time, so that a large state never blocks the event loop. */
 export class StateReader implements AsyncDisposable {
-  readonly #heapMiB: number;
-  readonly #startMs: number;
+  readonly #silenceMs: number;
   readonly #digestKey: () => DigestKey;
-  #worker: Worker | undefined;
-  /** Whether the thread has responded. */
-  #isStarted = false;
+  readonly #thread: Piscina<ReturnType<typeof move>, ReaderAnswer>;
 
   constructor(
     digestKey: () => DigestKey,
-    { heapMiB = HEAP_MIB, startMs = START_MS }: StateReaderLimits = {},
+    { heapMiB = HEAP_MIB, silenceMs = SILENCE_MS }: StateReaderLimits = {},
   ) {
     this.#digestKey = digestKey;
-    this.#heapMiB = heapMiB;
-    this.#startMs = startMs;
+    this.#silenceMs = silenceMs;
+    this.#thread = new Piscina({
+      filename: fileURLToPath(new URL("./reader-thread-worker.ts", import.meta.url)),
+      execArgv: [],
+      ...{ minThreads: 0, maxThreads: 1, idleTimeout: Number.POSITIVE_INFINITY },
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB },
+      recordTiming: false,
+    });
+    // Without this listener, an error of a thread that reads no state would crash the process.
+    this.#thread.on("error", () => {});
   }
 
   /**
@@ -64,135 +66,61 @@ export class StateReader implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<PackedExtraction> {
     signal.throwIfAborted();
-    const worker = this.#thread();
-    const conversation = converse(worker, {
-      ...{ digestKey: this.#digestKey, signal },
-      firstMs: this.#isStarted ? SILENCE_MS : this.#startMs,
+    const stop = new AbortController();
+    // A message is written when the thread has taken the previous ones, so that few are in memory.
+    const messages = new TransformStream<ReaderMessage, ReaderMessage>();
+    const writer = messages.writable.getWriter();
+    const send = (message: ReaderMessage) =>
+      withTimeout(this.#silenceMs, writer.write(message), notResponding);
+    let size = 0;
+    const state = new Writable({
+      write: (chunk: Uint8Array, _encoding, done) => {
+        size += chunk.length;
+        // The chunk is copied, because its memory is reused as soon as it is consumed.
+        send(Uint8Array.from(chunk)).then(() => done(), done);
+      },
+      final: (done) => {
+        send({ digestKey: this.#digestKey() })
+          .then(() => writer.close())
+          .then(() => done(), done);
+      },
     });
+    // The writer receives the error; an 'error' event without a listener would crash the process.
+    state.on("error", () => {});
+    let answer: ReaderAnswer;
     try {
-      const [answer] = await Promise.all([conversation.answer, fill(conversation.state)]);
-      if ("fault" in answer) throw new StateFileError(answer.fault);
-      return answer.extraction;
+      const filled = fill(state);
+      const answered = this.#extract(messages.readable, AbortSignal.any([signal, stop.signal]));
+      await Promise.race([filled, answered]);
+      const endMs = this.#silenceMs + size / END_BYTES_PER_MS;
+      [answer] = await withTimeout(endMs, Promise.all([answered, filled]), notResponding);
     } catch (error) {
-      // A thread that has sent its result waits for the next state, so it is kept. Any other thread is still busy with
-      // this state, so it is ended. The end is not awaited, because a thread that does not respond may never end.
-      if (!conversation.isOver()) void this.#end(worker);
+      // A thread that is still busy with this state is ended.
+      stop.abort(error);
+      writer.abort(error).catch(() => {});
+      state.destroy();
       throw error;
-    } finally {
-      conversation.leave();
     }
+    if ("fault" in answer) throw new StateFileError(answer.fault);
+    return answer.extraction;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#worker) await this.#end(this.#worker);
+    await this.#thread.destroy();
   }
 
-  #thread(): Worker {
-    if (this.#worker) return this.#worker;
-    const worker = new Worker(new URL("./reader-thread-worker.ts", import.meta.url), {
-      name: "state reader",
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
-    });
-    worker.unref();
-    // Without this listener, an error of a thread that is no longer used would crash the process.
-    worker.on("error", () => {});
-    this.#isStarted = false;
-    worker.once("message", () => {
-      if (this.#worker === worker) this.#isStarted = true;
-    });
-    worker.once("exit", () => {
-      if (this.#worker === worker) this.#worker = undefined;
-    });
-    this.#worker = worker;
-    return worker;
+  async #extract(state: ReadableStream<ReaderMessage>, signal: AbortSignal): Promise<ReaderAnswer> {
+    try {
+      const moved = move({ [transferableSymbol]: [state], [valueSymbol]: state });
+      return await this.#thread.run(moved, { signal });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const tooLarge = Reflect.get(Object(error), "code") === "ERR_WORKER_OUT_OF_MEMORY";
+      throw new StateReadingError(
+        tooLarge
+          ? "the state needs more memory than its reader thread has"
+          : "the state crashed its reader thread",
+      );
+    }
   }
-
-  async #end(worker: Worker): Promise<void> {
-    if (this.#worker === worker) this.#worker = undefined;
-    await worker.terminate();
-  }
-}
-
-interface Conversation {
-  digestKey: () => DigestKey;
-  /** Time limit for the response to the first message, in ms. */
-  firstMs: number;
-  signal: AbortSignal;
-}
-
-/**
- * Begins to transfer one state to the thread. Returns a stream that sends the state's bytes one chunk at a time, and
- * the promise of the result.
- */
-function converse(worker: Worker, { digestKey, firstMs, signal }: Conversation) {
-  const answered = Promise.withResolvers<Exclude<ReaderAnswer, "taken">>();
-  let isOver = false;
-  let taken: (() => void) | undefined;
-  let silence: NodeJS.Timeout | undefined;
-  let limitMs = firstMs;
-  let sent = 0;
-  const send = (message: ReaderMessage, moved: ArrayBuffer[] = []) => {
-    worker.postMessage(message, moved);
-    clearTimeout(silence);
-    const forEnd = message instanceof Uint8Array ? 0 : sent / END_BYTES_PER_MS;
-    silence = setTimeout(
-      () => fail(new StateReadingError("the reader thread does not respond")),
-      limitMs + forEnd,
-    );
-  };
-
-  const state = new Writable({
-    write(chunk: Uint8Array, _encoding, done) {
-      taken = done;
-      // The chunk is copied, because its memory is reused as soon as it is consumed.
-      const bytes = Uint8Array.from(chunk);
-      sent += bytes.length;
-      send(bytes, [bytes.buffer]);
-    },
-    final(done) {
-      send({ digestKey: digestKey() });
-      done();
-    },
-  });
-  // The writer receives the error; an 'error' event without a listener would crash the process.
-  state.on("error", () => {});
-
-  const onAnswer = (message: ReaderAnswer) => {
-    clearTimeout(silence);
-    limitMs = SILENCE_MS;
-    if (message === "taken") return taken?.();
-    isOver = true;
-    answered.resolve(message);
-  };
-  const fail = (error: Error) => {
-    answered.reject(error);
-    state.destroy(error);
-  };
-  const ended = () => fail(new StateReadingError("the state crashed its reader thread"));
-  const failed = (error: Error & { code?: string }) => {
-    const tooLarge = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-    fail(
-      tooLarge
-        ? new StateReadingError("the state needs more memory than its reader thread has")
-        : error,
-    );
-  };
-  const stop = () => fail(signal.reason);
-  worker.on("message", onAnswer);
-  worker.once("error", failed);
-  worker.once("exit", ended);
-  signal.addEventListener("abort", stop);
-  return {
-    state,
-    answer: answered.promise,
-    isOver: () => isOver,
-    leave() {
-      clearTimeout(silence);
-      worker.off("message", onAnswer);
-      worker.off("error", failed);
-      worker.off("exit", ended);
-      signal.removeEventListener("abort", stop);
-    },
-  };
 }
