@@ -12,6 +12,10 @@ export class Problems {
     this.#fields.push({ field: fieldPath, detail });
   }
 
+  get areEmpty(): boolean {
+    return this.#fields.length === 0;
+  }
+
   /** Throws `invalid` with all added problems, if there are any. */
   throwIfAny(): void {
     if (this.#fields.length > 0) throw invalid(this.#fields);

@@ -13,10 +13,13 @@ export const USERNAME_TAKEN = "Username has already been taken";
 export const EMAIL_TAKEN = "Email has already been taken";
 /** The message for a name that another team of the organization has. */
 export const TEAM_NAME_TAKEN = "Name has already been taken";
+/** The message for a team that already has access to the target. */
+export const TEAM_TAKEN = "Team has already been taken";
 
 export const usernameTaken = () => invalid([{ field: "username", detail: USERNAME_TAKEN }]);
 export const emailTaken = () => invalid([{ field: "email", detail: EMAIL_TAKEN }]);
 export const teamNameTaken = () => invalid([{ field: "name", detail: TEAM_NAME_TAKEN }]);
+export const teamTaken = () => invalid([{ field: "teamId", detail: TEAM_TAKEN }]);
 
 /**
  * Thrown if an organization invites an e-mail address while the invitations of this address are being moved to the user

@@ -29,15 +29,15 @@ const entity = new EntitySchema({
 });
 
 /**
- * Selects and locks the organization of a team or membership. The organization never changes, so the row `id` of `table`
- * can be read before the organization is locked.
+ * Selects and locks the organization of a team, membership or grant. The organization never changes, so the row `id` of
+ * `table` can be read before the organization is locked.
  */
 export const lockOrganizationOf = (
   em: EntityManager,
-  table: "teams" | "organization_memberships",
+  table: "teams" | "organization_memberships" | "team_accesses",
   id: string,
 ) =>
-  // index: teams_pkey, organization_memberships_pkey, organizations_pkey
+  // index: teams_pkey, organization_memberships_pkey, team_accesses_pkey, organizations_pkey
   selectWhere(
     em,
     entity,

@@ -11,7 +11,7 @@ import { asRefusal, isNotFound, Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
 import type { Placement } from "../clients-app.ts";
-import { teamAccessNotFound, teamNotFound } from "../errors-domain.ts";
+import { TEAM_TAKEN, teamAccessNotFound, teamNotFound } from "../errors-domain.ts";
 import type { TeamAccessId, TeamId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { checkedGrant, effectivePermissions } from "../permissions-domain.ts";
@@ -101,13 +101,13 @@ export async function createTeamAccess(
   const { organizationId } = place;
   authorizeUnlessService(caller, actions[target.targetType].manage, place);
   const created = await app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdate(organizationId);
-    const team = await tx.teams.get(teamId);
+    const { organization, team } = await tx.teams.getWithOrganization(teamId);
     if (team.organizationId !== organizationId) throw teamNotFound();
     const problems = new Problems();
     const grant = checkedGrant(permissionTables[target.targetType], wanted, problems);
-    if (await tx.teamAccess.find({ teamId, targetId: target.targetId })) {
-      problems.add("teamId", "Team has already been taken");
+    // A taken team is reported with the other problems or, if there are none, by the unique constraint.
+    if (!problems.areEmpty && (await tx.teamAccess.find({ teamId, targetId: target.targetId }))) {
+      problems.add("teamId", TEAM_TAKEN);
     }
     problems.throwIfAny();
     const at = app.now();
@@ -254,8 +254,7 @@ async function changeTeamAccess<Result>(
   const known = await app.reads.teamAccess.get(targetType, id);
   const place = await placeOfGrant(app, known);
   return app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdate(known.organizationId);
-    const teamAccess = await tx.teamAccess.getForUpdate(id);
+    const { organization, teamAccess } = await tx.teamAccess.getWithOrganization(id);
     // Throws `notFound` instead of `forbidden`: a caller that may read the target does not necessarily see the grants
     // on it.
     authorizeOrNotFound(caller, actions[targetType].manage, place, "team access");

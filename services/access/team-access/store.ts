@@ -3,11 +3,13 @@ import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
+  loadBoth,
   offsetOf,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
   recordsOf,
+  selectRows,
   withTotal,
 } from "@statehouse/postgres";
 import { jsonb, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
@@ -20,8 +22,10 @@ import {
   TeamWorkspaceDeletedSchema,
   TeamWorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/access/v1/events";
-import { teamAccessNotFound } from "../errors-domain.ts";
+import { teamAccessNotFound, teamTaken } from "../errors-domain.ts";
 import type { TeamAccessId } from "../ids-domain.ts";
+import type { Organization } from "../organization/domain.ts";
+import { lockOrganizationOf } from "../organization/store.ts";
 import { versionOf } from "../organization-version-store.ts";
 import {
   type TargetType,
@@ -123,6 +127,19 @@ const reads = (database: Database) => ({
 const rows = (em: EntityManager) => ({
   ...recordsOf(em, entity, teamAccessNotFound),
 
+  /** Locks the organization of a grant, then the grant, and returns both. */
+  async getWithOrganization(
+    id: TeamAccessId,
+  ): Promise<{ teamAccess: TeamAccess; organization: Organization }> {
+    const [[organization], [found]] = await loadBoth(
+      em,
+      lockOrganizationOf(em, "team_accesses", id),
+      selectRows(em, entity, { id }, { lock: "update" }),
+    );
+    if (!organization || !found) throw teamAccessNotFound();
+    return { teamAccess: found, organization };
+  },
+
   /** Deletes all grants on a target. */
   async removeOfTarget({ targetType, targetId }: TeamAccessTarget): Promise<void> {
     await queryIn(
@@ -190,6 +207,7 @@ export const teamAccess = {
   entity,
   reads,
   rows,
+  uniqueErrors: { team_accesses_team_id_target_id_key: teamTaken },
   deletedWithOrganization: "team_accesses",
   listed: listed({
     schemas: [TeamProjectCreatedSchema, TeamWorkspaceCreatedSchema],

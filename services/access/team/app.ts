@@ -161,12 +161,16 @@ async function apply(tx: Tx, team: Team, settings: TeamSettings): Promise<void> 
   const problems = new Problems();
   const renamed = settings.name !== undefined && settings.name !== team.name;
   applyTeamSettings(team, settings, problems);
-  if (isTeamName(team.name)) {
-    const isTaken = (renamed && looksLikeOwners(team.name)) || (await tx.teams.nameIsTaken(team));
-    if (isTaken) problems.add("name", TEAM_NAME_TAKEN);
+  const isOwners = renamed && looksLikeOwners(team.name);
+  // A taken name is reported with the other problems or, if there are none, by the unique constraint.
+  if (isOwners || (!problems.areEmpty && (await isTaken(tx, team)))) {
+    problems.add("name", TEAM_NAME_TAKEN);
   }
   problems.throwIfAny();
 }
+
+const isTaken = async (tx: Tx, team: Team): Promise<boolean> =>
+  isTeamName(team.name) && tx.teams.nameIsTaken(team);
 
 /**
  * Deletes the team with its members, grants and tokens. Throws `notFound`, `forbidden`, or the conflict `owners_team`.
@@ -177,11 +181,7 @@ export const deleteTeam = (app: App, caller: Caller, id: TeamId): Promise<void> 
     authorizeTeam(caller, "delete", team);
     if (team.owners) throw ownersTeamProtected();
     const at = app.now();
-    const members = await tx.teamMembers.list({ teamId: id });
-    const ids = members.map(({ userId }) => userId);
-    // Users are locked in the order of their ids, to prevent deadlocks.
-    const users = await tx.users.list({ id: ids }, { order: ["id"], lock: "update" });
-    for (const user of users) touch(user, at);
+    for (const user of await tx.users.membersForUpdate(id)) touch(user, at);
     await tx.record(teamDeleted(team, touch(organization, at)));
     await tx.teams.remove(team);
   });

@@ -156,13 +156,16 @@ const rows = (em: EntityManager) => {
 
     /** Deletes the team with its tokens, grants and members. */
     async remove(team: Team): Promise<void> {
-      for (const table of ["tokens", "team_accesses", "team_members"]) {
+      const deleteFrom = (table: string) =>
+        `delete from ${table} where team_id = $1 and organization_id = $2`;
+      await queryIn(
+        em,
         // index: tokens_by_organization, team_accesses_team_id_target_id_key, team_members_pkey, one for each table
-        await queryIn(em, `delete from ${table} where team_id = $1 and organization_id = $2`, [
-          team.id,
-          team.organizationId,
-        ]);
-      }
+        `with deleted_tokens as (${deleteFrom("tokens")}),
+           deleted_accesses as (${deleteFrom("team_accesses")})
+         ${deleteFrom("team_members")}`,
+        [team.id, team.organizationId],
+      );
       records.remove(team);
     },
   };

@@ -11,7 +11,6 @@ import type { App } from "../app.ts";
 import { callingUser } from "../caller-app.ts";
 import {
   EMAIL_TAKEN,
-  emailTaken,
   lastAdministrator,
   USERNAME_TAKEN,
   userInvitedMeanwhile,
@@ -54,11 +53,9 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
   app.transaction(async (tx) => {
     requireAdministratorUnlessService(caller);
     const at = app.now();
-    await refuseProblems(tx, input);
     const { username, email, administrator } = input;
-    const invited = await tx.users.findByEmailForUpdate(email);
-    // Another transaction may have made the placeholder a full user after `refuseProblems` had read it.
-    if (invited && !invited.placeholder) throw emailTaken();
+    const invited = isEmail(email) ? await tx.users.findByEmailForUpdate(email) : undefined;
+    await refuseProblems(tx, input, { emailTaken: invited?.placeholder === false });
     const user = invited ?? newUser(input, at);
     if (invited) {
       Object.assign(invited, { username, administrator, placeholder: false });
@@ -116,7 +113,9 @@ export const updateCurrentUser = (
     if (id === undefined) throw asRefusal(userNotFound());
     const user = await tx.users.getForUpdate(id);
     const wanted = { username: username ?? user.username, email: email ?? user.email };
-    await refuseProblems(tx, wanted, user);
+    // An unconfirmed address is not compared with the addresses of other users, because the response would reveal
+    // whether another user has the address.
+    await refuseProblems(tx, wanted, { id, emailTaken: false });
     user.username = wanted.username;
     if (email !== undefined) requestEmail(user, email);
     touch(user, app.now());
@@ -217,8 +216,7 @@ export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> 
     requireAdministrator(caller);
     // Organizations are locked before users, as in all transactions.
     const organizations = await lockOrganizationsOf(tx, id);
-    const administrators = await tx.users.lockAdministrators();
-    const user = await tx.users.getForUpdate(id);
+    const { administrators, user } = await tx.users.getWithAdministrators(id);
     if (isActiveAdministrator(user) && administrators <= 1) throw lastAdministrator();
     const at = app.now();
     for (const [organizationId, organization] of organizations) {
@@ -251,8 +249,7 @@ const changeUser = (
     requireAdministratorUnlessService(caller);
     // The rows of all active administrators are locked, in the order of their ids and before the user's own row, so
     // that concurrent calls cannot together remove the last administrators.
-    const administrators = await tx.users.lockAdministrators();
-    const user = await tx.users.getForUpdate(id);
+    const { administrators, user } = await tx.users.getWithAdministrators(id);
     const before = { ...user };
     change(user);
     const { administrator, suspended } = user;
@@ -271,21 +268,21 @@ const isActiveAdministrator = ({
   suspended,
 }: Pick<User, "administrator" | "suspended">): boolean => administrator && !suspended;
 
+/**
+ * Throws all problems of a user's name and e-mail address. A name that another user than `id` has is checked only if
+ * there are other problems; otherwise the unique constraint reports it.
+ */
 async function refuseProblems(
   tx: Tx,
   input: { username: string; email: string },
-  self?: User,
+  { id = "", emailTaken }: { id?: string; emailTaken: boolean },
 ): Promise<void> {
   const problems = new Problems();
   checkUser(input, problems);
-  const taken = await tx.users.taken(
-    isUsername(input.username) ? input.username : null,
-    // An unconfirmed address is not compared with the addresses of other users, because the response would reveal
-    // whether another user has the address.
-    self === undefined && isEmail(input.email) ? input.email : null,
-    self?.id,
-  );
-  if (taken.username) problems.add("username", USERNAME_TAKEN);
-  if (taken.email) problems.add("email", EMAIL_TAKEN);
+  if (problems.areEmpty && !emailTaken) return;
+  if (isUsername(input.username) && (await tx.users.nameTaken(input.username, id))) {
+    problems.add("username", USERNAME_TAKEN);
+  }
+  if (emailTaken) problems.add("email", EMAIL_TAKEN);
   problems.throwIfAny();
 }

@@ -3,12 +3,15 @@ import { type AttributeNames, listed, type PublishedEvents, published } from "@s
 import {
   type Database,
   type EntityManager,
+  existsIn,
   loadBoth,
+  loadRows,
   offsetOf,
   pageWithTotal,
   queryIn,
   type RowWithTotal,
   recordsOf,
+  selectRows,
   selectWhere,
   withTotal,
 } from "@statehouse/postgres";
@@ -28,7 +31,7 @@ import {
   UserUpdatedSchema,
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { emailTaken, userNotFound, usernameTaken } from "../errors-domain.ts";
-import type { UserId } from "../ids-domain.ts";
+import type { TeamId, UserId } from "../ids-domain.ts";
 import { User, type UserEvent } from "./domain.ts";
 
 const columns = {
@@ -143,18 +146,18 @@ const reads = (database: Database) => ({
 export const userByEmail = `-- index: users_email_key
   select id from users where lower(email) = lower($1)`;
 
-/**
- * Selects whether a user other than $3 has the name $1, and whether such a user has the e-mail address $2. A null name
- * or address gives false. The addresses of placeholders do not count.
- */
-export const namesTaken = `-- index: users_username_key, users_email_key
-  select exists (select from users where lower(username) = lower($1) and id <> $3) as username,
-    exists (
-      select from users where lower(email) = lower($2) and id <> $3 and not placeholder
-    ) as email`;
+/** Selects the user other than $2 who has the name $1, ignoring case. */
+export const otherUserByName = `-- index: users_username_key
+  select from users where lower(username) = lower($1) and id <> $2`;
 
 const rows = (em: EntityManager) => {
   const records = recordsOf(em, entity, userNotFound);
+  const activeAdministrators = selectRows(
+    em,
+    entity,
+    { administrator: true, suspended: false },
+    { order: ["id"], lock: "update" },
+  );
 
   return {
     ...records,
@@ -184,31 +187,39 @@ const rows = (em: EntityManager) => {
       await queryIn(em, "delete from users where id = $1", [id]);
     },
 
+    /** Locks the members of a team in the order of their ids, to prevent deadlocks, and returns them. */
+    membersForUpdate: (teamId: TeamId): Promise<User[]> =>
+      loadRows(
+        em,
+        // index: team_members_pkey, users_pkey
+        selectWhere(
+          em,
+          entity,
+          "id in (select m.user_id from team_members m where m.team_id = $1)",
+          [teamId],
+          { order: ["id"], lock: "update" },
+        ),
+      ),
+
     /** Locks the active administrators of the installation, ordered by id, and returns their number. */
     async lockAdministrators(): Promise<number> {
-      const administrators = await records.list(
-        { administrator: true, suspended: false },
-        { order: ["id"], lock: "update" },
-      );
-      return administrators.length;
+      return (await loadRows(em, activeAdministrators)).length;
     },
 
-    /**
-     * Returns whether another user has the name, and whether another user that is not a placeholder has the e-mail
-     * address. A null value is not checked.
-     */
-    async taken(
-      username: string | null,
-      email: string | null,
-      self: string = "",
-    ): Promise<{ username: boolean; email: boolean }> {
-      const [taken] = await queryIn<{ username: boolean; email: boolean }>(em, namesTaken, [
-        username,
-        email,
-        self,
-      ]);
-      return taken ?? { username: false, email: false };
+    /** Locks the active administrators like `lockAdministrators`, then the user, who need not be one of them. */
+    async getWithAdministrators(id: UserId): Promise<{ administrators: number; user: User }> {
+      const [administrators, [user]] = await loadBoth(
+        em,
+        activeAdministrators,
+        selectRows(em, entity, { id }, { lock: "update" }),
+      );
+      if (!user) throw userNotFound();
+      return { administrators: administrators.length, user };
     },
+
+    /** Returns whether a user other than `self` has the name, ignoring case. */
+    nameTaken: (username: string, self: string): Promise<boolean> =>
+      existsIn(em, otherUserByName, [username, self]),
   };
 };
 

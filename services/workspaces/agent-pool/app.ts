@@ -40,7 +40,7 @@ export const createAgentPool = (
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:manage-agent-pools", { organizationId }, "organization");
     const pool = newAgentPool(newId("apool"), organizationId, app.now());
-    await apply(app, tx, caller, { pool, wanted, isNew: true });
+    await apply(app, tx, caller, pool, wanted);
     await tx.record(agentPoolCreated(pool));
     return tx.agentPools.commit(pool, shownTo(caller));
   });
@@ -97,7 +97,7 @@ export const updateAgentPool = (
   app.transaction(async (tx) => {
     const pool = await tx.agentPools.getForUpdate(id);
     authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
-    await apply(app, tx, caller, { pool, wanted, isNew: false });
+    await apply(app, tx, caller, pool, wanted);
     await tx.record(agentPoolUpdated(pool));
     return tx.agentPools.commit(pool, shownTo(caller));
   });
@@ -141,23 +141,15 @@ function shownTo(caller: Caller): RelationScope {
   return { workspaces: andManaged(workspaces), projects: andManaged(projects) };
 }
 
-interface Application {
-  pool: AgentPool;
-  wanted: AgentPoolInput;
-  isNew: boolean;
-}
-
 async function apply(
   app: App,
   tx: Tx,
   caller: Caller,
-  { pool, wanted: { settings, relations }, isNew }: Application,
+  pool: AgentPool,
+  { settings, relations }: AgentPoolInput,
 ): Promise<void> {
   const problems = new Problems();
-  const { name } = settings;
-  const renamed = name !== undefined && (isNew || name !== pool.name);
-  const nameTaken = renamed && (await tx.agentPools.nameTaken(pool.organizationId, name));
-  applyAgentPoolSettings(pool, settings, { nameTaken, problems, now: app.now() });
+  applyAgentPoolSettings(pool, settings, { problems, now: app.now() });
   problems.throwIfAny();
   tx.agentPools.save(pool);
   const known = await tx.agentPools.relate(pool, relations, relationScopeOf(caller));

@@ -4,10 +4,10 @@ import { applyAgentPoolSettings, newAgentPool } from "./domain.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 
-function problemOfName(name: string, nameTaken = false): string | undefined {
+function problemOfName(name: string): string | undefined {
   const problems = new Problems();
   const pool = newAgentPool("apool-1234567890123456", "org-1234567890123456", now);
-  applyAgentPoolSettings(pool, { name }, { nameTaken, problems, now });
+  applyAgentPoolSettings(pool, { name }, { problems, now });
   try {
     problems.throwIfAny();
   } catch (error) {
@@ -26,18 +26,10 @@ test.each([
   expect(problemOfName(name)).toBe(problem);
 });
 
-test("a taken name is refused", () => {
-  expect(problemOfName("agents", true)).toBe("Name has already been taken");
-});
-
 test("a pool serves the whole organization by default", () => {
   const pool = newAgentPool("apool-1234567890123456", "org-1234567890123456", now);
   expect(pool.organizationScoped).toBe(true);
   const problems = new Problems();
-  applyAgentPoolSettings(
-    pool,
-    { name: "a", organizationScoped: false },
-    { nameTaken: false, problems, now },
-  );
+  applyAgentPoolSettings(pool, { name: "a", organizationScoped: false }, { problems, now });
   expect(pool.organizationScoped).toBe(false);
 });

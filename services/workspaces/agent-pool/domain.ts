@@ -1,6 +1,5 @@
 import { conflict, notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
-import { takenText } from "../errors-domain.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
 import { holdsNul } from "../text-domain.ts";
 
@@ -67,11 +66,11 @@ const MAX_LENGTH = 255;
 export function applyAgentPoolSettings(
   pool: AgentPool,
   { name, organizationScoped }: AgentPoolSettings,
-  { nameTaken, problems, now }: { nameTaken: boolean; problems: Problems; now: Date },
+  { problems, now }: { problems: Problems; now: Date },
 ): void {
   if (name !== undefined) pool.name = name;
   if (organizationScoped !== undefined) pool.organizationScoped = organizationScoped;
-  const problem = problemOfName(pool.name) ?? (nameTaken ? takenText : undefined);
+  const problem = problemOfName(pool.name);
   if (problem !== undefined) problems.add("name", problem);
   pool.revision = nextVersion(pool.revision, now);
 }

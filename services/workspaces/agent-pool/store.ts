@@ -175,15 +175,6 @@ const rows = (em: EntityManager) => {
       );
     },
 
-    async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
-      return existsIn(
-        em,
-        // index: agent_pools_name_key
-        "select from agent_pools where organization_id = $1 and name = $2",
-        [organizationId, name],
-      );
-    },
-
     /** Returns whether a workspace, project or organization uses the pool. */
     async inUse(id: AgentPoolId): Promise<boolean> {
       return existsIn(

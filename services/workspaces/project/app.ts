@@ -12,6 +12,7 @@ import { type WithAllowedActions, withProjectActions } from "../allowed-actions-
 import type { App } from "../app.ts";
 import { timeAfter } from "../auto-destroy/domain.ts";
 import { readScopeOf } from "../caller-app.ts";
+import { takenText } from "../errors-domain.ts";
 import type { OrganizationId, ProjectId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { organizationHidden } from "../organization/app.ts";
@@ -59,7 +60,7 @@ export const createProject = (
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "project:create", { organizationId }, "organization");
     const project = newProject(newId("prj"), organizationId, app.now());
-    await apply(app, tx, project, wanted);
+    await apply(app, tx, project, wanted, { isNew: true });
     await tx.record(projectCreated(project));
     return withProjectActions(caller)(await tx.projects.commit(project));
   }, wanted);
@@ -75,7 +76,7 @@ export const updateProject = (
     const { organizationId } = project;
     authorize(caller, "project:update", { organizationId, projectId: id });
     touch(project, app.now());
-    await apply(app, tx, project, wanted);
+    await apply(app, tx, project, wanted, { isNew: false });
     await tx.record(projectUpdated(project));
     return withProjectActions(caller)(await tx.projects.commit(project));
   }, wanted);
@@ -145,26 +146,30 @@ async function apply(
   tx: Tx,
   project: Project,
   { settings, tagBindings }: ProjectInput,
+  { isNew }: { isNew: boolean },
 ): Promise<void> {
   const { id: projectId, organizationId } = project;
   const problems = new Problems();
   const durationBefore = project.autoDestroyActivityDuration;
   const { name, defaultAgentPoolId: pool } = settings;
   const renamed = name !== undefined && name !== project.name && isProjectName(name);
-  const nameTaken = renamed && (await tx.projects.nameTaken(organizationId, name));
   const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, organizationId));
-  applyProjectSettings(project, settings, { nameTaken, problems, poolKnown });
+  applyProjectSettings(project, settings, { problems, poolKnown });
   const bindings = tagBindings && mergeTagBindings([], tagBindings);
   if (tagBindings && bindings) {
     checkTagBindings(tagBindings, problems);
     checkTagBindingCount(bindings, problems);
   }
+  // A taken name is reported with the other problems or, if there are none, by the unique constraint.
+  if (renamed && !problems.areEmpty && (await tx.projects.nameTaken(organizationId, name))) {
+    problems.add("name", takenText);
+  }
   problems.throwIfAny();
   tx.projects.save(project);
   const { autoDestroyActivityDuration: duration } = project;
-  if (duration !== durationBefore) await passOnActivityDuration(app, tx, project);
+  if (!isNew && duration !== durationBefore) await passOnActivityDuration(app, tx, project);
   if (!bindings) return;
-  const current = await tx.tagBindings.ofProject(projectId);
+  const current = isNew ? [] : await tx.tagBindings.ofProject(projectId);
   if (changesTagBindings(current, bindings)) tx.noteChange(project, "tagBindings");
   const owner = { organizationId, projectId };
   await tx.tagBindings.replace(owner, current, bindings, { now: app.now() });

@@ -5,10 +5,10 @@ import { applyProjectSettings, newProject, type ProjectSettings } from "./domain
 
 const invalidName =
   "Name may only contain letters, digits, spaces, hyphens and underscores, and no space at its ends";
-function problemsOf(name: string, nameTaken = false): string[] {
+function problemsOf(name: string): string[] {
   const problems = new Problems();
   const project = newProject("prj-1", "org-1", new Date());
-  applyProjectSettings(project, { name }, { nameTaken, problems });
+  applyProjectSettings(project, { name }, { problems });
   try {
     problems.throwIfAny();
   } catch (error) {
@@ -33,10 +33,6 @@ test.each([
 ])("%j is refused: %s", (name, problem) => {
   proves("Workspace limits/project name up to 40 characters", "Projects/names");
   expect(problemsOf(name)).toEqual([problem]);
-});
-
-test("a taken name is refused", () => {
-  expect(problemsOf("abc", true)).toEqual(["Name has already been taken"]);
 });
 
 const pool = "apool-1234567890123456";
@@ -87,7 +83,7 @@ test.each<[string, ProjectSettings[], unknown]>([
   const project = newProject("prj-1", "org-1", new Date());
   project.name = "project";
   for (const settings of requests) {
-    applyProjectSettings(project, settings, { nameTaken: false, problems, poolKnown: true });
+    applyProjectSettings(project, settings, { problems, poolKnown: true });
   }
   const outcome = () => {
     problems.throwIfAny();

@@ -1,7 +1,6 @@
 import { conflict, notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { checkActivityDuration } from "../auto-destroy/domain.ts";
-import { takenText } from "../errors-domain.ts";
 import {
   type DefaultExecutionInput,
   unknownDefaultAgentPool,
@@ -53,8 +52,6 @@ export interface ProjectSettings extends DefaultExecutionInput {
 }
 
 interface ValidationContext {
-  /** Whether another project of the organization has the requested name. */
-  nameTaken: boolean;
   problems: Problems;
   /** Whether the requested default pool belongs to the organization. */
   poolKnown?: boolean;
@@ -99,7 +96,7 @@ export function defaultProject(id: ProjectId, organizationId: OrganizationId, no
 export function applyProjectSettings(
   project: Project,
   settings: ProjectSettings,
-  { nameTaken, problems, poolKnown = false }: ValidationContext,
+  { problems, poolKnown = false }: ValidationContext,
 ): void {
   const { name, description, overwritesDefaultExecutionMode: ofMode } = settings;
   const { overwritesDefaultAgentPool: ofPool } = settings;
@@ -109,7 +106,7 @@ export function applyProjectSettings(
   const durationIsValid = checkActivityDuration(duration, problems);
   if (duration !== undefined && durationIsValid) project.autoDestroyActivityDuration = duration;
   if (name !== undefined) project.name = name;
-  const problem = problemOfName(project.name) ?? (nameTaken ? takenText : undefined);
+  const problem = problemOfName(project.name);
   if (problem !== undefined) problems.add("name", problem);
   if (description !== undefined) {
     checkText("description", description, limits.description, problems);

@@ -45,10 +45,7 @@ export const replaceRemoteStateConsumers = (
     const { organizationId } = workspace;
     authorize(caller, "organization:manage-workspaces", { organizationId });
     await requireEligible(tx, caller, workspace, ids);
-    const wanted = new Set(ids);
-    const current = await tx.remoteStateConsumers.of(workspaceId);
-    await tx.remoteStateConsumers.remove(workspaceId, [...current.difference(wanted)]);
-    await tx.remoteStateConsumers.add(workspaceId, [...wanted.difference(current)]);
+    await tx.remoteStateConsumers.replace(workspaceId, ids);
   });
 
 /**

@@ -114,6 +114,10 @@ const reads = (database: Database) => ({
   },
 });
 
+const addConsumers = `insert into remote_state_consumers (workspace_id, consumer_id)
+  select $1, w.id from workspaces w where w.id = any($2) order by w.id for key share
+  on conflict do nothing`;
+
 /** Reads and writes of a workspace's consumers, inside a transaction that holds the lock on the workspace's row. */
 const rows = (em: EntityManager) => ({
   async of(workspaceId: WorkspaceId): Promise<Set<WorkspaceId>> {
@@ -149,9 +153,19 @@ const rows = (em: EntityManager) => ({
     await queryIn(
       em,
       // index: workspaces_pkey
-      `insert into remote_state_consumers (workspace_id, consumer_id)
-       select $1, w.id from workspaces w where w.id = any($2) order by w.id for key share
-       on conflict do nothing`,
+      addConsumers,
+      [workspaceId, ids],
+    );
+  },
+
+  /** Removes all consumers except `ids`, and adds those of `ids` that are missing, like `add`. */
+  async replace(workspaceId: WorkspaceId, ids: readonly WorkspaceId[]): Promise<void> {
+    await queryIn(
+      em,
+      // index: remote_state_consumers_pkey, workspaces_pkey
+      `with removed as (
+         delete from remote_state_consumers where workspace_id = $1 and consumer_id <> all($2))
+       ${addConsumers}`,
       [workspaceId, ids],
     );
   },

@@ -41,7 +41,7 @@ export const createReservedTagKey = (
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:update", { organizationId });
     const reservedTagKey = newReservedTagKey(newId("rtk"), organizationId, app.now());
-    await apply(app, tx, reservedTagKey, wanted);
+    apply(app, tx, reservedTagKey, wanted);
     await tx.record(reservedTagKeyCreated(reservedTagKey));
     return reservedTagKey;
   });
@@ -58,7 +58,7 @@ export const updateReservedTagKey = (
   app.transaction(async (tx) => {
     const reservedTagKey = await tx.reservedTagKeys.getForUpdate(id);
     authorize(caller, "organization:update", reservedTagKey, "reserved tag key");
-    await apply(app, tx, reservedTagKey, wanted);
+    apply(app, tx, reservedTagKey, wanted);
     await tx.record(reservedTagKeyUpdated(reservedTagKey));
     return reservedTagKey;
   });
@@ -76,17 +76,9 @@ export const deleteReservedTagKey = (
     tx.reservedTagKeys.remove(reservedTagKey);
   });
 
-async function apply(
-  app: App,
-  tx: Tx,
-  reserved: ReservedTagKey,
-  wanted: ReservedTagKeyInput,
-): Promise<void> {
+function apply(app: App, tx: Tx, reserved: ReservedTagKey, wanted: ReservedTagKeyInput): void {
   const problems = new Problems();
-  const { key } = wanted;
-  const changed = key !== undefined && key !== reserved.key;
-  const keyTaken = changed && (await tx.reservedTagKeys.keyTaken(reserved.organizationId, key));
-  applyReservedTagKey(reserved, wanted, { keyTaken, problems, now: app.now() });
+  applyReservedTagKey(reserved, wanted, { problems, now: app.now() });
   problems.throwIfAny();
   tx.reservedTagKeys.save(reserved);
 }

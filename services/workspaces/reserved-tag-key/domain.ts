@@ -49,11 +49,11 @@ export const takenKeyText = "Key has already been taken";
 export function applyReservedTagKey(
   reserved: ReservedTagKey,
   { key, disableOverrides }: ReservedTagKeyInput,
-  { keyTaken, problems, now }: { keyTaken: boolean; problems: Problems; now: Date },
+  { problems, now }: { problems: Problems; now: Date },
 ): void {
   if (key !== undefined) reserved.key = key;
   if (disableOverrides !== undefined) reserved.disableOverrides = disableOverrides;
-  const problem = problemOfKey(reserved.key) ?? (keyTaken ? takenKeyText : undefined);
+  const problem = problemOfKey(reserved.key);
   if (problem !== undefined) problems.add("key", problem);
   touch(reserved, now);
 }

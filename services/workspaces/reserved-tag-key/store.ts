@@ -4,7 +4,6 @@ import { listed, type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
-  existsIn,
   offsetOf,
   type Page,
   type PageInput,
@@ -75,15 +74,6 @@ const reads = (database: Database) => ({
 /** Reads and writes of reserved tag keys inside a transaction. */
 const rows = (em: EntityManager) => ({
   ...recordsOf(em, entity, reservedTagKeyNotFound),
-
-  async keyTaken(organizationId: OrganizationId, key: string): Promise<boolean> {
-    return existsIn(
-      em,
-      // index: reserved_tag_keys_key
-      "select from reserved_tag_keys where organization_id = $1 and key = $2",
-      [organizationId, key],
-    );
-  },
 
   /** Returns the project's bindings that have one of these keys and that workspaces must not override. */
   async fixedBy(projectId: ProjectId, keys: readonly string[]): Promise<TagBindingInput[]> {

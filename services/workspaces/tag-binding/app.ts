@@ -91,10 +91,9 @@ export const updateWorkspaceTagBindings = (
     checkTagBindingCount(tags.wanted, problems);
     await checkOverrides(tx, workspace, tags, problems);
     problems.throwIfAny();
-    await replaceWorkspaceTags(app, tx, workspace, tags);
+    const now = await replaceWorkspaceTags(app, tx, workspace, tags);
     touch(workspace, app.now());
     await tx.record(workspaceUpdated(workspace));
-    const now = new Map((await tx.tagBindings.ofWorkspace(workspaceId)).map((b) => [b.key, b]));
     return given.flatMap(({ key }) => now.get(key) ?? []);
   });
 
@@ -119,17 +118,20 @@ export async function checkOverrides(
   }
 }
 
-/** Replaces a workspace's bindings with `wanted`. The calling function must have authorized the caller. */
+/**
+ * Replaces a workspace's bindings with `wanted`, and returns them by key. The calling function must have authorized the
+ * caller.
+ */
 export async function replaceWorkspaceTags(
   app: App,
   tx: Tx,
   workspace: Workspace,
   { current, wanted, tagKeys }: WantedTags,
-): Promise<void> {
+): Promise<Map<string, TagBinding>> {
   const { id: workspaceId, organizationId } = workspace;
   if (changesTagBindings(current, wanted, tagKeys)) tx.noteChange(workspace, "tagBindings");
   const options = { now: app.now(), tagKeys };
-  await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, options);
+  return tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, options);
 }
 
 interface WantedTags {

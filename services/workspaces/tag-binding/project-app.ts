@@ -57,11 +57,9 @@ export const updateProjectTagBindings = (
     checkTagBindingCount(wanted, problems);
     problems.throwIfAny();
     if (changesTagBindings(current, wanted)) tx.noteChange(project, "tagBindings");
-    await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, {
-      now: app.now(),
-    });
+    const owner = { organizationId, projectId };
+    const now = await tx.tagBindings.replace(owner, current, wanted, { now: app.now() });
     touch(project, app.now());
     await tx.record(projectUpdated(project));
-    const now = new Map((await tx.tagBindings.ofProject(projectId)).map((b) => [b.key, b]));
     return given.flatMap(({ key }) => now.get(key) ?? []);
   });

@@ -2,7 +2,7 @@ import { type Database, type EntityManager, queryIn } from "@statehouse/postgres
 import { newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
 import { tagRows } from "../tag/store.ts";
-import type { EffectiveTagBinding, ProjectTagBinding, TagBinding } from "./domain.ts";
+import type { EffectiveTagBinding, ProjectTagBinding, TagBinding, TagBindingId } from "./domain.ts";
 
 /** The project or workspace that owns the bindings. */
 export type TagBindingOwner = { organizationId: OrganizationId } & (
@@ -93,14 +93,15 @@ const rows = (em: EntityManager) => ({
 
   /**
    * Replaces the bindings `current` with `wanted`, a map from key to value, and inserts or deletes the rows of flat
-   * tags (`tags`). `tagKeys` are the keys that are flat tags afterwards; if it is omitted, there are none.
+   * tags (`tags`). `tagKeys` are the keys that are flat tags afterwards; if it is omitted, there are none. Returns the
+   * bindings afterwards, by key.
    */
   async replace(
     owner: TagBindingOwner,
     current: readonly TagBinding[],
     wanted: ReadonlyMap<string, string>,
     { now, tagKeys = new Set() }: { now: Date; tagKeys?: ReadonlySet<string> },
-  ): Promise<void> {
+  ): Promise<Map<string, TagBinding>> {
     const removed = current.filter(({ key }) => !wanted.has(key)).map(({ id }) => id);
     const before = new Map(current.map((binding) => [binding.key, binding]));
     const changed = [...wanted]
@@ -109,46 +110,55 @@ const rows = (em: EntityManager) => ({
         return binding?.value !== value || binding.throughTags !== tagKeys.has(key);
       })
       .map(([key, value]) => ({ key, value, throughTags: tagKeys.has(key) }));
-    if (removed.length > 0) {
-      // index: tag_bindings_pkey
-      await queryIn(em, "delete from tag_bindings where id = any($1)", [removed]);
-    }
-    if (changed.length > 0) await upsert(em, owner, changed, now);
-    if (!("workspaceId" in owner)) return;
+    const written =
+      removed.length + changed.length > 0 ? await write(em, owner, { removed, changed }, now) : [];
+    const kept = current.filter(({ key }) => wanted.has(key));
+    const after = new Map([...kept, ...written].map((binding) => [binding.key, binding]));
+    if (!("workspaceId" in owner)) return after;
     const flatBefore = new Set(current.filter(({ value }) => value === "").map(({ key }) => key));
     const flatNow = new Set([...wanted].filter(([, value]) => value === "").map(([key]) => key));
     const tags = tagRows(em);
     await tags.ensure(owner.organizationId, [...flatNow.difference(flatBefore)], now);
     await tags.dropUnused(owner.organizationId, [...flatBefore.difference(flatNow)]);
+    return after;
   },
 });
 
-async function upsert(
+interface ChangedBindings {
+  removed: readonly TagBindingId[];
+  changed: readonly Pick<TagBinding, "key" | "value" | "throughTags">[];
+}
+
+/** Deletes the removed bindings, inserts or updates the changed ones, and returns these. */
+async function write(
   em: EntityManager,
   owner: TagBindingOwner,
-  bindings: readonly Pick<TagBinding, "key" | "value" | "throughTags">[],
+  { removed, changed }: ChangedBindings,
   now: Date,
-): Promise<void> {
+): Promise<TagBinding[]> {
   const conflict = "workspaceId" in owner ? "workspace_id" : "project_id";
-  await queryIn(
+  return queryIn<TagBinding>(
     em,
-    // index: tag_bindings_workspace_key, tag_bindings_project_key
-    `insert into tag_bindings
+    // index: tag_bindings_pkey, tag_bindings_workspace_key, tag_bindings_project_key
+    `with removed as (delete from tag_bindings where id = any($9))
+     insert into tag_bindings
        (id, organization_id, workspace_id, project_id, key, value, through_tags, created_at)
      select given.id, $1, $2, $3, given.key, given.value, given.through_tags, $4
      from unnest($5::text[], $6::text[], $7::text[], $8::boolean[])
        as given (id, key, value, through_tags)
      on conflict (${conflict}, key)
-       do update set value = excluded.value, through_tags = excluded.through_tags`,
+       do update set value = excluded.value, through_tags = excluded.through_tags
+     returning ${columns}`,
     [
       owner.organizationId,
       "workspaceId" in owner ? owner.workspaceId : null,
       "projectId" in owner ? owner.projectId : null,
       now,
-      bindings.map(() => newId("tb")),
-      bindings.map(({ key }) => key),
-      bindings.map(({ value }) => value),
-      bindings.map(({ throughTags }) => throughTags),
+      changed.map(() => newId("tb")),
+      changed.map(({ key }) => key),
+      changed.map(({ value }) => value),
+      changed.map(({ throughTags }) => throughTags),
+      removed,
     ],
   );
 }

@@ -208,9 +208,11 @@ export async function updateWorkspace(
       const { sourceName: _, sourceUrl: __, ...settings } = wanted.settings;
       const { name } = settings;
       const renamed = name !== undefined && name !== workspace.name;
-      const nameTaken = renamed && (await tx.workspaces.nameTaken(workspace.organizationId, name));
       const poolKnown = await isPoolKnown(tx, workspace, settings);
-      const { plan, ...inherited } = await tx.workspaces.inherited(workspace.projectId);
+      const { plan, nameTaken, ...inherited } = await tx.workspaces.settingsContext(
+        workspace.projectId,
+        renamed ? name : undefined,
+      );
       const conditions = validationContext(app, { poolKnown, inherited, plan });
       applySettings(workspace, settings, { ...conditions, nameTaken, problems });
       const { tagBindings } = wanted;

@@ -1,11 +1,5 @@
 import { nextVersion } from "@statehouse/events/version";
-import {
-  type Database,
-  type EntityManager,
-  existsIn,
-  queryIn,
-  recordsOf,
-} from "@statehouse/postgres";
+import { type Database, type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
 import { nameTaken } from "../errors-domain.ts";
 import type { InheritedExecution } from "../execution/domain.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
@@ -88,6 +82,9 @@ export interface CreationContext {
   defaultRemoteStateAccess: boolean;
   nameTaken: boolean;
 }
+
+/** The values that a change of a workspace's settings uses. */
+type SettingsContext = InheritedExecution & Pick<CreationContext, "plan" | "nameTaken">;
 
 const creationContext = `-- index: organizations_name_key, projects_pkey, workspaces_name_key
   select o.id as "organizationId", o.workspace_limit as "workspaceLimit", o.plan,
@@ -273,24 +270,21 @@ const rows = (em: EntityManager) => {
       // index: workspaces_name_key. All replicas lock in the same order, to prevent deadlocks.
       records.list({ organizationId }, { lock: "update", order: ["name"], limit }),
 
-    async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
-      if (!isWorkspaceName(name)) return false;
-      return existsIn(
+    /**
+     * Returns the values that a workspace inherits in this project, and whether a workspace of the organization has the
+     * new name; undefined if the name does not change.
+     */
+    async settingsContext(
+      projectId: ProjectId,
+      newName: string | undefined,
+    ): Promise<SettingsContext> {
+      const [row] = await queryIn<SettingsContext>(
         em,
-        // index: workspaces_name_key
-        "select from workspaces where organization_id = $1 and name = $2",
-        [organizationId, name],
-      );
-    },
-
-    /** Returns the values that a workspace inherits in this project. */
-    async inherited(projectId: ProjectId): Promise<InheritedExecution & { plan: Plan }> {
-      const [row] = await queryIn<InheritedExecution & { plan: Plan }>(
-        em,
-        // index: projects_pkey, organizations_pkey
-        `select ${inheritedMode} as mode, o.plan, ${inheritedPool} as "agentPoolId"
+        // index: projects_pkey, organizations_pkey, workspaces_name_key
+        `select ${inheritedMode} as mode, o.plan, ${inheritedPool} as "agentPoolId",
+         exists (select from workspaces w where w.organization_id = o.id and w.name = $2) as "nameTaken"
        from projects p join organizations o on o.id = p.organization_id where p.id = $1`,
-        [projectId],
+        [projectId, newName !== undefined && isWorkspaceName(newName) ? newName : null],
       );
       if (!row) throw projectNotFound();
       return row;

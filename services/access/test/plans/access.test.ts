@@ -33,7 +33,7 @@ import { listOfTeamTokens, listOfUser, recordUses, tokenInSlot } from "../../tok
 import {
   batchOfUsers,
   listOfUsers,
-  namesTaken,
+  otherUserByName,
   userByEmail,
   userById,
   userByName,
@@ -117,7 +117,7 @@ const statements = {
   userById,
   userByName,
   userByEmail,
-  namesTaken,
+  otherUserByName,
   membersNamed,
   countOfActiveMembers,
   principalName,

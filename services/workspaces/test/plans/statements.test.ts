@@ -170,17 +170,18 @@ beforeAll(async () => {
     const changed = await tx.projects.getForShare("prj-1");
     changed.autoDestroyActivityDuration = "2d";
     await tx.workspaces.passOnActivityDuration(changed, { dueAt: now, at: now });
-    expect(await tx.workspaces.nameTaken("org-1", "name-1")).toBe(true);
     expect(await tx.workspaces.countForLimit("org-1")).toBe(10);
     await tx.workspaces.findForUpdate({ organizationName: "name-1", workspaceName: "name-1" });
-    await tx.workspaces.inherited("prj-1");
+    expect(await tx.workspaces.settingsContext("prj-1", "name-1")).toHaveProperty(
+      "nameTaken",
+      true,
+    );
     await tx.workspaces.dueForAutoDestroy(now, 10);
     const settings = await tx.generalSettings.getForUpdate({ id: true });
     settings.planTimeout = "3h";
     tx.generalSettings.save(settings);
     await tx.dataRetentionPolicies.nextVersion(now);
     await tx.dataRetentionPolicies.findForUpdate("site");
-    expect(await tx.reservedTagKeys.keyTaken("org-1", "k1")).toBe(true);
     await tx.reservedTagKeys.fixedBy("prj-1", ["key"]);
     await tx.tagBindings.ofProject("prj-1");
     const current = await tx.tagBindings.ofWorkspace("ws-1");
@@ -197,7 +198,6 @@ beforeAll(async () => {
     for (const readable of [all, some]) await tx.tags.namesOf("org-1", ["tag-2001"], readable);
     await tx.tags.remove("org-1", ["tag-4001"]);
     expect(await tx.agentPools.belongsTo("apool-1", "org-1")).toBe(true);
-    expect(await tx.agentPools.nameTaken("org-1", "a1")).toBe(true);
     expect(await tx.agentPools.inUse("apool-1")).toBe(false);
     const pool = await tx.agentPools.getForUpdate("apool-1");
     const relations = {
