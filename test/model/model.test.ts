@@ -19,7 +19,7 @@ test(
   "concurrent clients leave the state that the model predicts",
   async () => {
     proves("Durability/random histories of clients");
-    await holds("self-hosted", 15_000);
+    await holds("self-hosted", 8_000);
   },
   PATIENCE_MS,
 );
@@ -28,7 +28,7 @@ test(
   "concurrent clients with snapshots in the hosted edition leave the state that the model predicts",
   async () => {
     proves("Durability/random histories of clients");
-    await holds("hosted", 6_000);
+    await holds("hosted", 4_000);
   },
   PATIENCE_MS,
 );
@@ -38,7 +38,7 @@ needs("minio")("while services are killed and cut from each other", () => {
     "the state equals that of the model, and nothing is lost",
     async () => {
       proves("Durability/the same while services are killed and cut from each other");
-      await holds("faults, MinIO", 12_000);
+      await holds("faults, MinIO", 8_000);
     },
     PATIENCE_MS,
   );

@@ -6,7 +6,15 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { idPositions, withId } from "../golden/id-positions.ts";
 import { type ApiUser, newUser, recordedApi, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
-import { expectAlike, kinds, type Probe, parameters, unacceptable } from "./probe.ts";
+import {
+  expectAlike,
+  kinds,
+  type Probe,
+  parameters,
+  parametersRead,
+  parametersToProbe,
+  unacceptable,
+} from "./probe.ts";
 
 // The response for an object of another tenant must equal that for an unknown object, in status and text. Every call is
 // therefore made twice, once with an id of another organization and once with an unused id.
@@ -149,7 +157,7 @@ describe("an id of another organization is treated like an unknown id", () => {
       ({ method, path }) => method === "GET" && !path.includes("changelog"),
     );
     for (const route of lists) {
-      for (const [parameter, names] of Object.entries(parameters)) {
+      for (const [parameter, names] of parametersToProbe(route)) {
         for (const name of names) {
           // The parameters that this list requires in addition.
           const beside = /state-versions$/.test(route.path)
@@ -171,8 +179,7 @@ describe("an id of another organization is treated like an unknown id", () => {
 
 test("the query parameters of this test are all that the routes read", () => {
   const read = routes
-    .flatMap(({ query }) => Object.values(query).flatMap(({ parameters }) => parameters))
-    .map(({ name }) => name)
+    .flatMap(parametersRead)
     // Leaves out the page parameters, which the tests of lists cover, and all tag filters except the first, because the
     // same code reads all of them.
     .filter((name) => !/^(page\[|filter\[tagged\]\[[1-9])/.test(name));

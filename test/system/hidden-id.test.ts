@@ -7,7 +7,7 @@ import { document } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
 import { type ApiUser, newTeam, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
-import { expectAlike, kinds, parameters } from "./probe.ts";
+import { expectAlike, kinds, parametersToProbe } from "./probe.ts";
 
 // Within one organization, the response for an object that a user's teams cannot read must equal that for an unknown
 // object.
@@ -88,7 +88,7 @@ test("in a query, in each parameter of every list", async () => {
     const beside = /state-versions$/.test(route.path)
       ? `&filter[organization][name]=${open.organizationName}&filter[workspace][name]=${open.name}`
       : "";
-    for (const [parameter, names] of Object.entries(parameters)) {
+    for (const [parameter, names] of parametersToProbe(route)) {
       for (const name of names.filter((name) => !shared.has(name))) {
         for (const { api } of [insider, watcher]) {
           await expectAlike(

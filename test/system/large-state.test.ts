@@ -15,13 +15,13 @@ import { newLockedWorkspace, useStack } from "./fixture.ts";
 /** The services are separate processes, because gRPC between them limits messages to 16 MiB. */
 const fixture = useStack(() => startProcesses({ blobs: "directory" }));
 
-const RESOURCES = 20_000;
+const RESOURCES = 4000;
 const large = "ö".repeat(9 * 1024 ** 2);
 
-/** Returns the state with resource names of a thousand characters. */
+/** Returns the state with resource names of 5000 characters. */
 function withLongNames(state: StateFile): StateFile {
   const content = JSON.parse(state.bytes.toString());
-  for (const resource of content.resources) resource.name = resource.name.padEnd(1000, "x");
+  for (const resource of content.resources) resource.name = resource.name.padEnd(5000, "x");
   const bytes = Buffer.from(JSON.stringify(content));
   return { ...state, bytes, md5: md5Of(bytes) };
 }

@@ -1,3 +1,4 @@
+import type { Route } from "@statehouse/gateway/http/route";
 import { newId } from "@statehouse/postgres/ids";
 import { expect } from "vitest";
 import type { Answer } from "../stack/http.ts";
@@ -71,6 +72,19 @@ export const parameters: Record<string, readonly string[]> = {
   since: [],
   sort: [],
   token: [],
+};
+
+/** Returns the names of the query parameters that the route reads. */
+export const parametersRead = ({ query }: Route): string[] =>
+  Object.values(query).flatMap(({ parameters }) => parameters.map(({ name }) => name));
+
+/**
+ * Returns the keys of `parameters` that the route reads, with their values. A route cannot read others: it receives the
+ * values of its declared parameters only.
+ */
+export const parametersToProbe = (route: Route): [string, readonly string[]][] => {
+  const read = parametersRead(route);
+  return Object.entries(parameters).filter(([parameter]) => read.includes(parameter));
 };
 
 /** Returns an unused id or name in the same form as `value`. */

@@ -98,30 +98,6 @@ describe("the policies of an organization", () => {
     }
     await limit("team", DAY);
   });
-
-  test("are refused with every problem, and nothing is changed", async () => {
-    const { organizationId, as } = await organization();
-    const tokenTtlPolicies = [
-      { tokenType: "team", maxTtlMs: BigInt(DAY) },
-      { tokenType: "run", maxTtlMs: -1n },
-    ];
-    const refused = access.tokenTtlPolicies.updateTokenTtlPolicies(
-      { organizationId, tokenTtlPolicies },
-      as(),
-    );
-    await expect(refused).rejects.toMatchObject({
-      kind: "invalid",
-      fields: [
-        { field: "tokenTtlPolicies[1].tokenType" },
-        { field: "tokenTtlPolicies[1].maxTtlMs" },
-      ],
-    });
-    const listed = await access.tokenTtlPolicies.listTokenTtlPolicies(
-      { organizationId, pageNumber: 1, pageSize: 20 },
-      as(),
-    );
-    expect(maxima(listed.tokenTtlPolicies).team).toBe(TWO_YEARS);
-  });
 });
 
 describe("while they apply", () => {

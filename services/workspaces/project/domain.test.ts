@@ -29,7 +29,9 @@ test.each([
   ["a".repeat(41), "Name is too long (maximum is 40 characters)"],
   ["a/b", invalidName],
   ["prójekt", invalidName],
+  ["a.b", invalidName],
   [" abc", invalidName],
+  ["abc ", invalidName],
 ])("%j is refused: %s", (name, problem) => {
   proves("Workspace limits/project name up to 40 characters", "Projects/names");
   expect(problemsOf(name)).toEqual([problem]);

@@ -174,8 +174,8 @@ export async function runWorkspaces({
         username,
         async assertion(audience) {
           const { principal } = await authentication.authenticate({ token: secret });
-          const versions = principal?.versions ?? "";
-          return identities.gateway.on({ type: "user", id, versions }).assertion(audience);
+          const { versions = "", tokenId } = principal ?? {};
+          return identities.gateway.on({ type: "user", id, versions, tokenId }).assertion(audience);
         },
       };
     },

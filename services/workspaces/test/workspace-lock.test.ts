@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -59,27 +58,8 @@ const show = (as: Person) =>
   running.service
     .getWorkspace({ workspace: { by: { case: "id", value: workspaceId } } }, as)
     .then(({ workspace }) => workspace);
-/** Creates a pending state version, which waits for its upload. */
-async function pendingVersion(as: Person, bytes: string) {
-  const md5 = createHash("md5").update(bytes).digest("hex");
-  const { stateVersion } = await running.stateVersions.createStateVersion(
-    { workspaceId, serial: 1n, lineage: "a", md5 },
-    as,
-  );
-  return stateVersion?.uploadUrl ?? "";
-}
 
 describe("locking", () => {
-  test("shows holder and reason, and the next read shows the same", async () => {
-    const locked = await lock(owner, "maintenance");
-    expect(locked?.lock).toMatchObject({
-      holderType: "user",
-      holderId: owner.id,
-      reason: "maintenance",
-    });
-    expect(await show(owner)).toEqual(locked);
-  });
-
   test("a locked workspace is refused and names the holder, even if access does not respond", async () => {
     await lock(second);
     expect(await failureOf(lock(owner))).toMatchObject({
@@ -136,46 +116,6 @@ describe("unlocking", () => {
     expect(held).toBeUndefined();
   });
 
-  test("by another user is refused and names the holder", async () => {
-    await lock(owner);
-    expect(await failureOf(unlock(second))).toMatchObject({
-      kind: "conflict",
-      reason: "locked_by_other",
-      message: `The workspace is locked by User ${owner.username}.`,
-    });
-  });
-
-  test("twice reports that it is already unlocked", async () => {
-    await lock(owner);
-    await unlock(owner);
-    expect(await failureOf(unlock(owner))).toMatchObject({
-      kind: "conflict",
-      message: expect.stringContaining("already unlocked"),
-    });
-  });
-
-  test("waits for a pending version and shows the new state immediately afterwards", async () => {
-    await lock(owner);
-    const bytes = JSON.stringify({
-      version: 4,
-      serial: 1,
-      lineage: "a",
-      outputs: {},
-      resources: [],
-    });
-    const url = await pendingVersion(owner, bytes);
-    expect(await failureOf(unlock(owner))).toMatchObject({
-      kind: "unavailable",
-      message: expect.stringContaining("latest state version is still pending"),
-    });
-    expect((await show(owner))?.lock).toBeDefined();
-    const put = await fetch(url, { method: "PUT", body: bytes });
-    expect(put.status).toBe(200);
-    const unlocked = await unlock(owner);
-    expect(unlocked?.currentStateVersionId).toMatch(/^sv-/);
-    expect(unlocked?.latestChangeAt).toBeDefined();
-  });
-
   test.each(["request", "answer"] as const)(
     "that fails at state (%s lost) keeps the lock, and a repeat releases it",
     async (loss) => {
@@ -212,13 +152,6 @@ describe("unlocking", () => {
 });
 
 describe("force-unlocking", () => {
-  test("by an admin releases another user's lock, even if a version is pending", async () => {
-    await lock(owner);
-    await pendingVersion(owner, "{}");
-    expect((await forceUnlock(second))?.lock).toBeUndefined();
-    expect(await failureOf(unlock(owner))).toMatchObject({ reason: "already_unlocked" });
-  });
-
   test("of an unlocked workspace is refused; a reader may not do it", async () => {
     proves("Workspace lock/unlocked, force-unlock", "Workspace errors/force-unlock");
     expect(await failureOf(forceUnlock(owner))).toMatchObject({ reason: "already_unlocked" });
