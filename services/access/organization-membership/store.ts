@@ -5,9 +5,7 @@ import {
   type EntityManager,
   loadBoth,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   selectRows,
   withTotal,
@@ -149,30 +147,26 @@ const reads = (database: Database) => ({
     withheld: readonly string[],
     page: PageInput,
   ): Promise<Page<OrganizationMembershipView>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<MembershipRow>>(listOfOwnMemberships, [
-        userId,
-        withheld,
-        page.size,
-        offsetOf(page),
-      ]),
-    );
+    const { rows, total } = await database.page<MembershipRow>(listOfOwnMemberships, [
+      userId,
+      withheld,
+      page.size,
+      offsetOf(page),
+    ]);
     return { rows: rows.map(toView), total };
   },
 
   async list(search: OrganizationMembershipSearch): Promise<Page<OrganizationMembershipView>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<MembershipRow>>(listOfMemberships(search.sort), [
-        search.organizationId,
-        search.query,
-        search.seesEmails,
-        search.emails.map((email) => email.toLowerCase()),
-        search.status,
-        search.page.size,
-        offsetOf(search.page),
-        search.teamId ?? "",
-      ]),
-    );
+    const { rows, total } = await database.page<MembershipRow>(listOfMemberships(search.sort), [
+      search.organizationId,
+      search.query,
+      search.seesEmails,
+      search.emails.map((email) => email.toLowerCase()),
+      search.status,
+      search.page.size,
+      offsetOf(search.page),
+      search.teamId ?? "",
+    ]);
     return { rows: rows.map(toView), total };
   },
 });

@@ -5,9 +5,7 @@ import {
   type EntityManager,
   loadBoth,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   selectRows,
   withTotal,
@@ -101,18 +99,16 @@ const reads = (database: Database) => ({
     teams: VisibleTeams,
     { teamId, page }: { teamId: string; page: PageInput },
   ): Promise<Page<TeamAccess>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<TeamAccess>>(listOfTeamAccess, [
-        targetType,
-        targetId,
-        teams.all,
-        teams.all ? [] : teams.teamIds,
-        !teams.all && teams.open,
-        teamId,
-        page.size,
-        offsetOf(page),
-      ]),
-    );
+    const { rows, total } = await database.page<TeamAccess>(listOfTeamAccess, [
+      targetType,
+      targetId,
+      teams.all,
+      teams.all ? [] : teams.teamIds,
+      !teams.all && teams.open,
+      teamId,
+      page.size,
+      offsetOf(page),
+    ]);
     return { rows: rows.map((row) => new TeamAccess(row)), total };
   },
 

@@ -6,9 +6,7 @@ import {
   existsIn,
   loadBoth,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   selectRows,
   withTotal,
@@ -101,17 +99,15 @@ const reads = (database: Database) => ({
   },
 
   async list(search: TeamSearch): Promise<Page<TeamView>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<TeamRow>>(listOfTeams, [
-        search.organizationId,
-        search.seesAll,
-        search.teamIds,
-        search.query,
-        search.names,
-        search.page.size,
-        offsetOf(search.page),
-      ]),
-    );
+    const { rows, total } = await database.page<TeamRow>(listOfTeams, [
+      search.organizationId,
+      search.seesAll,
+      search.teamIds,
+      search.query,
+      search.names,
+      search.page.size,
+      offsetOf(search.page),
+    ]);
     return { rows: rows.map(toView), total };
   },
 });

@@ -4,9 +4,7 @@ import {
   type Database,
   type EntityManager,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   withTotal,
 } from "@statehouse/postgres";
@@ -145,9 +143,11 @@ const reads = (database: Database) => ({
   },
 
   async listOfUser(userId: UserId, page: PageInput): Promise<Page<Token>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<TokenRow>>(listOfUser, [userId, page.size, offsetOf(page)]),
-    );
+    const { rows, total } = await database.page<TokenRow>(listOfUser, [
+      userId,
+      page.size,
+      offsetOf(page),
+    ]);
     return { rows: rows.map(toToken), total };
   },
 
@@ -156,21 +156,19 @@ const reads = (database: Database) => ({
     { owner, teamIds, trustedMember, managesTeams, seesSecretTeams }: TokenViewer,
     { query, sort, expiryStatuses, at, page }: TeamTokenSearch,
   ): Promise<Page<Token>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<TokenRow>>(listOfTeamTokens(sort), [
-        organizationId,
-        page.size,
-        offsetOf(page),
-        owner,
-        teamIds,
-        managesTeams,
-        seesSecretTeams,
-        trustedMember,
-        query,
-        expiryStatuses,
-        at,
-      ]),
-    );
+    const { rows, total } = await database.page<TokenRow>(listOfTeamTokens(sort), [
+      organizationId,
+      page.size,
+      offsetOf(page),
+      owner,
+      teamIds,
+      managesTeams,
+      seesSecretTeams,
+      trustedMember,
+      query,
+      expiryStatuses,
+      at,
+    ]);
     return { rows: rows.map(toToken), total };
   },
 });

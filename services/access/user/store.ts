@@ -7,9 +7,7 @@ import {
   loadBoth,
   loadRows,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   selectRows,
   selectWhere,
@@ -116,15 +114,13 @@ const reads = (database: Database) => ({
   },
 
   async list({ query, administrator, suspended, page }: UserSearch): Promise<Page<User>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<UserRow>>(listOfUsers, [
-        query,
-        administrator ?? null,
-        suspended ?? null,
-        page.size,
-        offsetOf(page),
-      ]),
-    );
+    const { rows, total } = await database.page<UserRow>(listOfUsers, [
+      query,
+      administrator ?? null,
+      suspended ?? null,
+      page.size,
+      offsetOf(page),
+    ]);
     return { rows: rows.map(toUser), total };
   },
 

@@ -7,8 +7,6 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
-  type RowWithTotal,
   recordsOf,
   withTotal,
 } from "@statehouse/postgres";
@@ -140,7 +138,7 @@ const reads = (database: Database) => ({
     const matches = conditions(search, parameters);
     const order = search.descending ? "desc" : "asc";
     const { size } = search.page;
-    const rows = await database.query<RowWithTotal<AgentPoolView>>(
+    return database.page<AgentPoolView>(
       // index: agent_pools_name_key
       withTotal({
         count: `select count(*) as total from agent_pools a where ${matches}`,
@@ -151,7 +149,6 @@ const reads = (database: Database) => ({
       }),
       parameters.values,
     );
-    return pageWithTotal(rows);
   },
 });
 

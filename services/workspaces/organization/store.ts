@@ -7,9 +7,7 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   withTotal,
 } from "@statehouse/postgres";
@@ -179,7 +177,7 @@ const reads = (database: Database) => ({
     // index: organizations_pkey
     const matches = `o.id = any($1) and o.status = 'active'
       and (o.name ilike $2 or o.email ilike $2) and o.name ilike $5 and o.email ilike $6`;
-    const rows = await database.query<RowWithTotal<OrganizationView>>(
+    return database.page<OrganizationView>(
       withTotal({
         count: `select count(*) as total from organizations o where ${matches}`,
         select: `${view} where ${matches} order by o.name limit $3 offset $4`,
@@ -194,13 +192,12 @@ const reads = (database: Database) => ({
         containing(email),
       ],
     );
-    return pageWithTotal(rows);
   },
 
   /** Returns a page of all organizations, for administrators. The caller need not belong to them. */
   async pageOfAll({ query, page }: OrganizationsOfAll): Promise<Page<OrganizationView>> {
     const matches = "o.status = 'active' and o.name ilike $1";
-    const rows = await database.query<RowWithTotal<OrganizationView>>(
+    return database.page<OrganizationView>(
       // index: organizations_name_key, read in the order of the index
       withTotal({
         count: `select count(*) as total from organizations o where ${matches}`,
@@ -209,7 +206,6 @@ const reads = (database: Database) => ({
       }),
       [containing(query), page.size, offsetOf(page)],
     );
-    return pageWithTotal(rows);
   },
 
   async batch(ids: readonly string[]): Promise<OrganizationView[]> {

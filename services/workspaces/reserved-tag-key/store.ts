@@ -7,9 +7,7 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   withTotal,
 } from "@statehouse/postgres";
@@ -57,7 +55,7 @@ export type ReservedTagKeyView = Omit<ReservedTagKey, "organizationId" | "revisi
 
 const reads = (database: Database) => ({
   async page(organizationId: OrganizationId, page: PageInput): Promise<Page<ReservedTagKeyView>> {
-    const rows = await database.query<RowWithTotal<ReservedTagKeyView>>(
+    return database.page<ReservedTagKeyView>(
       // index: reserved_tag_keys_key
       withTotal({
         count: "select count(*) as total from reserved_tag_keys where organization_id = $1",
@@ -67,7 +65,6 @@ const reads = (database: Database) => ({
       }),
       [organizationId, page.size, offsetOf(page)],
     );
-    return pageWithTotal(rows);
   },
 });
 

@@ -6,8 +6,6 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
-  type RowWithTotal,
   recordsOf,
   type SealedColumn,
   withTotal,
@@ -51,7 +49,7 @@ const reads = (database: Database) => ({
   },
 
   async page(organizationId: OrganizationId, page: PageInput): Promise<Page<SshKeyView>> {
-    const rows = await database.query<RowWithTotal<SshKeyView>>(
+    return database.page<SshKeyView>(
       // index: ssh_keys_organization
       withTotal({
         count: "select count(*) as total from ssh_keys where organization_id = $1",
@@ -60,7 +58,6 @@ const reads = (database: Database) => ({
       }),
       [organizationId, page.size, offsetOf(page)],
     );
-    return pageWithTotal(rows);
   },
 });
 
