@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -235,17 +235,6 @@ const rows = (em: EntityManager) => {
 };
 
 type Membership = Pick<OrganizationMembership, "id" | "organizationId" | "userId">;
-type ListedMembership = Membership & { key: string; revision: number; status: string };
-
-/**
- * Selects at most $3 memberships after the key $1 for the listing: those of organization $2, or of all organizations if
- * $2 is null.
- */
-const listedMemberships = `-- index: organization_memberships_pkey, organizations_pkey
-  select m.id as key, m.id, m.organization_id as "organizationId", m.user_id as "userId", m.status,
-    ${versionOf("m.organization_id")} as revision
-  from organization_memberships m
-  where m.id > $1 and ($2::text is null or m.organization_id = $2) order by m.id limit $3`;
 
 const fieldsOf = ({ id, organizationId, userId }: Membership) => ({
   organizationMembershipId: id,
@@ -260,8 +249,13 @@ export const memberships = {
   deletedWithOrganization: "organization_memberships",
   listed: listed({
     schemas: [OrganizationMembershipInvitedSchema, OrganizationMembershipActivatedSchema],
-    select: listedMemberships,
-    events: (membership: ListedMembership) => [
+    // index: organization_memberships_pkey, organizations_pkey
+    select: selectListed({
+      from: "organization_memberships t",
+      columns: `t.id, t.organization_id as "organizationId", t.user_id as "userId", t.status`,
+      revision: versionOf("t.organization_id"),
+    }),
+    events: (membership: Membership & { status: string }) => [
       published(
         membership.status === "active"
           ? OrganizationMembershipActivatedSchema

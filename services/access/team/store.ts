@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -167,16 +167,7 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type ListedTeam = Pick<Team, "id" | "organizationId" | "name"> & { key: string; revision: number };
-
-/**
- * Selects at most $3 teams after the key $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
- */
-const listedTeams = `-- index: teams_pkey, organizations_pkey
-  select t.id as key, t.id, t.organization_id as "organizationId", t.name, ${versionOf("t.organization_id")} as revision
-  from teams t
-  where t.id > $1 and ($2::text is null or t.organization_id = $2) order by t.id limit $3`;
+type Named = Pick<Team, "id" | "organizationId" | "name">;
 
 const fieldsOf = ({ id, organizationId }: Pick<Team, "id" | "organizationId">) => ({
   teamId: id,
@@ -191,8 +182,13 @@ export const teams = {
   deletedWithOrganization: "teams",
   listed: listed({
     schemas: [TeamCreatedSchema],
-    select: listedTeams,
-    events: (team: ListedTeam) => [
+    // index: teams_pkey, organizations_pkey
+    select: selectListed({
+      from: "teams t",
+      columns: `t.id, t.organization_id as "organizationId", t.name`,
+      revision: versionOf("t.organization_id"),
+    }),
+    events: (team: Named) => [
       published(TeamCreatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
     ],
   }),

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -228,18 +228,6 @@ const rows = (em: EntityManager) => {
 };
 
 type Owned = Pick<Token, "id" | "type" | "userId" | "teamId" | "organizationId">;
-type ListedToken = Owned & { key: string; revision: number };
-
-/**
- * Selects at most $3 tokens after the key $1 for the listing: those of organization $2, those of users if $2 is `_`, or
- * all tokens if $2 is null.
- */
-const listedTokens = `-- index: tokens_pkey
-  select t.id as key, t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
-    t.organization_id as "organizationId", t.revision
-  from tokens t
-  where t.id > $1 and ($2::text is null or coalesce(t.organization_id, '_') = $2)
-  order by t.id limit $3`;
 
 const fieldsOf = ({ id, type, userId, teamId, organizationId }: Owned) => ({
   tokenId: id,
@@ -256,8 +244,14 @@ export const tokens = {
   deletedWithOrganization: "tokens",
   listed: listed({
     schemas: [TokenCreatedSchema],
-    select: listedTokens,
-    events: (token: ListedToken) => [published(TokenCreatedSchema, token.id, fieldsOf(token))],
+    // index: tokens_pkey
+    select: selectListed({
+      from: "tokens t",
+      columns: `t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
+        t.organization_id as "organizationId"`,
+      organization: "coalesce(t.organization_id, '_')",
+    }),
+    events: (token: Owned) => [published(TokenCreatedSchema, token.id, fieldsOf(token))],
   }),
   published: {
     tokenCreated: ({ token }) => published(TokenCreatedSchema, token.id, fieldsOf(token)),

@@ -1,5 +1,11 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
+import {
+  type AttributeNames,
+  listed,
+  type PublishedEvents,
+  published,
+  selectListed,
+} from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -219,17 +225,9 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type ListedUser = Pick<User, "id" | "username"> & { key: string; revision: number };
+type Named = Pick<User, "id" | "username">;
 
-/**
- * Selects at most $3 users after the key $1 for the listing. Selects no users if $2 is an organization, because users
- * belong to the installation.
- */
-const listedUsers = `-- index: users_pkey
-  select u.id as key, u.id, u.username, u.version as revision from users u
-  where u.id > $1 and ($2::text is null or $2 = '_') order by u.id limit $3`;
-
-const fieldsOf = ({ id, username }: Pick<User, "id" | "username">) => ({ userId: id, username });
+const fieldsOf = ({ id, username }: Named) => ({ userId: id, username });
 
 export const users = {
   entity,
@@ -243,8 +241,14 @@ export const users = {
   } satisfies AttributeNames,
   listed: listed({
     schemas: [UserCreatedSchema],
-    select: listedUsers,
-    events: (user: ListedUser) => [published(UserCreatedSchema, user.id, fieldsOf(user))],
+    // index: users_pkey
+    select: selectListed({
+      from: "users t",
+      columns: "t.id, t.username",
+      organization: "'_'",
+      revision: "t.version",
+    }),
+    events: (user: Named) => [published(UserCreatedSchema, user.id, fieldsOf(user))],
   }),
   published: {
     userCreated: ({ user }) => published(UserCreatedSchema, user.id, fieldsOf(user)),

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -271,27 +271,9 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type ListedOrganization = Pick<Organization, "id" | "name" | "creatorUserId" | "plan"> & {
-  key: string;
-  revision: number;
-};
+type Created = Pick<Organization, "id" | "name" | "creatorUserId" | "plan">;
 
-/**
- * Selects at most $3 organizations after the id $1 for the listing: only organization $2, or all organizations if $2 is
- * null.
- */
-const listedOrganizations = `-- index: organizations_pkey
-  select o.id as key, o.id, o.name, o.creator_user_id as "creatorUserId", o.plan, o.revision
-  from organizations o
-  where o.id > $1 and ($2::text is null or o.id = $2) and o.status = 'active'
-  order by o.id limit $3`;
-
-const created = ({
-  id,
-  name,
-  creatorUserId,
-  plan,
-}: Pick<Organization, "id" | "name" | "creatorUserId" | "plan">) =>
+const created = ({ id, name, creatorUserId, plan }: Created) =>
   published(OrganizationCreatedSchema, id, {
     organizationId: id,
     name,
@@ -309,8 +291,14 @@ export const organizations = {
   },
   listed: listed({
     schemas: [OrganizationCreatedSchema],
-    select: listedOrganizations,
-    events: (organization: ListedOrganization) => [created(organization)],
+    // index: organizations_pkey
+    select: selectListed({
+      from: "organizations t",
+      columns: `t.id, t.name, t.creator_user_id as "creatorUserId", t.plan`,
+      organization: "t.id",
+      where: "t.status = 'active'",
+    }),
+    events: (organization: Created) => [created(organization)],
   }),
   published: {
     organizationCreated: ({ organization }) => created(organization),
