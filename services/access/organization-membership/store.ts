@@ -11,6 +11,7 @@ import {
   withTotal,
 } from "@statehouse/postgres";
 import { optional, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   OrganizationMembershipActivatedSchema,
@@ -66,7 +67,7 @@ const fromTable = (memberships: string) =>
 const from = fromTable("organization_memberships");
 
 const toView = ({ email, teams, ...membership }: MembershipRow): OrganizationMembershipView => ({
-  membership: new OrganizationMembership(membership),
+  membership: newRow(OrganizationMembership, membership),
   email,
   teams,
 });

@@ -11,6 +11,7 @@ import {
   withTotal,
 } from "@statehouse/postgres";
 import { jsonb, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   TeamProjectCreatedSchema,
@@ -109,7 +110,7 @@ const reads = (database: Database) => ({
       page.size,
       offsetOf(page),
     ]);
-    return { rows: rows.map((row) => new TeamAccess(row)), total };
+    return { rows: rows.map((row) => newRow(TeamAccess, row)), total };
   },
 
   /** Returns the targets among `targetIds` on which teams have grants. */

@@ -20,6 +20,7 @@ import {
   textArray,
   timestamptz,
 } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   TeamCreatedSchema,
@@ -60,7 +61,7 @@ const selectFrom = (teams: string) => `select ${selectList("t", columns)}, (
 
 const select = selectFrom("teams");
 
-const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: new Team(team), members });
+const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: newRow(Team, team), members });
 
 /** Selects the teams among $1 that belong to one of the organizations $2. */
 export const batchOfTeams = `

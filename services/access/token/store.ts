@@ -16,6 +16,7 @@ import {
   text,
   timestamptz,
 } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   TokenCreatedSchema,
@@ -46,7 +47,7 @@ const entity = new EntitySchema({ class: Token, tableName: "tokens", properties:
 
 type TokenRow = Omit<Token, "revision"> & { revision: number };
 
-const toToken = (row: TokenRow): Token => new Token({ ...row, revision: BigInt(row.revision) });
+const toToken = (row: TokenRow): Token => newRow(Token, { ...row, revision: BigInt(row.revision) });
 
 const select = `select ${selectList("t", columns)} from tokens t`;
 

@@ -28,6 +28,7 @@ import {
   text,
   timestamptz,
 } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   UserCreatedSchema,
@@ -54,7 +55,7 @@ const entity = new EntitySchema({ class: User, tableName: "users", properties: c
 
 type UserRow = Omit<User, "version"> & { version: number };
 
-const toUser = (row: UserRow): User => new User({ ...row, version: BigInt(row.version) });
+const toUser = (row: UserRow): User => newRow(User, { ...row, version: BigInt(row.version) });
 
 const select = `select ${selectList("u", columns)} from users u`;
 
