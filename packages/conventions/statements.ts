@@ -9,9 +9,9 @@ interface Unit {
   text: string;
 }
 
-const sendsSql = /\b(?:queryIn|existsIn|commitWith)\b[<(]|\.query\b[<(]/;
+const sendsSql = /\b(?:queryIn|existsIn|commitWith)\b[<(]|\.(?:query|page)\b[<(]/;
 /** Captures the name of the SQL constant in `database.query<Row>(authenticate, …)`. */
-const sentNames = /(?:\.query|\bqueryIn|\bexistsIn)(?:<[^()]*>)?\(\s*(?:em,\s*)?(\w+)/g;
+const sentNames = /(?:\.(?:query|page)|\bqueryIn|\bexistsIn)(?:<[^()]*>)?\(\s*(?:em,\s*)?(\w+)/g;
 
 const mentions = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(text);
 

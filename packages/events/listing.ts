@@ -30,10 +30,53 @@ export interface ListedNoun {
   readonly events: (row: never) => readonly Published[];
 }
 
-/** Returns `noun` as the member `listed` of a noun's store. Checks that `events` accepts the type of the rows. */
-export const listed = <Row extends ListedRow>(
+/** Returns `noun` as the member `listed` of a noun's store. `Row` has the columns that `events` reads. */
+export const listed = <Row extends object>(
   noun: Omit<ListedNoun, "events"> & { events(row: Row): readonly Published[] },
 ): ListedNoun => noun;
+
+/** The parts of a statement that selects the rows of a listing, as SQL. */
+interface ListedRows {
+  /**
+   * The table of the noun's objects, and the tables that are joined to it. The defaults of the other parts require that
+   * the table has the alias `t`.
+   */
+  from: string;
+  /** The columns that the events contain. */
+  columns: string;
+  /** The columns of an index of the table by which the listing is ordered. Their values never contain `/`. */
+  key?: readonly string[];
+  /** The id of the organization to which the row belongs. */
+  organization?: string;
+  revision?: string;
+  /**
+   * Whether the object of the row is listed. As a condition of `where` it could prevent PostgreSQL from reading a page
+   * in the order of an index.
+   */
+  isListed?: string;
+  /** Rows for which this condition is false are not selected. */
+  where?: string;
+}
+
+/** Returns the member `select` of `ListedNoun`. */
+export function selectListed({
+  from,
+  columns,
+  key = ["t.id"],
+  organization = "t.organization_id",
+  revision = "t.revision",
+  isListed = "true",
+  where = "true",
+}: ListedRows): string {
+  const last = key.length === 1 ? ["$1"] : key.map((_, n) => `split_part($1, '/', ${n + 1})`);
+  return `
+    select ${key.join(" || '/' || ")} as key, ${columns}, ${revision} as revision,
+      ${isListed} as "isListed"
+    from ${from}
+    where (${key.join(", ")}) > (${last.join(", ")})
+      and ($2::text is null or ${organization} = $2) and ${where}
+    order by ${key.join(", ")} limit $3`;
+}
 
 export interface ListingRequest {
   /** Only events whose subjects match all of these filters are listed. */

@@ -11,6 +11,7 @@ import {
 import type { ClientBase, Pool } from "pg";
 import { asAppError, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
+import type { Page } from "./paging.ts";
 import { observePool } from "./pool-metrics.ts";
 import { requireSupportedServer } from "./server-version.ts";
 import {
@@ -23,6 +24,7 @@ import {
 } from "./statements.ts";
 import { runTransaction, type TransactionMode } from "./transaction.ts";
 import type { EntityManager } from "./unit-of-work.ts";
+import { pageWithTotal, type RowWithTotal } from "./with-total.ts";
 
 export interface DatabaseOptions {
   /** Unique for each service: two ORMs of one process with the same name would join each other's transactions. */
@@ -67,6 +69,8 @@ export interface Database extends AsyncDisposable {
    * and bigints as numbers.
    */
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
+  /** Runs a `withTotal` statement like `query`. */
+  page<Row extends { id: string }>(sql: string, params: readonly unknown[]): Promise<Page<Row>>;
   /**
    * Returns the names of the migrations that the database lacks. Throws `StartError` if a commit before version 0.1.0
    * created it.
@@ -124,6 +128,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     transaction: (work, mode) =>
       runTransaction({ pool, fork, ceilingMs, named, logger, ...mode }, work),
     query,
+    page: async <Row extends { id: string }>(sql: string, params: readonly unknown[]) =>
+      pageWithTotal(await query<RowWithTotal<Row>>(sql, params)),
     missingMigrations: missing,
     async ready() {
       await requireSupportedServer(query);

@@ -1,4 +1,5 @@
 import { newId } from "@statehouse/postgres/ids";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId, OrganizationMembershipId, UserId } from "../ids-domain.ts";
 
 /** The status of a membership. An invited user has no rights in the organization until the user accepts. */
@@ -20,16 +21,13 @@ export class OrganizationMembership {
    */
   declare secretHash: string | null;
   declare readonly createdAt: Date;
-
-  constructor(fields: OrganizationMembership) {
-    Object.assign(this, fields);
-  }
 }
 
 export const newOrganizationMembership = (
   fields: Omit<OrganizationMembership, "id" | "secretHash">,
   secretHash: string | null = null,
-): OrganizationMembership => new OrganizationMembership({ ...fields, secretHash, id: newId("ou") });
+): OrganizationMembership =>
+  newRow(OrganizationMembership, { ...fields, secretHash, id: newId("ou") });
 
 export const organizationMembershipInvited = (
   membership: OrganizationMembership,

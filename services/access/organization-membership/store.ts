@@ -1,18 +1,17 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   loadBoth,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   selectRows,
   withTotal,
 } from "@statehouse/postgres";
 import { optional, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   OrganizationMembershipActivatedSchema,
@@ -68,7 +67,7 @@ const fromTable = (memberships: string) =>
 const from = fromTable("organization_memberships");
 
 const toView = ({ email, teams, ...membership }: MembershipRow): OrganizationMembershipView => ({
-  membership: new OrganizationMembership(membership),
+  membership: newRow(OrganizationMembership, membership),
   email,
   teams,
 });
@@ -149,30 +148,26 @@ const reads = (database: Database) => ({
     withheld: readonly string[],
     page: PageInput,
   ): Promise<Page<OrganizationMembershipView>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<MembershipRow>>(listOfOwnMemberships, [
-        userId,
-        withheld,
-        page.size,
-        offsetOf(page),
-      ]),
-    );
+    const { rows, total } = await database.page<MembershipRow>(listOfOwnMemberships, [
+      userId,
+      withheld,
+      page.size,
+      offsetOf(page),
+    ]);
     return { rows: rows.map(toView), total };
   },
 
   async list(search: OrganizationMembershipSearch): Promise<Page<OrganizationMembershipView>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<MembershipRow>>(listOfMemberships(search.sort), [
-        search.organizationId,
-        search.query,
-        search.seesEmails,
-        search.emails.map((email) => email.toLowerCase()),
-        search.status,
-        search.page.size,
-        offsetOf(search.page),
-        search.teamId ?? "",
-      ]),
-    );
+    const { rows, total } = await database.page<MembershipRow>(listOfMemberships(search.sort), [
+      search.organizationId,
+      search.query,
+      search.seesEmails,
+      search.emails.map((email) => email.toLowerCase()),
+      search.status,
+      search.page.size,
+      offsetOf(search.page),
+      search.teamId ?? "",
+    ]);
     return { rows: rows.map(toView), total };
   },
 });
@@ -241,17 +236,6 @@ const rows = (em: EntityManager) => {
 };
 
 type Membership = Pick<OrganizationMembership, "id" | "organizationId" | "userId">;
-type ListedMembership = Membership & { key: string; revision: number; status: string };
-
-/**
- * Selects at most $3 memberships after the key $1 for the listing: those of organization $2, or of all organizations if
- * $2 is null.
- */
-const listedMemberships = `-- index: organization_memberships_pkey, organizations_pkey
-  select m.id as key, m.id, m.organization_id as "organizationId", m.user_id as "userId", m.status,
-    ${versionOf("m.organization_id")} as revision
-  from organization_memberships m
-  where m.id > $1 and ($2::text is null or m.organization_id = $2) order by m.id limit $3`;
 
 const fieldsOf = ({ id, organizationId, userId }: Membership) => ({
   organizationMembershipId: id,
@@ -266,8 +250,13 @@ export const memberships = {
   deletedWithOrganization: "organization_memberships",
   listed: listed({
     schemas: [OrganizationMembershipInvitedSchema, OrganizationMembershipActivatedSchema],
-    select: listedMemberships,
-    events: (membership: ListedMembership) => [
+    // index: organization_memberships_pkey, organizations_pkey
+    select: selectListed({
+      from: "organization_memberships t",
+      columns: `t.id, t.organization_id as "organizationId", t.user_id as "userId", t.status`,
+      revision: versionOf("t.organization_id"),
+    }),
+    events: (membership: Membership & { status: string }) => [
       published(
         membership.status === "active"
           ? OrganizationMembershipActivatedSchema

@@ -1,4 +1,5 @@
 import { nextVersion } from "@statehouse/events/version";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId } from "../ids-domain.ts";
 
 /** An organization in this service. Its row is locked before its teams, memberships or grants change. */
@@ -29,10 +30,6 @@ export class Organization {
    * rows.
    */
   declare droppedAt: Date | null;
-
-  constructor(fields: Organization) {
-    Object.assign(this, fields);
-  }
 }
 
 /** The settings that restrict credentials. The workspaces service sends them. */
@@ -56,7 +53,7 @@ export const newOrganization = (
   createdAt: Date,
   settings: CredentialSettings = { userTokensEnabled: true, maxTtlEnabled: false },
 ): Organization =>
-  new Organization({
+  newRow(Organization, {
     id,
     version: nextVersion(0n, createdAt),
     provisionedVersion,

@@ -1,6 +1,7 @@
 import type { WorkspacePermissions } from "@statehouse/authorization";
 import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId, RunId, RunTokenId, WorkspaceId } from "../ids-domain.ts";
 
 /** A run that has tokens. The tokens are bound to the run's workspace, organization and runner. */
@@ -12,10 +13,6 @@ export class Run {
   declare readonly runner: string;
   /** The time at which the run's last token expires. */
   declare expiredAt: Date;
-
-  constructor(fields: Run) {
-    Object.assign(this, fields);
-  }
 }
 
 /** A credential for the processes of a run. The secret is returned once and not stored. */
@@ -26,10 +23,6 @@ export class RunToken {
   declare readonly hash: string;
   declare revision: bigint;
   declare expiredAt: Date;
-
-  constructor(fields: RunToken) {
-    Object.assign(this, fields);
-  }
 }
 
 export const newRunToken = (
@@ -37,7 +30,7 @@ export const newRunToken = (
   hash: string,
   at: Date,
 ): RunToken =>
-  new RunToken({ id: newId("at"), runId, hash, revision: nextVersion(0n, at), expiredAt });
+  newRow(RunToken, { id: newId("at"), runId, hash, revision: nextVersion(0n, at), expiredAt });
 
 /**
  * The permissions of a run on its workspace: it may read the workspace and its state, and may write state while it

@@ -10,6 +10,7 @@ import {
   selectWhere,
 } from "@statehouse/postgres";
 import { bigint, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import {
   RunTokenCreatedSchema,
   RunTokenDeletedSchema,
@@ -141,7 +142,7 @@ const rows = (em: EntityManager) => ({
        returning ${selectList("r", runColumns)}`,
       [run.id, run.workspaceId, run.organizationId, run.runner, run.expiredAt],
     );
-    return row ? new Run(row) : run;
+    return row ? newRow(Run, row) : run;
   },
 
   /** Returns a token of a run that `runner` executes, even if the token has expired. Locks the token and its run. */

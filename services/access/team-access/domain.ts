@@ -5,6 +5,7 @@ import {
   workspacePermissionValues,
 } from "@statehouse/authorization";
 import { isId, newId } from "@statehouse/postgres/ids";
+import { newRow } from "@statehouse/postgres/new-row";
 import type {
   OrganizationId,
   ProjectId,
@@ -39,10 +40,6 @@ export class TeamAccess {
   /** Empty unless the access level is `custom`. */
   declare permissions: Record<string, unknown>;
   declare readonly createdAt: Date;
-
-  constructor(fields: TeamAccess) {
-    Object.assign(this, fields);
-  }
 }
 
 export const targetOf = ({ targetId }: TeamAccess): TeamAccessTarget =>
@@ -56,7 +53,7 @@ export const newTeamAccess = (
   grant: Pick<TeamAccess, "access" | "permissions">,
   createdAt: Date,
 ): TeamAccess =>
-  new TeamAccess({
+  newRow(TeamAccess, {
     id: target.targetType === "project" ? newId("tprj") : newId("tws"),
     teamId,
     organizationId,

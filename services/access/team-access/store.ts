@@ -1,18 +1,17 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   loadBoth,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   selectRows,
   withTotal,
 } from "@statehouse/postgres";
 import { jsonb, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   TeamProjectCreatedSchema,
@@ -101,19 +100,17 @@ const reads = (database: Database) => ({
     teams: VisibleTeams,
     { teamId, page }: { teamId: string; page: PageInput },
   ): Promise<Page<TeamAccess>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<TeamAccess>>(listOfTeamAccess, [
-        targetType,
-        targetId,
-        teams.all,
-        teams.all ? [] : teams.teamIds,
-        !teams.all && teams.open,
-        teamId,
-        page.size,
-        offsetOf(page),
-      ]),
-    );
-    return { rows: rows.map((row) => new TeamAccess(row)), total };
+    const { rows, total } = await database.page<TeamAccess>(listOfTeamAccess, [
+      targetType,
+      targetId,
+      teams.all,
+      teams.all ? [] : teams.teamIds,
+      !teams.all && teams.open,
+      teamId,
+      page.size,
+      offsetOf(page),
+    ]);
+    return { rows: rows.map((row) => newRow(TeamAccess, row)), total };
   },
 
   /** Returns the targets among `targetIds` on which teams have grants. */
@@ -155,18 +152,6 @@ type Granted = Pick<
   TeamAccess,
   "id" | "teamId" | "targetType" | "targetId" | "organizationId" | "access"
 >;
-type ListedTeamAccess = Granted & { key: string; revision: number };
-
-/**
- * Selects at most $3 grants of teams after the key $1 for the listing: those of organization $2, or of all
- * organizations if $2 is null.
- */
-const listedTeamAccesses = `-- index: team_accesses_pkey, organizations_pkey
-  select a.id as key, a.id, a.team_id as "teamId", a.target_type as "targetType",
-    a.target_id as "targetId", a.organization_id as "organizationId", a.access,
-    ${versionOf("a.organization_id")} as revision
-  from team_accesses a
-  where a.id > $1 and ($2::text is null or a.organization_id = $2) order by a.id limit $3`;
 
 const ofProject = ({ id, teamId, targetId, organizationId }: Granted) => ({
   teamProjectId: id,
@@ -211,8 +196,14 @@ export const teamAccess = {
   deletedWithOrganization: "team_accesses",
   listed: listed({
     schemas: [TeamProjectCreatedSchema, TeamWorkspaceCreatedSchema],
-    select: listedTeamAccesses,
-    events: (of: ListedTeamAccess) => [publishedTables[of.targetType].created(of)],
+    // index: team_accesses_pkey, organizations_pkey
+    select: selectListed({
+      from: "team_accesses t",
+      columns: `t.id, t.team_id as "teamId", t.target_type as "targetType", t.target_id as "targetId",
+        t.organization_id as "organizationId", t.access`,
+      revision: versionOf("t.organization_id"),
+    }),
+    events: (of: Granted) => [publishedTables[of.targetType].created(of)],
   }),
   published: {
     teamAccessCreated: ({ teamAccess: of }) => publishedTables[of.targetType].created(of),

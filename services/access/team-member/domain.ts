@@ -1,3 +1,4 @@
+import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId, TeamId, UserId } from "../ids-domain.ts";
 import type { Team } from "../team/domain.ts";
 
@@ -10,17 +11,13 @@ export class TeamMember {
   /** The organization of the team. It is stored here too, so that one index finds the organizations of a user. */
   declare readonly organizationId: OrganizationId;
   declare readonly createdAt: Date;
-
-  constructor(fields: TeamMember) {
-    Object.assign(this, fields);
-  }
 }
 
 export const newTeamMember = (
   { id: teamId, organizationId }: Pick<Team, "id" | "organizationId">,
   userId: UserId,
   createdAt: Date,
-): TeamMember => new TeamMember({ teamId, userId, organizationId, createdAt });
+): TeamMember => newRow(TeamMember, { teamId, userId, organizationId, createdAt });
 
 export const teamMemberAdded = (member: TeamMember, revision: bigint) =>
   ({ type: "teamMemberAdded", revision, member }) as const;

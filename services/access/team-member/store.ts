@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import { type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
 import { primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
 import {
@@ -50,19 +50,6 @@ const rows = (em: EntityManager) => {
 };
 
 type Membership = Pick<TeamMember, "teamId" | "userId" | "organizationId">;
-type ListedMember = Membership & { key: string; revision: number };
-
-/**
- * Selects at most $3 members of teams after the key $1 for the listing: those of organization $2, or of all
- * organizations if $2 is null.
- */
-const listedTeamMembers = `-- index: team_members_pkey, organizations_pkey
-  select m.team_id || '/' || m.user_id as key, m.team_id as "teamId", m.user_id as "userId",
-    m.organization_id as "organizationId", ${versionOf("m.organization_id")} as revision
-  from team_members m
-  where (m.team_id, m.user_id) > (split_part($1, '/', 1), split_part($1, '/', 2))
-    and ($2::text is null or m.organization_id = $2)
-  order by m.team_id, m.user_id limit $3`;
 
 const fieldsOf = ({ teamId, userId, organizationId }: Membership) => ({
   teamId,
@@ -76,8 +63,14 @@ export const teamMembers = {
   deletedWithOrganization: "team_members",
   listed: listed({
     schemas: [TeamMemberAddedSchema],
-    select: listedTeamMembers,
-    events: (member: ListedMember) => [
+    // index: team_members_pkey, organizations_pkey
+    select: selectListed({
+      from: "team_members t",
+      key: ["t.team_id", "t.user_id"],
+      columns: `t.team_id as "teamId", t.user_id as "userId", t.organization_id as "organizationId"`,
+      revision: versionOf("t.organization_id"),
+    }),
+    events: (member: Membership) => [
       published(TeamMemberAddedSchema, member.teamId, fieldsOf(member)),
     ],
   }),

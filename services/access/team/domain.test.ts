@@ -1,3 +1,4 @@
+import { newRow } from "@statehouse/postgres/new-row";
 import { expect, test } from "vitest";
 import { problemsOf } from "../test/problems-of.ts";
 import {
@@ -10,7 +11,7 @@ import {
 } from "./domain.ts";
 
 const newTeam = (owners = false): Team =>
-  new Team({
+  newRow(Team, {
     id: "team-a",
     organizationId: "org-a",
     name: "before",

@@ -1,6 +1,7 @@
 import { type OrganizationAccess, organizationAccessNames } from "@statehouse/authorization";
 import { inWords, type Problems, quoted } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
+import { newRow } from "@statehouse/postgres/new-row";
 import { ownersTeamProtected } from "../errors-domain.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from "../ids-domain.ts";
 import { alternatives } from "../permissions-domain.ts";
@@ -26,17 +27,13 @@ export class Team {
   /** Whether the team's members may manage the team's tokens. */
   declare allowMemberTokenManagement: boolean;
   declare readonly createdAt: Date;
-
-  constructor(fields: Team) {
-    Object.assign(this, fields);
-  }
 }
 
 /** Creates a team with default settings. */
 export const newTeam = (
   fields: Pick<Team, "organizationId" | "name" | "owners" | "createdAt">,
 ): Team =>
-  new Team({
+  newRow(Team, {
     ...fields,
     id: newId("team"),
     visibility: "secret",

@@ -1,14 +1,12 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   existsIn,
   loadBoth,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   selectRows,
   withTotal,
@@ -22,6 +20,7 @@ import {
   textArray,
   timestamptz,
 } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   TeamCreatedSchema,
@@ -62,7 +61,7 @@ const selectFrom = (teams: string) => `select ${selectList("t", columns)}, (
 
 const select = selectFrom("teams");
 
-const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: new Team(team), members });
+const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: newRow(Team, team), members });
 
 /** Selects the teams among $1 that belong to one of the organizations $2. */
 export const batchOfTeams = `
@@ -101,17 +100,15 @@ const reads = (database: Database) => ({
   },
 
   async list(search: TeamSearch): Promise<Page<TeamView>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<TeamRow>>(listOfTeams, [
-        search.organizationId,
-        search.seesAll,
-        search.teamIds,
-        search.query,
-        search.names,
-        search.page.size,
-        offsetOf(search.page),
-      ]),
-    );
+    const { rows, total } = await database.page<TeamRow>(listOfTeams, [
+      search.organizationId,
+      search.seesAll,
+      search.teamIds,
+      search.query,
+      search.names,
+      search.page.size,
+      offsetOf(search.page),
+    ]);
     return { rows: rows.map(toView), total };
   },
 });
@@ -171,16 +168,7 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type ListedTeam = Pick<Team, "id" | "organizationId" | "name"> & { key: string; revision: number };
-
-/**
- * Selects at most $3 teams after the key $1 for the listing: those of organization $2, or of all organizations if $2 is
- * null.
- */
-const listedTeams = `-- index: teams_pkey, organizations_pkey
-  select t.id as key, t.id, t.organization_id as "organizationId", t.name, ${versionOf("t.organization_id")} as revision
-  from teams t
-  where t.id > $1 and ($2::text is null or t.organization_id = $2) order by t.id limit $3`;
+type Named = Pick<Team, "id" | "organizationId" | "name">;
 
 const fieldsOf = ({ id, organizationId }: Pick<Team, "id" | "organizationId">) => ({
   teamId: id,
@@ -195,8 +183,13 @@ export const teams = {
   deletedWithOrganization: "teams",
   listed: listed({
     schemas: [TeamCreatedSchema],
-    select: listedTeams,
-    events: (team: ListedTeam) => [
+    // index: teams_pkey, organizations_pkey
+    select: selectListed({
+      from: "teams t",
+      columns: `t.id, t.organization_id as "organizationId", t.name`,
+      revision: versionOf("t.organization_id"),
+    }),
+    events: (team: Named) => [
       published(TeamCreatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
     ],
   }),

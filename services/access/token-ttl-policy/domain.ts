@@ -1,4 +1,5 @@
 import { type Problems, quoted } from "@statehouse/errors";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId } from "../ids-domain.ts";
 import type { Organization } from "../organization/domain.ts";
 
@@ -16,10 +17,6 @@ export class TokenTtlPolicy {
   declare maxTtlMs: bigint;
   declare readonly createdAt: Date;
   declare updatedAt: Date;
-
-  constructor(fields: TokenTtlPolicy) {
-    Object.assign(this, fields);
-  }
 }
 
 /** Two years of 365 days, in ms. */
@@ -37,7 +34,7 @@ export const defaultTokenTtlPolicy = (
   { id, createdAt }: Organization,
   tokenType: LimitedTokenType,
 ): TokenTtlPolicy =>
-  new TokenTtlPolicy({
+  newRow(TokenTtlPolicy, {
     organizationId: id,
     tokenType,
     maxTtlMs: DEFAULT_MAX_TTL_MS,

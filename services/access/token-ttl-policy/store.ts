@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import { type EntityManager, recordsOf } from "@statehouse/postgres";
 import { bigint, primaryKey, timestamptz } from "@statehouse/postgres/columns";
 import { TokenTtlPolicyUpdatedSchema } from "@statehouse/proto/statehouse/access/v1/events";
@@ -67,23 +67,6 @@ const rows = (em: EntityManager) => {
 };
 
 type Policy = Pick<TokenTtlPolicy, "organizationId" | "tokenType" | "maxTtlMs">;
-type ListedPolicy = Omit<Policy, "maxTtlMs"> & {
-  key: string;
-  revision: number;
-  maxTtlMs: number;
-};
-
-/**
- * Selects at most $3 policies after the key $1 for the listing: those of organization $2, or of all organizations if $2
- * is null.
- */
-const listedTokenTtlPolicies = `-- index: token_ttl_policies_pkey, organizations_pkey
-  select p.organization_id || '/' || p.token_type as key, p.organization_id as "organizationId",
-    p.token_type as "tokenType", p.max_ttl_ms as "maxTtlMs", ${versionOf("p.organization_id")} as revision
-  from token_ttl_policies p
-  where (p.organization_id, p.token_type) > (split_part($1, '/', 1), split_part($1, '/', 2))
-    and ($2::text is null or p.organization_id = $2)
-  order by p.organization_id, p.token_type limit $3`;
 
 const updated = ({ organizationId, tokenType, maxTtlMs }: Policy) =>
   published(TokenTtlPolicyUpdatedSchema, organizationId, { organizationId, tokenType, maxTtlMs });
@@ -94,8 +77,17 @@ export const tokenTtlPolicies = {
   deletedWithOrganization: "token_ttl_policies",
   listed: listed({
     schemas: [TokenTtlPolicyUpdatedSchema],
-    select: listedTokenTtlPolicies,
-    events: (row: ListedPolicy) => [updated({ ...row, maxTtlMs: BigInt(row.maxTtlMs) })],
+    // index: token_ttl_policies_pkey, organizations_pkey
+    select: selectListed({
+      from: "token_ttl_policies t",
+      key: ["t.organization_id", "t.token_type"],
+      columns: `t.organization_id as "organizationId", t.token_type as "tokenType",
+        t.max_ttl_ms as "maxTtlMs"`,
+      revision: versionOf("t.organization_id"),
+    }),
+    events: (row: Omit<Policy, "maxTtlMs"> & { maxTtlMs: number }) => [
+      updated({ ...row, maxTtlMs: BigInt(row.maxTtlMs) }),
+    ],
   }),
   published: {
     tokenTtlPolicyUpdated: ({ tokenTtlPolicy }) => updated(tokenTtlPolicy),

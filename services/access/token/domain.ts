@@ -2,6 +2,7 @@ import type { Principal } from "@statehouse/authorization";
 import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId, TeamId, TokenId, UserId } from "../ids-domain.ts";
 import type { LimitedTokenType } from "../token-ttl-policy/domain.ts";
 
@@ -37,10 +38,6 @@ export class Token {
   declare readonly createdAt: Date;
   declare readonly expiredAt: Date;
   declare readonly lastUsedAt: Date | null;
-
-  constructor(fields: Token) {
-    Object.assign(this, fields);
-  }
 }
 
 /** The owner and slot of a token. */
@@ -52,7 +49,7 @@ export const newToken = (
   fields: Pick<Token, "hash" | "description" | "createdAt" | "expiredAt">,
   creator: Principal | undefined,
 ): Token =>
-  new Token({
+  newRow(Token, {
     ...owner,
     ...fields,
     id: newId("at"),

@@ -1,12 +1,10 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   withTotal,
 } from "@statehouse/postgres";
@@ -18,6 +16,7 @@ import {
   text,
   timestamptz,
 } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   TokenCreatedSchema,
@@ -48,7 +47,7 @@ const entity = new EntitySchema({ class: Token, tableName: "tokens", properties:
 
 type TokenRow = Omit<Token, "revision"> & { revision: number };
 
-const toToken = (row: TokenRow): Token => new Token({ ...row, revision: BigInt(row.revision) });
+const toToken = (row: TokenRow): Token => newRow(Token, { ...row, revision: BigInt(row.revision) });
 
 const select = `select ${selectList("t", columns)} from tokens t`;
 
@@ -145,9 +144,11 @@ const reads = (database: Database) => ({
   },
 
   async listOfUser(userId: UserId, page: PageInput): Promise<Page<Token>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<TokenRow>>(listOfUser, [userId, page.size, offsetOf(page)]),
-    );
+    const { rows, total } = await database.page<TokenRow>(listOfUser, [
+      userId,
+      page.size,
+      offsetOf(page),
+    ]);
     return { rows: rows.map(toToken), total };
   },
 
@@ -156,21 +157,19 @@ const reads = (database: Database) => ({
     { owner, teamIds, trustedMember, managesTeams, seesSecretTeams }: TokenViewer,
     { query, sort, expiryStatuses, at, page }: TeamTokenSearch,
   ): Promise<Page<Token>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<TokenRow>>(listOfTeamTokens(sort), [
-        organizationId,
-        page.size,
-        offsetOf(page),
-        owner,
-        teamIds,
-        managesTeams,
-        seesSecretTeams,
-        trustedMember,
-        query,
-        expiryStatuses,
-        at,
-      ]),
-    );
+    const { rows, total } = await database.page<TokenRow>(listOfTeamTokens(sort), [
+      organizationId,
+      page.size,
+      offsetOf(page),
+      owner,
+      teamIds,
+      managesTeams,
+      seesSecretTeams,
+      trustedMember,
+      query,
+      expiryStatuses,
+      at,
+    ]);
     return { rows: rows.map(toToken), total };
   },
 });
@@ -230,18 +229,6 @@ const rows = (em: EntityManager) => {
 };
 
 type Owned = Pick<Token, "id" | "type" | "userId" | "teamId" | "organizationId">;
-type ListedToken = Owned & { key: string; revision: number };
-
-/**
- * Selects at most $3 tokens after the key $1 for the listing: those of organization $2, those of users if $2 is `_`, or
- * all tokens if $2 is null.
- */
-const listedTokens = `-- index: tokens_pkey
-  select t.id as key, t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
-    t.organization_id as "organizationId", t.revision
-  from tokens t
-  where t.id > $1 and ($2::text is null or coalesce(t.organization_id, '_') = $2)
-  order by t.id limit $3`;
 
 const fieldsOf = ({ id, type, userId, teamId, organizationId }: Owned) => ({
   tokenId: id,
@@ -258,8 +245,14 @@ export const tokens = {
   deletedWithOrganization: "tokens",
   listed: listed({
     schemas: [TokenCreatedSchema],
-    select: listedTokens,
-    events: (token: ListedToken) => [published(TokenCreatedSchema, token.id, fieldsOf(token))],
+    // index: tokens_pkey
+    select: selectListed({
+      from: "tokens t",
+      columns: `t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
+        t.organization_id as "organizationId"`,
+      organization: "coalesce(t.organization_id, '_')",
+    }),
+    events: (token: Owned) => [published(TokenCreatedSchema, token.id, fieldsOf(token))],
   }),
   published: {
     tokenCreated: ({ token }) => published(TokenCreatedSchema, token.id, fieldsOf(token)),

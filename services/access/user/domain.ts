@@ -1,6 +1,7 @@
 import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
+import { newRow } from "@statehouse/postgres/new-row";
 import { isUserId, type UserId } from "../ids-domain.ts";
 
 export class User {
@@ -27,10 +28,6 @@ export class User {
   /** Grows with every change of the user and of the user's memberships, except when an organization is deleted. */
   declare version: bigint;
   declare readonly createdAt: Date;
-
-  constructor(fields: User) {
-    Object.assign(this, fields);
-  }
 }
 
 // Only ASCII is allowed, so that "ignoring case" means the same here, in PostgreSQL and in every client.
@@ -65,7 +62,7 @@ export const newUser = (
   { username, email, administrator }: Pick<User, "username" | "email" | "administrator">,
   createdAt: Date,
 ): User =>
-  new User({
+  newRow(User, {
     id: newId("user"),
     username,
     email,
@@ -80,7 +77,7 @@ export const newUser = (
 /** Creates a user of whom only the e-mail address is known. The user's id is also the username. */
 export function newPlaceholderUser(email: string, createdAt: Date): User {
   const id = newId("user");
-  return new User({
+  return newRow(User, {
     id,
     username: id,
     email,

@@ -1,5 +1,11 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
+import {
+  type AttributeNames,
+  listed,
+  type PublishedEvents,
+  published,
+  selectListed,
+} from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -7,9 +13,7 @@ import {
   loadBoth,
   loadRows,
   offsetOf,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   selectRows,
   selectWhere,
@@ -24,6 +28,7 @@ import {
   text,
   timestamptz,
 } from "@statehouse/postgres/columns";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   UserCreatedSchema,
@@ -50,7 +55,7 @@ const entity = new EntitySchema({ class: User, tableName: "users", properties: c
 
 type UserRow = Omit<User, "version"> & { version: number };
 
-const toUser = (row: UserRow): User => new User({ ...row, version: BigInt(row.version) });
+const toUser = (row: UserRow): User => newRow(User, { ...row, version: BigInt(row.version) });
 
 const select = `select ${selectList("u", columns)} from users u`;
 
@@ -116,15 +121,13 @@ const reads = (database: Database) => ({
   },
 
   async list({ query, administrator, suspended, page }: UserSearch): Promise<Page<User>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<UserRow>>(listOfUsers, [
-        query,
-        administrator ?? null,
-        suspended ?? null,
-        page.size,
-        offsetOf(page),
-      ]),
-    );
+    const { rows, total } = await database.page<UserRow>(listOfUsers, [
+      query,
+      administrator ?? null,
+      suspended ?? null,
+      page.size,
+      offsetOf(page),
+    ]);
     return { rows: rows.map(toUser), total };
   },
 
@@ -223,17 +226,9 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type ListedUser = Pick<User, "id" | "username"> & { key: string; revision: number };
+type Named = Pick<User, "id" | "username">;
 
-/**
- * Selects at most $3 users after the key $1 for the listing. Selects no users if $2 is an organization, because users
- * belong to the installation.
- */
-const listedUsers = `-- index: users_pkey
-  select u.id as key, u.id, u.username, u.version as revision from users u
-  where u.id > $1 and ($2::text is null or $2 = '_') order by u.id limit $3`;
-
-const fieldsOf = ({ id, username }: Pick<User, "id" | "username">) => ({ userId: id, username });
+const fieldsOf = ({ id, username }: Named) => ({ userId: id, username });
 
 export const users = {
   entity,
@@ -247,8 +242,14 @@ export const users = {
   } satisfies AttributeNames,
   listed: listed({
     schemas: [UserCreatedSchema],
-    select: listedUsers,
-    events: (user: ListedUser) => [published(UserCreatedSchema, user.id, fieldsOf(user))],
+    // index: users_pkey
+    select: selectListed({
+      from: "users t",
+      columns: "t.id, t.username",
+      organization: "'_'",
+      revision: "t.version",
+    }),
+    events: (user: Named) => [published(UserCreatedSchema, user.id, fieldsOf(user))],
   }),
   published: {
     userCreated: ({ user }) => published(UserCreatedSchema, user.id, fieldsOf(user)),

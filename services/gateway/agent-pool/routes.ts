@@ -1,9 +1,8 @@
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { choice, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
 import { agentPoolNoun, agentPoolResource } from "./resource.ts";
 
@@ -29,7 +28,7 @@ const ofOrganization = "/organizations/:organizationName/agent-pools";
 const byId = "/agent-pools/:agentPoolId";
 
 export const agentPoolRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: ofOrganization,
     summary: "List an organization's agent pools",
@@ -45,7 +44,6 @@ export const agentPoolRoutes: readonly Route[] = [
     },
     success: [200, list(agentPoolResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const { page } = query;
       const { agentPools, totalCount } = await client(AgentPoolService).listAgentPools(
@@ -63,49 +61,45 @@ export const agentPoolRoutes: readonly Route[] = [
       return { items: agentPools, page, totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: ofOrganization,
     summary: "Create an agent pool",
     ...createBody,
     success: [201, one(agentPoolResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { organizationName: params.organizationName, settings: body };
       return (await client(AgentPoolService).createAgentPool(wanted, caller)).agentPool;
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: byId,
     summary: "Show an agent pool",
     success: [200, one(agentPoolResource)],
     failures: [404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }) =>
       (await client(AgentPoolService).getAgentPool({ id: params.agentPoolId }, caller)).agentPool,
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "PATCH",
     path: byId,
     summary: "Update an agent pool",
     ...updateBody,
     success: [200, one(agentPoolResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { id: params.agentPoolId, settings: body };
       return (await client(AgentPoolService).updateAgentPool(wanted, caller)).agentPool;
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: byId,
     summary: "Delete an agent pool that nothing uses",
     success: [204],
     failures: [404, 409],
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(AgentPoolService).deleteAgentPool({ id: params.agentPoolId }, caller),
   }),

@@ -2,11 +2,10 @@ import { microsOf, microsOfText, textOfMicros } from "@statehouse/audit/time";
 import { badRequest } from "@statehouse/errors";
 import type { AuditRecord } from "@statehouse/proto/statehouse/audit/v1/audit_record";
 import { z } from "zod";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { parameter, text } from "../http/query.ts";
 import { plainJson } from "../http/rendering.ts";
-import { type RequestContext, type Route, route } from "../http/route.ts";
+import { type RequestContext, type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { paginationOf } from "../jsonapi/pagination.ts";
 import { organizationIdOf } from "../organization/name-routes.ts";
 import { readAuditTrail } from "./merge-routes.ts";
@@ -127,7 +126,7 @@ async function namedOrganization(context: RequestContext, name: string): Promise
 }
 
 export const auditTrailRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: "/organization/audit-trail",
     summary: "List the audit trail of the token's organization, oldest first",
@@ -141,7 +140,6 @@ export const auditTrailRoutes: readonly Route[] = [
     },
     success: [200, plainJson(document)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     async handle(input) {
       const { client, caller, query } = input;
       const organizationId = await namedOrganization(input, query.organization);

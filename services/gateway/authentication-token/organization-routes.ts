@@ -1,8 +1,7 @@
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { text } from "../http/query.ts";
 import { one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { organizationIdOf } from "../organization/name-routes.ts";
 import { tokenBody, tokenFields } from "./body-routes.ts";
 import { type AuthenticationToken, authenticationTokenResource } from "./resource.ts";
@@ -14,7 +13,7 @@ const query = {
 };
 
 export const organizationTokenRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path,
     summary: "Create the organization's token, replacing the previous one",
@@ -22,7 +21,6 @@ export const organizationTokenRoutes: readonly Route[] = [
     query,
     success: [201, one(authenticationTokenResource)],
     failures: [400, 404, 422],
-    credentials: longLivedCredentials,
     handle: async (input): Promise<AuthenticationToken | undefined> => {
       const { token, secret } = await input.client(TokenService).createOrganizationToken(
         {
@@ -35,14 +33,13 @@ export const organizationTokenRoutes: readonly Route[] = [
       return token && { token, secret };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path,
     summary: "Show the organization's token, without its secret",
     query,
     success: [200, one(authenticationTokenResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async (input): Promise<AuthenticationToken | undefined> => {
       const { token } = await input.client(TokenService).getOrganizationToken(
         {
@@ -54,14 +51,13 @@ export const organizationTokenRoutes: readonly Route[] = [
       return token && { token };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path,
     summary: "Revoke the organization's token",
     query,
     success: [204],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async (input) =>
       input.client(TokenService).deleteOrganizationToken(
         {

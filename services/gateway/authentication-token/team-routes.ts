@@ -1,10 +1,9 @@
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { z } from "zod";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { choice, choices, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { listBody, typeOf } from "../jsonapi/body.ts";
 import { organizationIdOf } from "../organization/name-routes.ts";
 import { tokenBody, tokenFields } from "./body-routes.ts";
@@ -22,14 +21,13 @@ const expiryStatuses = [
 const plain = "/teams/:teamId/authentication-token";
 
 export const teamTokenRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: plain,
     summary: "Create the team's default token, replacing the previous one",
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
       const { token, secret } = await client(TokenService).createTeamToken(
         { teamId: params.teamId, ...tokenFields(body), defaultToken: true },
@@ -38,36 +36,33 @@ export const teamTokenRoutes: readonly Route[] = [
       return token && { token, secret };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: plain,
     summary: "Show the team's default token, without its secret",
     success: [200, one(authenticationTokenResource)],
     failures: [404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }): Promise<AuthenticationToken | undefined> => {
       const { token } = await client(TokenService).getTeamToken({ teamId: params.teamId }, caller);
       return token && { token };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: plain,
     summary: "Revoke the team's default token",
     success: [204],
     failures: [404],
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(TokenService).deleteTeamToken({ teamId: params.teamId }, caller),
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: "/teams/:teamId/authentication-tokens",
     summary: "Create an additional team token, with a description",
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
       // If the body contains no description, the call creates the team's default token. With an empty description it
       // creates an additional token.
@@ -78,7 +73,7 @@ export const teamTokenRoutes: readonly Route[] = [
       return token && { token, secret };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: "/organizations/:organizationName/team-tokens",
     summary: "List the tokens of an organization's teams",
@@ -102,7 +97,6 @@ export const teamTokenRoutes: readonly Route[] = [
     },
     success: [200, list(authenticationTokenResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { page, q, sort, expiryStatuses } = input.query;
       const { tokens, totalCount } = await input.client(TokenService).listTeamTokens(
@@ -119,14 +113,13 @@ export const teamTokenRoutes: readonly Route[] = [
       return { items: tokens.map((token): AuthenticationToken => ({ token })), page, totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: "/organizations/:organizationName/team-tokens",
     summary: "Revoke tokens of an organization's teams, all of them or none",
     body: listBody(z.object({ type: typeOf("authentication-tokens"), id: z.string() })),
     success: [204],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async (input) =>
       input.client(TokenService).deleteTeamTokens(
         {

@@ -1,12 +1,11 @@
 import { EffectivePermissionService } from "@statehouse/proto/statehouse/access/v1/effective_permission";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { text } from "../http/query.ts";
 import { one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { effectivePermissionsResource } from "./resource.ts";
 
 export const effectivePermissionRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: "/workspaces/:workspaceId/effective-permissions",
     summary: "Explain what a user or team may do to a workspace, and which grants allow it",
@@ -16,7 +15,6 @@ export const effectivePermissionRoutes: readonly Route[] = [
     },
     success: [200, one(effectivePermissionsResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, query: { user, team }, caller }) => {
       const { workspaceId } = params;
       // A request that does not name exactly one principal is invalid. It is forwarded without a principal: the service

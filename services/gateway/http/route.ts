@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { IncludeTree } from "../jsonapi/include.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
 import type { ResourceDescription } from "../jsonapi/resource.ts";
-import type { Caller, CredentialType } from "./authentication.ts";
+import { type Caller, type CredentialType, longLivedCredentials } from "./authentication.ts";
 import type { Clients } from "./clients.ts";
 import type { Load } from "./loader.ts";
 import type { ObjectUpload } from "./object-upload.ts";
@@ -200,3 +200,7 @@ export function route<
     },
   };
 }
+
+/** Declares a route that accepts no run tokens. */
+export const routeForLongLivedCredentials: typeof route = (declaration) =>
+  route({ ...declaration, credentials: longLivedCredentials });

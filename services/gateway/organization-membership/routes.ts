@@ -1,11 +1,10 @@
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { z } from "zod";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, route, routeForLongLivedCredentials } from "../http/route.ts";
 import { documentBody, listOf, optional, section, typeOf } from "../jsonapi/body.ts";
 import { organizationIdOf, withOrganizationName } from "../organization/name-routes.ts";
 import { organizationMembershipResource } from "../team/resource.ts";
@@ -37,7 +36,7 @@ const ofOrganization = "/organizations/:organizationName/organization-membership
 const byId = "/organization-memberships/:membershipId";
 
 export const organizationMembershipRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: ofOrganization,
     summary: "List an organization's memberships",
@@ -50,7 +49,6 @@ export const organizationMembershipRoutes: readonly Route[] = [
     },
     success: [200, list(organizationMembershipResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, query, client, caller } = input;
       const { organizationName } = params;
@@ -70,7 +68,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
       return { items, page, totalCount: found.totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: ofOrganization,
     summary: "Invite a user into an organization",
@@ -80,7 +78,6 @@ export const organizationMembershipRoutes: readonly Route[] = [
     alwaysIncludes: ["user"],
     success: [201, one(organizationMembershipResource)],
     failures: [400, 404, 422],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller, body } = input;
       const { organizationName } = params;
@@ -126,14 +123,13 @@ export const organizationMembershipRoutes: readonly Route[] = [
       return { items, page, totalCount: found.totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: byId,
     summary: "Show a membership",
     includes,
     success: [200, one(organizationMembershipResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller } = input;
       const { organizationMembership } = await client(
@@ -142,26 +138,24 @@ export const organizationMembershipRoutes: readonly Route[] = [
       return withOrganizationName(input, organizationMembership);
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: byId,
     summary: "Remove a user from an organization",
     success: [204],
     failures: [404, 409],
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(OrganizationMembershipService).deleteOrganizationMembership(
         { id: params.membershipId },
         caller,
       ),
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: `${byId}/actions/accept`,
     summary: "Accept the invitation, as the invited user",
     success: [200, one(organizationMembershipResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     body: acceptBody,
     handle: async ({ client, params, caller, body: { secret } }) => {
       const { organizationMembership, organizationName } = await client(

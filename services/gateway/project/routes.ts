@@ -2,11 +2,10 @@ import { badRequest } from "@statehouse/errors";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { choice, flag, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, route, routeForLongLivedCredentials } from "../http/route.ts";
 import { listBody, typeOf } from "../jsonapi/body.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
 import { omitUndefined } from "../jsonapi/omit-undefined.ts";
@@ -45,7 +44,7 @@ const allowedAction = {
 };
 
 export const projectRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: "/organizations/:organizationName/projects",
     summary: "List an organization's projects",
@@ -60,7 +59,6 @@ export const projectRoutes: readonly Route[] = [
     },
     success: [200, list(projectResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const { page } = query;
       const { projects, totalCount } = await client(ProjectService).listProjects(
@@ -79,7 +77,7 @@ export const projectRoutes: readonly Route[] = [
       return { items: projects, page, totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: "/organizations/:organizationName/projects",
     summary: "Create a project",
@@ -87,7 +85,6 @@ export const projectRoutes: readonly Route[] = [
     validatesOnly: true,
     success: [201, one(projectResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, validateOnly, caller }) => {
       const { organizationName } = params;
       const { name, description, tagBindings, unset: _, ...settings } = body;
@@ -96,18 +93,17 @@ export const projectRoutes: readonly Route[] = [
       return (await client(ProjectService).createProject(request, caller)).project;
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: "/projects/:projectId",
     summary: "Show a project",
     includes,
     success: [200, one(projectResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }) =>
       (await client(ProjectService).getProject({ id: params.projectId }, caller)).project,
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "PATCH",
     path: "/projects/:projectId",
     summary: "Update a project",
@@ -115,7 +111,6 @@ export const projectRoutes: readonly Route[] = [
     validatesOnly: true,
     success: [200, one(projectResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, validateOnly, caller }) => {
       const { name, description, tagBindings: given, unset = [], ...settings } = body;
       const tagBindings = given && { tagBindings: given };
@@ -137,13 +132,12 @@ export const projectRoutes: readonly Route[] = [
         caller,
       ),
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: "/projects/:projectId",
     summary: "Delete a project that has no workspaces",
     success: [204],
     failures: [404, 409],
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(ProjectService).deleteProject({ id: params.projectId }, caller),
   }),

@@ -1,8 +1,7 @@
 import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
 import { reservedTagKeyNoun, reservedTagKeyResource } from "./resource.ts";
 
@@ -10,14 +9,13 @@ const ofOrganization = "/organizations/:organizationName/reserved-tag-keys";
 const byId = "/reserved-tag-keys/:reservedTagKeyId";
 
 export const reservedTagKeyRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: ofOrganization,
     summary: "List an organization's reserved tag keys",
     query: { page },
     success: [200, list(reservedTagKeyResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const { page } = query;
       const { organizationName } = params;
@@ -28,41 +26,38 @@ export const reservedTagKeyRoutes: readonly Route[] = [
       return { items: reservedTagKeys, page, totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: ofOrganization,
     summary: "Reserve a tag key",
     ...bodyOf(reservedTagKeyNoun, ["key"]),
     success: [201, one(reservedTagKeyResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { ...body, organizationName: params.organizationName };
       return (await client(ReservedTagKeyService).createReservedTagKey(wanted, caller))
         .reservedTagKey;
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "PATCH",
     path: byId,
     summary: "Change a reserved tag key",
     ...bodyOf(reservedTagKeyNoun),
     success: [200, one(reservedTagKeyResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { ...body, id: params.reservedTagKeyId };
       return (await client(ReservedTagKeyService).updateReservedTagKey(wanted, caller))
         .reservedTagKey;
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: byId,
     summary: "Delete a reserved tag key",
     success: [204],
     failures: [404],
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(ReservedTagKeyService).deleteReservedTagKey({ id: params.reservedTagKeyId }, caller),
   }),

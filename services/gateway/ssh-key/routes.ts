@@ -1,9 +1,8 @@
 import { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import { z } from "zod";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { documentBody, section, typeOf } from "../jsonapi/body.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
 import { workspaceResource } from "../workspace/resource.ts";
@@ -24,14 +23,13 @@ const ofOrganization = "/organizations/:organizationName/ssh-keys";
 const byId = "/ssh-keys/:sshKeyId";
 
 export const sshKeyRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: ofOrganization,
     summary: "List an organization's SSH keys",
     query: { page },
     success: [200, list(sshKeyResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const { page } = query;
       const { organizationName } = params;
@@ -40,60 +38,55 @@ export const sshKeyRoutes: readonly Route[] = [
       return { items: sshKeys, page, totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: ofOrganization,
     summary: "Create an SSH key",
     ...createBody,
     success: [201, one(sshKeyResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { ...body, organizationName: params.organizationName };
       return (await client(SshKeyService).createSshKey(wanted, caller)).sshKey;
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: byId,
     summary: "Show an SSH key",
     success: [200, one(sshKeyResource)],
     failures: [404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }) =>
       (await client(SshKeyService).getSshKey({ id: params.sshKeyId }, caller)).sshKey,
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "PATCH",
     path: byId,
     summary: "Update an SSH key",
     ...updateBody,
     success: [200, one(sshKeyResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { ...body, id: params.sshKeyId };
       return (await client(SshKeyService).updateSshKey(wanted, caller)).sshKey;
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: byId,
     summary: "Delete an SSH key, assigned or not",
     success: [204],
     failures: [404],
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(SshKeyService).deleteSshKey({ id: params.sshKeyId }, caller),
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "PATCH",
     path: "/workspaces/:workspaceId/relationships/ssh-key",
     summary: "Assign an SSH key to a workspace, or remove the assigned key",
     body: assignBody,
     success: [200, one(workspaceResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const sshKeyId = body.data.attributes.id ?? "";
       const wanted = { workspaceId: params.workspaceId, sshKeyId };

@@ -1,10 +1,9 @@
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { z } from "zod";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { text } from "../http/query.ts";
 import { list } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { listBody } from "../jsonapi/body.ts";
 import { tagResource } from "./resource.ts";
 
@@ -13,7 +12,7 @@ const path = "/organizations/:organizationName/tags";
 const idsOf = (type: string) => listBody(z.object({ type: z.literal(type), id: z.string() }));
 
 export const organizationTagRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path,
     summary: "List the tags that an organization's workspaces have",
@@ -27,7 +26,6 @@ export const organizationTagRoutes: readonly Route[] = [
     },
     success: [200, list(tagResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const { page } = query;
       const { tags, totalCount } = await client(TagService).listOrganizationTags(
@@ -43,21 +41,20 @@ export const organizationTagRoutes: readonly Route[] = [
       return { items: tags, page, totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path,
     summary: "Remove tags from all workspaces",
     body: idsOf("tags"),
     success: [204],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: ({ client, params, body, caller }) =>
       client(TagService).deleteOrganizationTags(
         { organizationName: params.organizationName, tagIds: body.data.map(({ id }) => id) },
         caller,
       ),
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: "/tags/:tagId/relationships/workspaces",
     summary: "Add a tag to many workspaces",
@@ -65,7 +62,6 @@ export const organizationTagRoutes: readonly Route[] = [
     pointers: { workspaceIds: "/data", "workspaceIds[]": "/data/[]/id" },
     success: [204],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: ({ client, params, body, caller }) =>
       client(TagService).addTagToWorkspaces(
         { tagId: params.tagId, workspaceIds: body.data.map(({ id }) => id) },

@@ -5,11 +5,15 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { z } from "zod";
 import { brandNames } from "../brand-names-resource.ts";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { requiredText, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
-import { type ParamsOf, type RequestContext, type Route, route } from "../http/route.ts";
+import {
+  type ParamsOf,
+  type RequestContext,
+  type Route,
+  routeForLongLivedCredentials,
+} from "../http/route.ts";
 import {
   documentBody,
   mapOf,
@@ -60,7 +64,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
 }: Kind<Path, ById, Attributes>): readonly Route[] => {
   const type = typeOf(resource.type);
   return [
-    route({
+    routeForLongLivedCredentials({
       method: "GET",
       path,
       summary: `List the teams that have access to a ${targetType}`,
@@ -72,7 +76,6 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       },
       success: [200, list(resource)],
       failures: [400, 404],
-      credentials: longLivedCredentials,
       handle: async ({ client, query, caller }) => {
         const { page } = query;
         const { teamAccess, totalCount } = await client(TeamAccessService).listTeamAccess(
@@ -88,7 +91,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
         return { items: teamAccess, page, totalCount };
       },
     }),
-    route({
+    routeForLongLivedCredentials({
       method: "POST",
       path,
       summary: `Give a team access to a ${targetType}`,
@@ -107,7 +110,6 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       pointers,
       success: [200, one(resource)],
       failures: [404, 422],
-      credentials: longLivedCredentials,
       handle: async ({ client, body, caller }) => {
         const { team: teamId = "", [targetType]: targetId = "" } = body.data.relationships;
         const { attributes } = body.data;
@@ -121,19 +123,18 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
         return (await client(TeamAccessService).createTeamAccess(wanted, caller)).teamAccess;
       },
     }),
-    route({
+    routeForLongLivedCredentials({
       method: "GET",
       path: byId,
       summary: `Show a team's access to a ${targetType}`,
       includes,
       success: [200, one(resource)],
       failures: [400, 404],
-      credentials: longLivedCredentials,
       handle: async ({ client, params, caller }) =>
         (await client(TeamAccessService).getTeamAccess({ targetType, id: idIn(params) }, caller))
           .teamAccess,
     }),
-    route({
+    routeForLongLivedCredentials({
       method: "PATCH",
       path: byId,
       summary: `Change a team's access to a ${targetType}`,
@@ -141,7 +142,6 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       pointers,
       success: [200, one(resource)],
       failures: [404, 422],
-      credentials: longLivedCredentials,
       handle: async ({ client, params, body, caller }) => {
         const { attributes } = body.data;
         const wanted = {
@@ -153,13 +153,12 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
         return (await client(TeamAccessService).updateTeamAccess(wanted, caller)).teamAccess;
       },
     }),
-    route({
+    routeForLongLivedCredentials({
       method: "DELETE",
       path: byId,
       summary: `Remove a team's access to a ${targetType}`,
       success: [204],
       failures: [404],
-      credentials: longLivedCredentials,
       handle: ({ client, params, caller }) =>
         client(TeamAccessService).deleteTeamAccess({ targetType, id: idIn(params) }, caller),
     }),

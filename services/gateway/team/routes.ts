@@ -1,11 +1,10 @@
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { z } from "zod";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { choice, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { documentBody, listBody, mapOf, optional, section, typeOf } from "../jsonapi/body.ts";
 import { organizationIdOf, withOrganizationName } from "../organization/name-routes.ts";
 import { permissionsOf, permissionValue } from "../permission-values-routes.ts";
@@ -57,7 +56,7 @@ const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
 const memberFailures = [404, 409, 422] as const;
 
 export const teamRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: ofOrganization,
     summary: "List an organization's teams",
@@ -69,7 +68,6 @@ export const teamRoutes: readonly Route[] = [
     },
     success: [200, list(teamResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, query, client, caller } = input;
       const { page } = query;
@@ -87,14 +85,13 @@ export const teamRoutes: readonly Route[] = [
       return { items: teams.map((team) => ({ ...team, organizationName })), page, totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: ofOrganization,
     summary: "Create a team",
     body,
     success: [201, one(teamResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller, body } = input;
       const { team } = await client(TeamService).createTeam(
@@ -107,28 +104,26 @@ export const teamRoutes: readonly Route[] = [
       return team && { ...team, organizationName: params.organizationName };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: byId,
     summary: "Show a team",
     includes,
     success: [200, one(teamResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller } = input;
       const { team } = await client(TeamService).getTeam({ id: params.teamId }, caller);
       return withOrganizationName(input, team);
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "PATCH",
     path: byId,
     summary: "Update a team",
     body,
     success: [200, one(teamResource)],
     failures: [404, 409, 422],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller, body } = input;
       const { team } = await client(TeamService).updateTeam(
@@ -138,39 +133,36 @@ export const teamRoutes: readonly Route[] = [
       return withOrganizationName(input, team);
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: byId,
     summary: "Delete a team, with its grants and tokens",
     success: [204],
     failures: [404, 409],
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(TeamService).deleteTeam({ id: params.teamId }, caller),
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: `${byId}/relationships/users`,
     summary: "Add users to a team, by name",
     body: usersBody,
     success: [204],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller, body }) =>
       client(TeamService).addTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: `${byId}/relationships/users`,
     summary: "Remove users from a team, by name",
     body: usersBody,
     success: [204],
     failures: memberFailures,
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller, body }) =>
       client(TeamService).removeTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: `${byId}/relationships/organization-memberships`,
     summary: "List the memberships of a team's members",
@@ -182,7 +174,6 @@ export const teamRoutes: readonly Route[] = [
     },
     success: [200, list(organizationMembershipResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, query, client, caller } = input;
       const { page, status, sort } = query;
@@ -196,28 +187,26 @@ export const teamRoutes: readonly Route[] = [
       return { items, page, totalCount: found.totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "POST",
     path: `${byId}/relationships/organization-memberships`,
     summary: "Add members to a team, by membership",
     body: membershipsBody,
     success: [204],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller, body }) =>
       client(TeamService).addTeamMembers(
         { teamId: params.teamId, organizationMembershipIds: idsOf(body) },
         caller,
       ),
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "DELETE",
     path: `${byId}/relationships/organization-memberships`,
     summary: "Remove members from a team, by membership",
     body: membershipsBody,
     success: [204],
     failures: memberFailures,
-    credentials: longLivedCredentials,
     handle: ({ client, params, caller, body }) =>
       client(TeamService).removeTeamMembers(
         { teamId: params.teamId, organizationMembershipIds: idsOf(body) },

@@ -1,8 +1,7 @@
 import { TokenTtlPolicyService } from "@statehouse/proto/statehouse/access/v1/token_ttl_policy";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page, wholePage } from "../http/paging.ts";
 import { list } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
 import { organizationIdOf } from "../organization/name-routes.ts";
 import { tokenTtlPoliciesNoun, tokenTtlPolicyResource } from "./resource.ts";
@@ -10,14 +9,13 @@ import { tokenTtlPoliciesNoun, tokenTtlPolicyResource } from "./resource.ts";
 const path = "/organizations/:organizationName/token-ttl-policies";
 
 export const tokenTtlPolicyRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path,
     summary: "List the maximum lifetimes of an organization's tokens",
     query: { page },
     success: [200, list(tokenTtlPolicyResource)],
     failures: [400, 404],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const { page } = input.query;
       const organizationId = await organizationIdOf(input, input.params.organizationName);
@@ -28,14 +26,13 @@ export const tokenTtlPolicyRoutes: readonly Route[] = [
       return { items: tokenTtlPolicies, page, totalCount };
     },
   }),
-  route({
+  routeForLongLivedCredentials({
     method: "PATCH",
     path,
     summary: "Change the maximum lifetimes of an organization's tokens",
     ...bodyOf(tokenTtlPoliciesNoun, ["token-ttl-policies"]),
     success: [200, list(tokenTtlPolicyResource)],
     failures: [404, 422],
-    credentials: longLivedCredentials,
     handle: async (input) => {
       const organizationId = await organizationIdOf(input, input.params.organizationName);
       const { tokenTtlPolicies } = await input

@@ -1,11 +1,15 @@
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import type { Client } from "@statehouse/rpc";
 import { z } from "zod";
-import { longLivedCredentials } from "../http/authentication.ts";
 import { page } from "../http/paging.ts";
 import { flag, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
-import { type RequestContext, type Route, route } from "../http/route.ts";
+import {
+  type RequestContext,
+  type Route,
+  route,
+  routeForLongLivedCredentials,
+} from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { administeredUserResource, userResource } from "./resource.ts";
 
@@ -33,13 +37,12 @@ const summaries: Record<keyof typeof actions, string> = {
 const lasting: ReadonlySet<string> = new Set(["suspend", "revoke_admin"]);
 
 export const userRoutes: readonly Route[] = [
-  route({
+  routeForLongLivedCredentials({
     method: "GET",
     path: "/users/:userId",
     summary: "Show a user who shares an organization with the caller",
     success: [200, one(userResource)],
     failures: [404],
-    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }) =>
       (await client(UserService).getUser({ id: params.userId }, caller)).user,
   }),

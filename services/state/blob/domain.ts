@@ -1,3 +1,4 @@
+import { newRow } from "@statehouse/postgres/new-row";
 import type { WorkspaceId } from "../ids-domain.ts";
 
 /** Bytes in the blob store to which state versions refer. */
@@ -10,14 +11,8 @@ export class Blob {
   /** Number of references from state versions to these bytes. */
   declare references: number;
   declare createdAt: Date;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
 
-type Fields = { [Name in keyof Blob]: Blob[Name] };
-
 /** Creates a blob to which one state version refers. */
-export const newBlob = (fields: Omit<Fields, "references">): Blob =>
-  new Blob({ ...fields, references: 1 });
+export const newBlob = (fields: Omit<Blob, "references">): Blob =>
+  newRow(Blob, { ...fields, references: 1 });

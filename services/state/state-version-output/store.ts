@@ -6,9 +6,7 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   type SealedColumn,
   type Sealer,
   withTotal,
@@ -203,19 +201,17 @@ const reads = (database: Database, sealer: Sealer) => ({
 
   /** Returns the outputs of a version with their values, even if they are sensitive. */
   async list(versionId: StateVersionId, page: PageInput): Promise<Page<StateVersionOutput>> {
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<OutputRow>>(
-        // index: state_version_outputs_position, for both
-        withTotal({
-          count: "select count(*) as total from state_version_outputs where state_version_id = $1",
-          select: `select ${columns}, output.sealed_value as "sealedValue",
+    const { rows, total } = await database.page<OutputRow>(
+      // index: state_version_outputs_position, for both
+      withTotal({
+        count: "select count(*) as total from state_version_outputs where state_version_id = $1",
+        select: `select ${columns}, output.sealed_value as "sealedValue",
               output.position from state_version_outputs output
             join state_versions version on version.id = output.state_version_id
             where output.state_version_id = $1 order by output.position limit $2 offset $3`,
-          order: "listed.position",
-        }),
-        [versionId, page.size, offsetOf(page)],
-      ),
+        order: "listed.position",
+      }),
+      [versionId, page.size, offsetOf(page)],
     );
     return { rows: rows.map((row) => unsealed(row, sealer)), total };
   },

@@ -1,3 +1,4 @@
+import { newRow } from "@statehouse/postgres/new-row";
 import type { StateVersionId, WorkspaceId } from "../ids-domain.ts";
 import { touch, type WorkspaceState } from "../workspace-state/domain.ts";
 
@@ -62,13 +63,7 @@ export class StateVersion {
   declare rollbackVersionId: StateVersionId | null;
   /** When the contents were soft-deleted. They can be restored for a limited time after that. */
   declare softDeletedAt: Date | null;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
-
-type Fields = { [Name in keyof StateVersion]: StateVersion[Name] };
 
 export type NewStateVersion = Pick<
   StateVersion,
@@ -94,7 +89,7 @@ export type Creator = Pick<StateVersion, "createdByType" | "createdById" | "crea
 
 /** Creates a pending version without contents. */
 export const newStateVersion = (fields: NewStateVersion): StateVersion =>
-  new StateVersion({
+  newRow(StateVersion, {
     ...fields,
     status: "pending",
     blobKey: null,

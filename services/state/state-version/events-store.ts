@@ -1,4 +1,10 @@
-import { listed, type Published, type PublishedEvents, published } from "@statehouse/events";
+import {
+  listed,
+  type Published,
+  type PublishedEvents,
+  published,
+  selectListed,
+} from "@statehouse/events";
 import * as events from "@statehouse/proto/statehouse/state/v1/events";
 import type { StateEvent } from "../events-domain.ts";
 import { differenceFields } from "../state-digest/store.ts";
@@ -11,24 +17,10 @@ type ListedVersion = Pick<
   StateVersion,
   "id" | "workspaceId" | "status" | "intermediate" | "rollbackVersionId"
 > & {
-  key: string;
-  revision: number;
   organizationId: string;
   serial: number;
   size: number | null;
 };
-
-/**
- * Selects, for subscribers, at most $3 versions of organization $2 after the id $1; versions of all organizations if $2
- * is null.
- */
-const listedVersions = `-- index: state_versions_pkey, workspace_states_pkey
-  select v.id as key, v.id, v.workspace_id as "workspaceId", v.status, v.intermediate,
-    v.rollback_version_id as "rollbackVersionId", v.serial, v.size,
-    workspace.organization_id as "organizationId", workspace.revision
-  from state_versions v join workspace_states workspace on workspace.workspace_id = v.workspace_id
-  where v.id > $1 and ($2::text is null or workspace.organization_id = $2) and ${isVisible}
-  order by v.id limit $3`;
 
 const endOf: Partial<Record<StateVersion["status"], Published["schema"]>> = {
   discarded: events.StateVersionDiscardedSchema,
@@ -70,7 +62,17 @@ export const listedStateVersions = listed({
     events.StateVersionSoftDeletedSchema,
     events.StateVersionPermanentlyDeletedSchema,
   ],
-  select: listedVersions,
+  // index: state_versions_pkey, workspace_states_pkey
+  select: selectListed({
+    from: `state_versions t
+      join workspace_states workspace on workspace.workspace_id = t.workspace_id`,
+    columns: `t.id, t.workspace_id as "workspaceId", t.status, t.intermediate,
+      t.rollback_version_id as "rollbackVersionId", t.serial, t.size,
+      workspace.organization_id as "organizationId"`,
+    organization: "workspace.organization_id",
+    revision: "workspace.revision",
+    where: isVisible,
+  }),
   events: listedEvents,
 });
 

@@ -4,9 +4,7 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   withTotal,
 } from "@statehouse/postgres";
 import type { WorkspaceId } from "../ids-domain.ts";
@@ -91,7 +89,7 @@ const reads = (database: Database) => ({
     const condition = "workspace_id = $1 and ($2 = '' or strpos(address, $2) > 0)";
     const order = (row: string) =>
       `${sort ? `${row}${sortColumns[sort.field]} ${sort.descending ? "desc" : "asc"}, ` : ""}${byAddress(row)}`;
-    const rows = await database.query<RowWithTotal<WorkspaceResource>>(
+    return database.page<WorkspaceResource>(
       // index: workspace_resources_address, for both
       withTotal({
         count: `select count(*) as total from workspace_resources where ${condition}`,
@@ -101,7 +99,6 @@ const reads = (database: Database) => ({
       }),
       [workspaceId, search, page.size, offsetOf(page)],
     );
-    return pageWithTotal(rows);
   },
 });
 

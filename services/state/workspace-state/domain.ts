@@ -1,4 +1,5 @@
 import { nextVersion } from "@statehouse/events/version";
+import { newRow } from "@statehouse/postgres/new-row";
 import { workspaceNotFound } from "../errors-domain.ts";
 import type { StateVersionId, WorkspaceId } from "../ids-domain.ts";
 
@@ -36,17 +37,11 @@ export class WorkspaceState {
   declare droppedAt: Date | null;
   /** When a dropped workspace was purged; only this row is left, as a tombstone. */
   declare purgedAt: Date | null;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
-
-type Fields = { [Name in keyof WorkspaceState]: WorkspaceState[Name] };
 
 /** Creates the row of a workspace without a placement and without versions. */
 export const newWorkspaceState = (workspaceId: WorkspaceId): WorkspaceState =>
-  new WorkspaceState({
+  newRow(WorkspaceState, {
     workspaceId,
     organizationId: null,
     projectId: null,

@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   commitWith,
   type Database,
@@ -241,22 +241,6 @@ const reads = (database: Database) => ({
 });
 
 type Summary = Omit<StateSummary, "revision"> & { organizationId: string };
-type ListedSummary = Summary & { key: string; revision: number };
-
-/**
- * Selects, for subscribers, at most $3 summaries of organization $2 after the id $1; summaries of all organizations if
- * $2 is null.
- */
-const listedSummaries = `-- index: workspace_states_pkey
-  select workspace.workspace_id as key, workspace.workspace_id as "workspaceId",
-    workspace.organization_id as "organizationId",
-    workspace.current_version_id as "currentVersionId",
-    workspace.resource_count as "resourceCount", workspace.latest_change_at as "latestChangeAt",
-    workspace.revision
-  from workspace_states workspace
-  where workspace.workspace_id > $1 and ($2::text is null or workspace.organization_id = $2)
-    and ${isVisible}
-  order by workspace.workspace_id limit $3`;
 
 const changed = ({ currentVersionId, latestChangeAt, ...summary }: Summary) =>
   published(WorkspaceStateChangedSchema, summary.workspaceId, {
@@ -273,8 +257,18 @@ export const workspaceStates = {
   reads,
   listed: listed({
     schemas: [WorkspaceStateChangedSchema],
-    select: listedSummaries,
-    events: (summary: ListedSummary) => [changed(summary)],
+    // index: workspace_states_pkey
+    select: selectListed({
+      from: "workspace_states workspace",
+      key: ["workspace.workspace_id"],
+      columns: `workspace.workspace_id as "workspaceId", workspace.organization_id as "organizationId",
+        workspace.current_version_id as "currentVersionId",
+        workspace.resource_count as "resourceCount", workspace.latest_change_at as "latestChangeAt"`,
+      organization: "workspace.organization_id",
+      revision: "workspace.revision",
+      where: isVisible,
+    }),
+    events: (summary: Summary) => [changed(summary)],
   }),
   published: {
     workspaceStateChanged: (event) => changed(event),

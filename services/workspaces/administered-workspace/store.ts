@@ -1,10 +1,4 @@
-import {
-  type Database,
-  offsetOf,
-  pageWithTotal,
-  type RowWithTotal,
-  withTotal,
-} from "@statehouse/postgres";
+import { type Database, offsetOf, withTotal } from "@statehouse/postgres";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import { containing } from "../parameters-store.ts";
 import type { AdministeredWorkspace, AdministeredWorkspaceSort } from "./domain.ts";
@@ -34,7 +28,7 @@ const reads = (database: Database) => ({
   async page(search: AdministeredWorkspaceSearch): Promise<Page<AdministeredWorkspace>> {
     // index: organizations_pkey, runs_pkey. The workspaces of all organizations are counted, which no index speeds up.
     const from = "from workspaces w join organizations o on o.id = w.organization_id";
-    const rows = await database.query<RowWithTotal<AdministeredWorkspace>>(
+    return database.page<AdministeredWorkspace>(
       withTotal({
         count: `select count(*) as total ${from} where ${matches}`,
         select: `select found.* from (
@@ -53,7 +47,6 @@ const reads = (database: Database) => ({
         offsetOf(search.page),
       ],
     );
-    return pageWithTotal(rows);
   },
 });
 

@@ -1,5 +1,6 @@
 import { conflict, notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
 import { holdsNul } from "../text-domain.ts";
 
@@ -15,13 +16,7 @@ export class AgentPool {
   declare organizationScoped: boolean;
   declare revision: bigint;
   declare createdAt: Date;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
-
-type Fields = { [Name in keyof AgentPool]: AgentPool[Name] };
 
 /** The workspaces and projects that are allowed to use a pool, and the workspaces that are excluded from it. */
 export interface AgentPoolRelations {
@@ -51,7 +46,7 @@ export const newAgentPool = (
   organizationId: OrganizationId,
   now: Date,
 ): AgentPool =>
-  new AgentPool({
+  newRow(AgentPool, {
     id,
     organizationId,
     name: "",

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -7,8 +7,6 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
-  type RowWithTotal,
   recordsOf,
   withTotal,
 } from "@statehouse/postgres";
@@ -140,7 +138,7 @@ const reads = (database: Database) => ({
     const matches = conditions(search, parameters);
     const order = search.descending ? "desc" : "asc";
     const { size } = search.page;
-    const rows = await database.query<RowWithTotal<AgentPoolView>>(
+    return database.page<AgentPoolView>(
       // index: agent_pools_name_key
       withTotal({
         count: `select count(*) as total from agent_pools a where ${matches}`,
@@ -151,7 +149,6 @@ const reads = (database: Database) => ({
       }),
       parameters.values,
     );
-    return pageWithTotal(rows);
   },
 });
 
@@ -198,21 +195,10 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type ListedAgentPool = Pick<AgentPool, "id" | "organizationId" | "name"> & {
-  key: string;
-  revision: number;
-};
+type Named = Pick<AgentPool, "id" | "organizationId" | "name">;
 
-/**
- * Selects at most $3 agent pools after the id $1 for the listing: those of organization $2, or of all organizations if
- * $2 is null.
- */
-const listedAgentPools = `-- index: agent_pools_pkey, organizations_pkey
-  select a.id as key, a.id, a.organization_id as "organizationId", a.name, a.revision,
-    ${organizationIsActive("a.organization_id")} as "isListed"
-  from agent_pools a
-  where a.id > $1 and ($2::text is null or a.organization_id = $2)
-  order by a.id limit $3`;
+const created = ({ id, organizationId, name }: Named) =>
+  published(AgentPoolCreatedSchema, id, { agentPoolId: id, organizationId, name });
 
 export const agentPools = {
   entity,
@@ -222,14 +208,16 @@ export const agentPools = {
   deletedWithOrganization: "agent_pools",
   listed: listed({
     schemas: [AgentPoolCreatedSchema],
-    select: listedAgentPools,
-    events: ({ id, organizationId, name }: ListedAgentPool) => [
-      published(AgentPoolCreatedSchema, id, { agentPoolId: id, organizationId, name }),
-    ],
+    // index: agent_pools_pkey, organizations_pkey
+    select: selectListed({
+      from: "agent_pools t",
+      columns: `t.id, t.organization_id as "organizationId", t.name`,
+      isListed: organizationIsActive("t.organization_id"),
+    }),
+    events: (agentPool: Named) => [created(agentPool)],
   }),
   published: {
-    agentPoolCreated: ({ agentPool: { id, organizationId, name } }) =>
-      published(AgentPoolCreatedSchema, id, { agentPoolId: id, organizationId, name }),
+    agentPoolCreated: ({ agentPool }) => created(agentPool),
     agentPoolUpdated: ({ agentPool: { id, organizationId, name } }) =>
       published(AgentPoolUpdatedSchema, id, { agentPoolId: id, organizationId, name }),
     agentPoolDeleted: ({ agentPool: { id, organizationId } }) =>

@@ -1,5 +1,6 @@
 import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId, WorkspaceId } from "../ids-domain.ts";
 
 /** The kinds of retention policy: delete backing data after a number of days, or never delete it. */
@@ -23,13 +24,7 @@ export class DataRetentionPolicy {
   /** Applies to state versions instead of `deleteOlderThanNDays`. */
   declare stateVersionsDeleteAfterNDays: number | null;
   declare revision: bigint;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
-
-type Fields = { [Name in keyof DataRetentionPolicy]: DataRetentionPolicy[Name] };
 
 /** The values of a policy's document. */
 export type DataRetentionPolicyView = Pick<
@@ -72,7 +67,7 @@ export const newDataRetentionPolicy = (
   owner: DataRetentionOwner,
   now: Date,
 ): DataRetentionPolicy =>
-  new DataRetentionPolicy({
+  newRow(DataRetentionPolicy, {
     id,
     organizationId: owner !== "site" && "organizationId" in owner ? owner.organizationId : null,
     workspaceId: owner !== "site" && "workspaceId" in owner ? owner.workspaceId : null,

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
 import { type Database, type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
 import { bigint, integer, optional, primaryKey, text } from "@statehouse/postgres/columns";
@@ -151,21 +151,8 @@ const rows = (em: EntityManager) => {
 
 /** The fields of a policy's events. They contain the organization even if the policy belongs to a workspace. */
 type PublishedPolicy = Omit<DataRetentionPolicy, "revision">;
-type ListedPolicy = PublishedPolicy & { key: string; revision: number };
 
 const organizationOfPolicy = "coalesce(r.organization_id, w.organization_id)";
-
-/**
- * Selects at most $3 policies after the id $1 for the listing: those of organization $2, or of all organizations if $2
- * is null.
- */
-const listedPolicies = `-- index: data_retention_policies_pkey, workspaces_pkey, organizations_pkey
-  select r.id as key, ${organizationOfPolicy} as "organizationId", r.workspace_id as "workspaceId",
-    ${columns}, r.revision,
-    ${organizationOfPolicy} is null or ${organizationIsActive(organizationOfPolicy)} as "isListed"
-  from data_retention_policies r left join workspaces w on w.id = r.workspace_id
-  where r.id > $1 and ($2::text is null or coalesce(${organizationOfPolicy}, '_') = $2)
-  order by r.id limit $3`;
 
 const policySet = (policy: PublishedPolicy) => {
   const { id, kind, deleteOlderThanNDays, stateVersionsDeleteAfterNDays } = policy;
@@ -194,8 +181,16 @@ export const dataRetentionPolicies = {
   deletedWithOrganization: "data_retention_policies",
   listed: listed({
     schemas: [DataRetentionPolicySetSchema],
-    select: listedPolicies,
-    events: (policy: ListedPolicy) => [policySet(policy)],
+    // index: data_retention_policies_pkey, workspaces_pkey, organizations_pkey
+    select: selectListed({
+      from: "data_retention_policies r left join workspaces w on w.id = r.workspace_id",
+      key: ["r.id"],
+      columns: `${organizationOfPolicy} as "organizationId", r.workspace_id as "workspaceId", ${columns}`,
+      organization: `coalesce(${organizationOfPolicy}, '_')`,
+      revision: "r.revision",
+      isListed: `${organizationOfPolicy} is null or ${organizationIsActive(organizationOfPolicy)}`,
+    }),
+    events: (policy: PublishedPolicy) => [policySet(policy)],
   }),
   published: {
     dataRetentionPolicySet: ({ policy, organizationId }) =>

@@ -1,5 +1,6 @@
 import { forbidden, inWords, notFound, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { DataRetentionPolicyView } from "../data-retention-policy/domain.ts";
 import {
   type DefaultExecutionInput,
@@ -53,13 +54,7 @@ export class Organization {
   declare revision: bigint;
   declare createdAt: Date;
   declare updatedAt: Date;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
-
-type Fields = { [Name in keyof Organization]: Organization[Name] };
 
 export interface NewOrganization {
   id: OrganizationId;
@@ -92,7 +87,7 @@ export function newOrganization({ settings, ...wanted }: NewOrganization, now: D
   const problems = new Problems();
   const problem = problemOfOrganizationName(wanted.name);
   if (problem !== undefined) problems.add("name", problem);
-  const organization = new Organization({
+  const organization = newRow(Organization, {
     ...wanted,
     email: "",
     status: "provisioning",

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -7,9 +7,7 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   withTotal,
 } from "@statehouse/postgres";
@@ -179,7 +177,7 @@ const reads = (database: Database) => ({
     // index: organizations_pkey
     const matches = `o.id = any($1) and o.status = 'active'
       and (o.name ilike $2 or o.email ilike $2) and o.name ilike $5 and o.email ilike $6`;
-    const rows = await database.query<RowWithTotal<OrganizationView>>(
+    return database.page<OrganizationView>(
       withTotal({
         count: `select count(*) as total from organizations o where ${matches}`,
         select: `${view} where ${matches} order by o.name limit $3 offset $4`,
@@ -194,13 +192,12 @@ const reads = (database: Database) => ({
         containing(email),
       ],
     );
-    return pageWithTotal(rows);
   },
 
   /** Returns a page of all organizations, for administrators. The caller need not belong to them. */
   async pageOfAll({ query, page }: OrganizationsOfAll): Promise<Page<OrganizationView>> {
     const matches = "o.status = 'active' and o.name ilike $1";
-    const rows = await database.query<RowWithTotal<OrganizationView>>(
+    return database.page<OrganizationView>(
       // index: organizations_name_key, read in the order of the index
       withTotal({
         count: `select count(*) as total from organizations o where ${matches}`,
@@ -209,7 +206,6 @@ const reads = (database: Database) => ({
       }),
       [containing(query), page.size, offsetOf(page)],
     );
-    return pageWithTotal(rows);
   },
 
   async batch(ids: readonly string[]): Promise<OrganizationView[]> {
@@ -275,27 +271,9 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type ListedOrganization = Pick<Organization, "id" | "name" | "creatorUserId" | "plan"> & {
-  key: string;
-  revision: number;
-};
+type Created = Pick<Organization, "id" | "name" | "creatorUserId" | "plan">;
 
-/**
- * Selects at most $3 organizations after the id $1 for the listing: only organization $2, or all organizations if $2 is
- * null.
- */
-const listedOrganizations = `-- index: organizations_pkey
-  select o.id as key, o.id, o.name, o.creator_user_id as "creatorUserId", o.plan, o.revision
-  from organizations o
-  where o.id > $1 and ($2::text is null or o.id = $2) and o.status = 'active'
-  order by o.id limit $3`;
-
-const created = ({
-  id,
-  name,
-  creatorUserId,
-  plan,
-}: Pick<Organization, "id" | "name" | "creatorUserId" | "plan">) =>
+const created = ({ id, name, creatorUserId, plan }: Created) =>
   published(OrganizationCreatedSchema, id, {
     organizationId: id,
     name,
@@ -313,8 +291,14 @@ export const organizations = {
   },
   listed: listed({
     schemas: [OrganizationCreatedSchema],
-    select: listedOrganizations,
-    events: (organization: ListedOrganization) => [created(organization)],
+    // index: organizations_pkey
+    select: selectListed({
+      from: "organizations t",
+      columns: `t.id, t.name, t.creator_user_id as "creatorUserId", t.plan`,
+      organization: "t.id",
+      where: "t.status = 'active'",
+    }),
+    events: (organization: Created) => [created(organization)],
   }),
   published: {
     organizationCreated: ({ organization }) => created(organization),

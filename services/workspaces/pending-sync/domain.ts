@@ -1,3 +1,4 @@
+import { newRow } from "@statehouse/postgres/new-row";
 import type { Holder, OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
 
 /**
@@ -16,10 +17,6 @@ export class WorkspaceDeletion {
   declare projectId: ProjectId | null;
   declare name: string | null;
   declare retryAt: Date | null;
-
-  constructor(fields: { [Name in keyof WorkspaceDeletion]: WorkspaceDeletion[Name] }) {
-    Object.assign(this, fields);
-  }
 }
 
 export const newWorkspaceDeletion = (
@@ -31,7 +28,7 @@ export const newWorkspaceDeletion = (
   }: { id: WorkspaceId; organizationId: OrganizationId; projectId: ProjectId; name: string },
   now: Date,
 ): WorkspaceDeletion =>
-  new WorkspaceDeletion({
+  newRow(WorkspaceDeletion, {
     workspaceId: id,
     organizationId,
     projectId,
@@ -60,10 +57,6 @@ export class OrganizationDeletion {
   declare deletedByType: string | null;
   declare deletedById: string | null;
   declare retryAt: Date | null;
-
-  constructor(fields: { [Name in keyof OrganizationDeletion]: OrganizationDeletion[Name] }) {
-    Object.assign(this, fields);
-  }
 }
 
 export const newOrganizationDeletion = (
@@ -71,7 +64,7 @@ export const newOrganizationDeletion = (
   deleter: Deleter,
   now: Date,
 ): OrganizationDeletion =>
-  new OrganizationDeletion({
+  newRow(OrganizationDeletion, {
     organizationId: id,
     name,
     deletedByType: deleter.type,

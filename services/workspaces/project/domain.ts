@@ -1,5 +1,6 @@
 import { conflict, notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
+import { newRow } from "@statehouse/postgres/new-row";
 import { checkActivityDuration } from "../auto-destroy/domain.ts";
 import {
   type DefaultExecutionInput,
@@ -27,13 +28,7 @@ export class Project {
   declare revision: bigint;
   declare createdAt: Date;
   declare updatedAt: Date;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
-
-type Fields = { [Name in keyof Project]: Project[Name] };
 
 /**
  * Settings in a create or update request. An absent setting has its default on creation and keeps its value on update.
@@ -72,7 +67,7 @@ export const isProjectName = (name: string): boolean => problemOfName(name) === 
 
 /** Creates a project with default values; the caller must set its name. */
 export const newProject = (id: ProjectId, organizationId: OrganizationId, now: Date): Project =>
-  new Project({
+  newRow(Project, {
     id,
     organizationId,
     name: "",

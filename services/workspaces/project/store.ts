@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -186,21 +186,10 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type ListedProject = Pick<Project, "id" | "organizationId" | "name"> & {
-  key: string;
-  revision: number;
-};
+type Named = Pick<Project, "id" | "organizationId" | "name">;
 
-/**
- * Selects at most $3 projects after the id $1 for the listing: those of organization $2, or of all organizations if $2
- * is null.
- */
-const listedProjects = `-- index: projects_pkey, organizations_pkey
-  select p.id as key, p.id, p.organization_id as "organizationId", p.name, p.revision,
-    ${organizationIsActive("p.organization_id")} as "isListed"
-  from projects p
-  where p.id > $1 and ($2::text is null or p.organization_id = $2)
-  order by p.id limit $3`;
+const created = ({ id, organizationId, name }: Named) =>
+  published(ProjectCreatedSchema, id, { projectId: id, organizationId, name });
 
 export const projects = {
   entity,
@@ -210,14 +199,16 @@ export const projects = {
   deletedWithOrganization: "projects",
   listed: listed({
     schemas: [ProjectCreatedSchema],
-    select: listedProjects,
-    events: ({ id, organizationId, name }: ListedProject) => [
-      published(ProjectCreatedSchema, id, { projectId: id, organizationId, name }),
-    ],
+    // index: projects_pkey, organizations_pkey
+    select: selectListed({
+      from: "projects t",
+      columns: `t.id, t.organization_id as "organizationId", t.name`,
+      isListed: organizationIsActive("t.organization_id"),
+    }),
+    events: (project: Named) => [created(project)],
   }),
   published: {
-    projectCreated: ({ project: { id, organizationId, name } }) =>
-      published(ProjectCreatedSchema, id, { projectId: id, organizationId, name }),
+    projectCreated: ({ project }) => created(project),
     projectUpdated: ({ project: { id, organizationId, name } }) =>
       published(ProjectUpdatedSchema, id, { projectId: id, organizationId, name }),
     projectDeleted: ({ project: { id, organizationId } }) =>

@@ -4,9 +4,7 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   withTotal,
 } from "@statehouse/postgres";
 import type { OrganizationId, WorkspaceId } from "../ids-domain.ts";
@@ -71,27 +69,25 @@ const reads = (database: Database) => ({
     // With global remote state, all workspaces of the organization except the producer are consumers. If the caller may
     // read all of them, the stored counts give the total.
     const all = globalRemoteState && readable.organizationIds.includes(organizationId);
-    const { rows, total } = pageWithTotal(
-      await database.query<RowWithTotal<WorkspaceRow & { id: WorkspaceId }>>(
-        withTotal({
-          count: all
-            ? // index: workspace_counts_pkey
-              `select coalesce(sum(count) - 1, 0) as total from workspace_counts
+    const { rows, total } = await database.page<WorkspaceRow & { id: WorkspaceId }>(
+      withTotal({
+        count: all
+          ? // index: workspace_counts_pkey
+            `select coalesce(sum(count) - 1, 0) as total from workspace_counts
                where organization_id = ${parameters.bind(organizationId)}`
-            : `select count(*) as total from workspaces w where ${matches}`,
-          // Names are unique in an organization, so the order is stable. The columns of the document are read only for
-          // the rows of the page, not for skipped rows.
-          select: selectWorkspaces(
-            `join (
+          : `select count(*) as total from workspaces w where ${matches}`,
+        // Names are unique in an organization, so the order is stable. The columns of the document are read only for
+        // the rows of the page, not for skipped rows.
+        select: selectWorkspaces(
+          `join (
                select w.id from workspaces w where ${matches} order by w.name
                limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}
              ) page on page.id = w.id`,
-            "shown.id, shown.name,",
-          ),
-          order: "listed.name",
-        }),
-        parameters.values,
-      ),
+          "shown.id, shown.name,",
+        ),
+        order: "listed.name",
+      }),
+      parameters.values,
     );
     return { rows: rows.map(toWorkspaceView), total };
   },

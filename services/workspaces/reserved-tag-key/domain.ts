@@ -1,5 +1,6 @@
 import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId } from "../ids-domain.ts";
 import { touch } from "../revision-domain.ts";
 import { problemOfKey, type TagBindingInput } from "../tag-binding/domain.ts";
@@ -14,13 +15,7 @@ export class ReservedTagKey {
   declare revision: bigint;
   declare createdAt: Date;
   declare updatedAt: Date;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
-
-type Fields = { [Name in keyof ReservedTagKey]: ReservedTagKey[Name] };
 
 /** Creates a reserved tag key; the caller must set the key. */
 export const newReservedTagKey = (
@@ -28,7 +23,7 @@ export const newReservedTagKey = (
   organizationId: OrganizationId,
   now: Date,
 ): ReservedTagKey =>
-  new ReservedTagKey({
+  newRow(ReservedTagKey, {
     id,
     organizationId,
     key: "",

@@ -1,15 +1,13 @@
 import { EntitySchema } from "@mikro-orm/core";
 import { invalid } from "@statehouse/errors";
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   recordsOf,
   withTotal,
 } from "@statehouse/postgres";
@@ -57,7 +55,7 @@ export type ReservedTagKeyView = Omit<ReservedTagKey, "organizationId" | "revisi
 
 const reads = (database: Database) => ({
   async page(organizationId: OrganizationId, page: PageInput): Promise<Page<ReservedTagKeyView>> {
-    const rows = await database.query<RowWithTotal<ReservedTagKeyView>>(
+    return database.page<ReservedTagKeyView>(
       // index: reserved_tag_keys_key
       withTotal({
         count: "select count(*) as total from reserved_tag_keys where organization_id = $1",
@@ -67,7 +65,6 @@ const reads = (database: Database) => ({
       }),
       [organizationId, page.size, offsetOf(page)],
     );
-    return pageWithTotal(rows);
   },
 });
 
@@ -89,25 +86,12 @@ const rows = (em: EntityManager) => ({
 });
 
 type Owned = Pick<ReservedTagKey, "id" | "organizationId" | "key">;
-/** A row of the listing: `key` is the row's position in the listing, and `tagKey` is the reserved tag key. */
-type ListedReservedTagKey = Owned & { revision: number; tagKey: string };
 
 const fieldsOf = ({ id, organizationId, key }: Owned) => ({
   reservedTagKeyId: id,
   organizationId,
   key,
 });
-
-/**
- * Selects at most $3 reserved tag keys after the id $1 for the listing: those of organization $2, or of all
- * organizations if $2 is null.
- */
-const listedReservedTagKeys = `-- index: reserved_tag_keys_pkey, organizations_pkey
-  select k.id as key, k.id, k.organization_id as "organizationId", k.revision, k.key as "tagKey",
-    ${organizationIsActive("k.organization_id")} as "isListed"
-  from reserved_tag_keys k
-  where k.id > $1 and ($2::text is null or k.organization_id = $2)
-  order by k.id limit $3`;
 
 export const reservedTagKeys = {
   entity,
@@ -119,8 +103,14 @@ export const reservedTagKeys = {
   deletedWithOrganization: "reserved_tag_keys",
   listed: listed({
     schemas: [ReservedTagKeyCreatedSchema],
-    select: listedReservedTagKeys,
-    events: (row: ListedReservedTagKey) => [
+    // index: reserved_tag_keys_pkey, organizations_pkey
+    select: selectListed({
+      from: "reserved_tag_keys t",
+      columns: `t.id, t.organization_id as "organizationId", t.key as "tagKey"`,
+      isListed: organizationIsActive("t.organization_id"),
+    }),
+    // The column `key` of the row is its position in the listing.
+    events: (row: Owned & { tagKey: string }) => [
       published(ReservedTagKeyCreatedSchema, row.id, fieldsOf({ ...row, key: row.tagKey })),
     ],
   }),

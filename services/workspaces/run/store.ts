@@ -1,4 +1,4 @@
-import { listed, type PublishedEvents, published } from "@statehouse/events";
+import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { RunEndedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { organizationIsActive } from "../active-organization-store.ts";
@@ -195,19 +195,6 @@ const rows = (em: EntityManager) => ({
 });
 
 type EndedRun = Pick<Run, "id" | "workspaceId" | "status"> & { organizationId: OrganizationId };
-type ListedRun = EndedRun & { key: string; revision: number };
-
-/**
- * Selects at most $3 ended runs after the id $1 for the listing: those of organization $2, or of all organizations if
- * $2 is null.
- */
-const listedRuns = `-- index: runs_pkey, workspaces_pkey, organizations_pkey
-  select r.id as key, r.id, r.workspace_id as "workspaceId", r.status, r.revision,
-    w.organization_id as "organizationId",
-    ${organizationIsActive("w.organization_id")} as "isListed"
-  from runs r join workspaces w on w.id = r.workspace_id
-  where r.id > $1 and ($2::text is null or w.organization_id = $2) and r.ended
-  order by r.id limit $3`;
 
 const ended = ({ id, workspaceId, status, organizationId }: EndedRun) =>
   published(RunEndedSchema, id, { runId: id, workspaceId, organizationId, status });
@@ -217,8 +204,15 @@ export const runs = {
   rows,
   listed: listed({
     schemas: [RunEndedSchema],
-    select: listedRuns,
-    events: (run: ListedRun) => [ended(run)],
+    // index: runs_pkey, workspaces_pkey, organizations_pkey
+    select: selectListed({
+      from: "runs t join workspaces w on w.id = t.workspace_id",
+      columns: `t.id, t.workspace_id as "workspaceId", t.status, w.organization_id as "organizationId"`,
+      organization: "w.organization_id",
+      isListed: organizationIsActive("w.organization_id"),
+      where: "t.ended",
+    }),
+    events: (run: EndedRun) => [ended(run)],
   }),
   published: {
     runEnded: ({ run, organizationId }) => ended({ ...run, organizationId }),

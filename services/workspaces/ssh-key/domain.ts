@@ -1,5 +1,6 @@
 import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
+import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId, SshKeyId } from "../ids-domain.ts";
 import { holdsNul } from "../text-domain.ts";
 
@@ -12,13 +13,7 @@ export class SshKey {
   declare sealedValue: string;
   declare revision: bigint;
   declare createdAt: Date;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
-
-type Fields = { [Name in keyof SshKey]: SshKey[Name] };
 
 /** Returns the associated data that binds a sealed private key to its row. */
 export const sshKeyPlace = (id: string) => ({
@@ -35,7 +30,7 @@ export interface SshKeyInput {
 
 /** Creates a key; the caller must set its name and value. */
 export const newSshKey = (id: SshKeyId, organizationId: OrganizationId, now: Date): SshKey =>
-  new SshKey({
+  newRow(SshKey, {
     id,
     organizationId,
     name: "",

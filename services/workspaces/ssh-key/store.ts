@@ -1,13 +1,17 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
+import {
+  type AttributeNames,
+  listed,
+  type PublishedEvents,
+  published,
+  selectListed,
+} from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
-  type RowWithTotal,
   recordsOf,
   type SealedColumn,
   withTotal,
@@ -51,7 +55,7 @@ const reads = (database: Database) => ({
   },
 
   async page(organizationId: OrganizationId, page: PageInput): Promise<Page<SshKeyView>> {
-    const rows = await database.query<RowWithTotal<SshKeyView>>(
+    return database.page<SshKeyView>(
       // index: ssh_keys_organization
       withTotal({
         count: "select count(*) as total from ssh_keys where organization_id = $1",
@@ -60,7 +64,6 @@ const reads = (database: Database) => ({
       }),
       [organizationId, page.size, offsetOf(page)],
     );
-    return pageWithTotal(rows);
   },
 });
 
@@ -75,21 +78,9 @@ export const sealedSshKeys: SealedColumn = {
 };
 
 type Owned = Pick<SshKey, "id" | "organizationId">;
-type ListedSshKey = Owned & { key: string; revision: number };
 
 /** The fields of an event, which must not contain the private key. */
 const fieldsOf = ({ id, organizationId }: Owned) => ({ sshKeyId: id, organizationId });
-
-/**
- * Selects at most $3 SSH keys after the id $1 for the listing: those of organization $2, or of all organizations if $2
- * is null.
- */
-const listedSshKeys = `-- index: ssh_keys_pkey, organizations_pkey
-  select k.id as key, k.id, k.organization_id as "organizationId", k.revision,
-    ${organizationIsActive("k.organization_id")} as "isListed"
-  from ssh_keys k
-  where k.id > $1 and ($2::text is null or k.organization_id = $2)
-  order by k.id limit $3`;
 
 export const sshKeys = {
   entity,
@@ -99,8 +90,13 @@ export const sshKeys = {
   attributeNames: { sealedValue: "value" } satisfies AttributeNames,
   listed: listed({
     schemas: [SshKeyCreatedSchema],
-    select: listedSshKeys,
-    events: (sshKey: ListedSshKey) => [published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey))],
+    // index: ssh_keys_pkey, organizations_pkey
+    select: selectListed({
+      from: "ssh_keys t",
+      columns: `t.id, t.organization_id as "organizationId"`,
+      isListed: organizationIsActive("t.organization_id"),
+    }),
+    events: (sshKey: Owned) => [published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey))],
   }),
   published: {
     sshKeyCreated: ({ sshKey }) => published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey)),

@@ -5,9 +5,7 @@ import {
   offsetOf,
   type Page,
   type PageInput,
-  pageWithTotal,
   queryIn,
-  type RowWithTotal,
   withTotal,
 } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
@@ -87,7 +85,7 @@ const reads = (database: Database) => ({
     const { from, count } = tagsUsed(search, parameters);
     const matches = conditions(search, parameters);
     const { size } = search.page;
-    const rows = await database.query<RowWithTotal<Tag>>(
+    return database.page<Tag>(
       // index: tags_name_key, tag_bindings_tagged
       withTotal({
         count: `select count(*) as total from ${from} where ${matches}`,
@@ -99,7 +97,6 @@ const reads = (database: Database) => ({
       }),
       parameters.values,
     );
-    return pageWithTotal(rows);
   },
 
   async pageOfWorkspace(
@@ -109,7 +106,7 @@ const reads = (database: Database) => ({
   ): Promise<Page<Tag>> {
     const parameters = new Parameters();
     const matches = `b.workspace_id = ${parameters.bind(workspaceId)} and b.value = ''`;
-    const rows = await database.query<RowWithTotal<Tag>>(
+    return database.page<Tag>(
       // index: tag_bindings_workspace_key, tags_name_key, tag_bindings_tagged
       withTotal({
         count: `select count(*) as total from tag_bindings b where ${matches}`,
@@ -123,7 +120,6 @@ const reads = (database: Database) => ({
       }),
       parameters.values,
     );
-    return pageWithTotal(rows);
   },
 });
 

@@ -1,5 +1,6 @@
 import { badRequest, notFound } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
+import { newRow } from "@statehouse/postgres/new-row";
 import { type AutoDestroy, noAutoDestroy } from "../auto-destroy/domain.ts";
 import type { DataRetentionPolicyView } from "../data-retention-policy/domain.ts";
 import { type Execution, type ExecutionMode, inheritedExecution } from "../execution/domain.ts";
@@ -52,15 +53,9 @@ export class Workspace {
   declare revision: bigint;
   declare createdAt: Date;
   declare updatedAt: Date;
-
-  constructor(fields: Fields) {
-    Object.assign(this, fields);
-  }
 }
 
 export interface Workspace extends RuledFields {}
-
-type Fields = { [Name in keyof Workspace]: Workspace[Name] };
 
 export interface NewWorkspace {
   id: WorkspaceId;
@@ -72,7 +67,7 @@ export interface NewWorkspace {
 /** Creates a workspace with default settings; the caller must set its name. */
 export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
   const version = nextVersion(0n, now);
-  return new Workspace({
+  return newRow(Workspace, {
     ...booleanSettings,
     ...inheritedExecution,
     ...noAutoDestroy,

@@ -1,5 +1,11 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type AttributeNames, listed, type PublishedEvents, published } from "@statehouse/events";
+import {
+  type AttributeNames,
+  listed,
+  type PublishedEvents,
+  published,
+  selectListed,
+} from "@statehouse/events";
 import {
   WorkspaceAutoDestroyDueSchema,
   WorkspaceCreatedSchema,
@@ -14,26 +20,11 @@ import type { Workspace, WorkspaceEvent } from "./domain.ts";
 
 type Named = Pick<Workspace, "id" | "organizationId" | "projectId" | "name">;
 type ListedWorkspace = Named & {
-  key: string;
-  revision: number;
   holderType: WorkspaceLock["holder"]["type"] | null;
   holderId: string | null;
   reason: string | null;
   epoch: number | null;
 };
-
-/**
- * Selects at most $3 workspaces after the id $1 for the listing: those of organization $2, or of all organizations if
- * $2 is null.
- */
-const listedWorkspaces = `-- index: workspaces_pkey, organizations_pkey
-  select w.id as key, w.id, w.organization_id as "organizationId", w.project_id as "projectId",
-    w.name, w.lock_holder_type as "holderType", w.lock_holder_id as "holderId",
-    w.lock_reason as reason, w.lock_epoch as epoch, w.revision,
-    ${organizationIsActive("w.organization_id")} as "isListed"
-  from workspaces w
-  where w.id > $1 and ($2::text is null or w.organization_id = $2)
-  order by w.id limit $3`;
 
 const createdEvent = ({ id, organizationId, projectId, name }: Named) =>
   published(WorkspaceCreatedSchema, id, { workspaceId: id, organizationId, projectId, name });
@@ -65,7 +56,14 @@ const listedEvents = (row: ListedWorkspace) => {
 /** Workspaces and their locks as events, for subscribers. */
 export const listedWorkspaceEvents = listed({
   schemas: [WorkspaceCreatedSchema, WorkspaceLockedSchema],
-  select: listedWorkspaces,
+  // index: workspaces_pkey, organizations_pkey
+  select: selectListed({
+    from: "workspaces t",
+    columns: `t.id, t.organization_id as "organizationId", t.project_id as "projectId", t.name,
+      t.lock_holder_type as "holderType", t.lock_holder_id as "holderId",
+      t.lock_reason as reason, t.lock_epoch as epoch`,
+    isListed: organizationIsActive("t.organization_id"),
+  }),
   events: listedEvents,
 });
 

@@ -1,4 +1,5 @@
 import { openDatabase } from "@statehouse/postgres";
+import { newRow } from "@statehouse/postgres/new-row";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
@@ -192,7 +193,7 @@ test("statements that change rows make no sequential scan", async () => {
   await teamAccess.listTargetsWithGrants(["ws-2", "prj-3"]);
   await transactions(database)(async (tx) => {
     const run = { id: "run-1", workspaceId: "ws-1", organizationId: "org-1" } as const;
-    await tx.runTokens.bind(new Run({ ...run, runner: "runner", expiredAt: now }));
+    await tx.runTokens.bind(newRow(Run, { ...run, runner: "runner", expiredAt: now }));
     await tx.runTokens.removeRuns(["run-2", "run-4"]);
     await tx.runTokens.findForUpdate("at-none", "runner");
     await tx.memberships.getWithOrganization("ou-7");
