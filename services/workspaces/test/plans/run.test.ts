@@ -75,6 +75,7 @@ beforeAll(async () => {
     await tx.remoteStateConsumers.of("ws-7");
     await tx.remoteStateConsumers.candidates("org-1", ["ws-1", "ws-2"]);
     await tx.remoteStateConsumers.add("ws-7", ["ws-1", "ws-2"]);
+    await tx.remoteStateConsumers.replace("ws-7", ["ws-1"]);
     await tx.remoteStateConsumers.remove("ws-7", ["ws-1", "ws-2"]);
   });
 });
