@@ -48,8 +48,8 @@ type Batch = Pick<Head, "service" | "organization" | "number"> & { previousHash:
  */
 export function hashOfBatch(batch: Batch, digests: Uint8Array): Buffer {
   const { service, organization, number, previousHash } = batch;
-  const place = JSON.stringify([service, organization, number, digests.length / DIGEST_BYTES]);
-  return createHash("sha256").update(place).update(previousHash).update(digests).digest();
+  const position = JSON.stringify([service, organization, number, digests.length / DIGEST_BYTES]);
+  return createHash("sha256").update(position).update(previousHash).update(digests).digest();
 }
 
 /**

@@ -127,8 +127,8 @@ export async function sealRecords(options: SealerOptions): Promise<boolean> {
         number: 0,
         hash: NO_PREVIOUS,
       };
-      const place = { service, organization, number: number + 1, previousHash };
-      const { head, hash } = await seal(em, batch, place, key);
+      const position = { service, organization, number: number + 1, previousHash };
+      const { head, hash } = await seal(em, batch, position, key);
       latest.set(organization, { number: head.number, hash });
       await publish(em, service, head);
       afterCommit(em, () => logger.info({ audit_head: head }, "audit records sealed"));
@@ -148,7 +148,7 @@ async function latestOf(em: EntityManager, organizations: readonly string[]) {
   );
 }
 
-interface Place {
+interface ChainPosition {
   service: string;
   organization: string;
   number: number;
@@ -158,15 +158,15 @@ interface Place {
 async function seal(
   em: EntityManager,
   records: readonly Unsealed[],
-  place: Place,
+  position: ChainPosition,
   key: Key,
 ): Promise<{ head: SignedHead; hash: Uint8Array }> {
-  const { previousHash, ...placed } = place;
+  const { previousHash, ...signedPosition } = position;
   const digests = Buffer.concat(records.map(digestOfRecord));
-  const hash = hashOfBatch(place, digests);
+  const hash = hashOfBatch(position, digests);
   const sealedAt = new Date().toISOString();
   const head = signHead(
-    { ...placed, records: records.length, sealedAt, hash: hash.toString("hex") },
+    { ...signedPosition, records: records.length, sealedAt, hash: hash.toString("hex") },
     key,
   );
   const times = records.map(({ recordedAt }) => recordedAt);
