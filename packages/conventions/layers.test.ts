@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nounCycles, placeOf } from "./layers.ts";
+import { layerOf, nounCycles } from "./layers.ts";
 
 test.each([
   ["services/workspaces/workspace-lock/domain.ts", "workspace-lock", "domain"],
@@ -13,7 +13,7 @@ test.each([
   ["services/gateway/team/resource.ts", "team", "resource"],
   ["services/gateway/http/middleware/body.ts", "http", "http"],
 ])("%s belongs to %s and is %s", (file, noun, layer) => {
-  expect(placeOf(file)).toMatchObject({ noun, layer });
+  expect(layerOf(file)).toMatchObject({ noun, layer });
 });
 
 test.each([
@@ -24,7 +24,7 @@ test.each([
   "services/workspaces/team/resource.ts",
   "services/gateway/team/store.ts",
 ])("the name of %s states no layer", (file) => {
-  expect(placeOf(file)).toBeUndefined();
+  expect(layerOf(file)).toBeUndefined();
 });
 
 const workspace = 'import type { Lock } from "../workspace-lock/domain.ts";';

@@ -2,7 +2,7 @@ import path from "node:path";
 import { parseSync, Visitor } from "rolldown/utils";
 
 /** Where a source file of a service belongs, according to CONTRIBUTING.md, "The layers". */
-interface Place {
+interface FileLayer {
   service: string;
   /** The folder of a noun, or the name of a root file, which belongs to several nouns. */
   noun: string;
@@ -49,7 +49,7 @@ export const unnamedLayer = (file: string): string =>
   `its name states no layer; the file belongs in the folder of its noun, or of several nouns in the service's folder, and its name ends with one of ${layers[partsOf(file)[0] ?? ""]?.join(", ")}.`;
 
 /** Returns the place of a source file or a test, or undefined if the file's path does not state it. */
-export function placeOf(file: string): Place | undefined {
+export function layerOf(file: string): FileLayer | undefined {
   const [service = "", rest = ""] = partsOf(file);
   const name = rest.replace(/(?:\.property)?\.test\.ts$/, ".ts");
   const [folder = "", ...inFolder] = name.split("/");
@@ -84,10 +84,10 @@ function importsOf(file: string, source: string): string[] {
 export function nounCycles(sources: ReadonlyMap<string, string>): string[] {
   const imports = new Map<string, Set<string>>();
   for (const [file, source] of sources) {
-    const from = placeOf(file);
+    const from = layerOf(file);
     if (!from) continue;
     for (const imported of importsOf(file, source)) {
-      const to = placeOf(imported);
+      const to = layerOf(imported);
       if (!to || to.layer !== from.layer || to.noun === from.noun) continue;
       const key = `services/${from.service}, ${from.layer}: ${from.noun}`;
       const known = imports.get(key) ?? new Set();

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { type ESTree, parseSync, Visitor } from "rolldown/utils";
-import { hasLayers, placeOf, unnamedLayer } from "./layers.ts";
+import { hasLayers, layerOf, unnamedLayer } from "./layers.ts";
 
 const isTest = (file: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(file);
 
@@ -33,7 +33,7 @@ export function structureProblems(
   services: readonly string[],
 ): string[] {
   const own = workspaceOf(file);
-  const forbidsCasts = withoutCasts.has(placeOf(file)?.layer) && !isTest(file);
+  const forbidsCasts = withoutCasts.has(layerOf(file)?.layer) && !isTest(file);
   const found: { start: number; problem: string }[] = [];
   const add = (node: { start: number }, problem: string) =>
     found.push({ start: node.start, problem });
@@ -139,7 +139,7 @@ export function layoutProblems(files: readonly string[]): string[] {
       .map((file) => `${file} is missing; every service with a database has it.`),
   );
   const unnamed = files
-    .filter((file) => hasLayers(file) && file.endsWith(".ts") && !placeOf(file))
+    .filter((file) => hasLayers(file) && file.endsWith(".ts") && !layerOf(file))
     .map((file) => `${file}: ${unnamedLayer(file)}`);
   const misplaced = files
     .filter((file) => /(^|\/)(?:utils?|helpers?|common|shared)(\/|\.ts$)/.test(file))
