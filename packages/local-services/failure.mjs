@@ -12,7 +12,7 @@ export class Failure extends Error {
  * keeps its stack.
  * @param {() => Promise<void>} work
  */
-export async function orOneSentence(work) {
+export async function exitWithMessage(work) {
   try {
     await work();
   } catch (error) {

@@ -1,5 +1,5 @@
 // Generates packages/proto/gen from proto/: `npm run generate`.
-import { orOneSentence } from "./failure.mjs";
+import { exitWithMessage } from "./failure.mjs";
 import { generate } from "./generate.mjs";
 
-await orOneSentence(generate);
+await exitWithMessage(generate);

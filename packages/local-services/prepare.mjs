@@ -1,7 +1,7 @@
 // npm runs this script before `start`, `statehouse`, `test` and `bench`, on any Node (20 or newer), before anything is
 // installed: only Node's own modules can be imported here and in the imported files.
 import { createHash } from "node:crypto";
-import { Failure, orOneSentence } from "./failure.mjs";
+import { exitWithMessage, Failure } from "./failure.mjs";
 import { root } from "./folders.mjs";
 import { generate, generated } from "./generate.mjs";
 import { install, installed } from "./install.mjs";
@@ -25,7 +25,7 @@ const forTests = forRelease || process.argv.includes("--tests");
 const forCommands = process.argv.includes("--commands");
 const onCi = process.env.CI === "true";
 
-await orOneSentence(async () => {
+await exitWithMessage(async () => {
   if (Number.parseInt(process.versions.node, 10) < 20) {
     throw new Failure(
       `Statehouse needs Node 20 or newer to install itself; this is ${process.versions.node}.`,

@@ -1,14 +1,14 @@
 // Runs on any Node and starts a script on the pinned Node 26: `node run.mjs script.ts arguments…`.
 import { spawn } from "node:child_process";
 import { compileCache } from "./compile-cache.mjs";
-import { Failure, orOneSentence } from "./failure.mjs";
+import { exitWithMessage, Failure } from "./failure.mjs";
 import { pinnedNode } from "./platform.mjs";
 import { stopWithUs, watchNpm } from "./watchdog.mjs";
 
 const forwarded = /** @type {NodeJS.Signals[]} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 const echoMs = 500;
 
-await orOneSentence(async () => {
+await exitWithMessage(async () => {
   const [script, ...args] = process.argv.slice(2);
   if (!script)
     throw new Failure("usage: node packages/local-services/run.mjs <script> [arguments]");

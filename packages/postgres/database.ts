@@ -15,12 +15,12 @@ import type { Page } from "./paging.ts";
 import { observePool } from "./pool-metrics.ts";
 import { requireSupportedServer } from "./server-version.ts";
 import {
-  answeredWithin,
   exposeStatementCount,
   observeStatements,
   prepared,
   type StatementListener,
   traced,
+  withClientTimeout,
 } from "./statements.ts";
 import { runTransaction, type TransactionMode } from "./transaction.ts";
 import type { EntityManager } from "./unit-of-work.ts";
@@ -103,7 +103,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const query = async <Row>(sql: string, params: readonly unknown[] = []): Promise<Row[]> => {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
     if (left === 0) throw deadlineExceeded();
-    const send = () => pool.query(answeredWithin(left, prepared(sql, params, named)));
+    const send = () => pool.query(withClientTimeout(left, prepared(sql, params, named)));
     try {
       const { rows } = await (spansAreRecorded() ? traced(sql, send) : send());
       return rows;
@@ -112,7 +112,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       // PostgreSQL plans it again.
       if (isStalePlan(error)) {
         const unnamed = { text: sql, values: [...params] };
-        return (await pool.query(answeredWithin(left, unnamed))).rows;
+        return (await pool.query(withClientTimeout(left, unnamed))).rows;
       }
       throw asAppError(error);
     }

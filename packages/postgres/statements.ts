@@ -22,16 +22,16 @@ const MAX_NAMED = 500;
 const names = new Map<string, string>();
 
 /** How much longer than the server's time limit the client waits for a response. */
-const SILENCE_MS = 1000;
+const RESPONSE_TIMEOUT_MS = 1000;
 
 /**
  * Returns the query with a client-side time limit. The server enforces its own limits, but a connection that stops
  * responding would otherwise never return to its pool. After the limit the connection is discarded.
  */
-export const answeredWithin = (ms: number, query: QueryConfig): QueryConfig => ({
+export const withClientTimeout = (ms: number, query: QueryConfig): QueryConfig => ({
   ...query,
   // `query_timeout` is part of the driver but missing from its types.
-  ...{ query_timeout: Math.ceil(ms) + SILENCE_MS },
+  ...{ query_timeout: Math.ceil(ms) + RESPONSE_TIMEOUT_MS },
 });
 
 /**

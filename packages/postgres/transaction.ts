@@ -2,7 +2,7 @@ import { deadlineExceeded } from "@statehouse/errors";
 import { type Logger, remainingMs, spansAreRecorded, withRetry } from "@statehouse/runtime";
 import type { Pool, PoolClient, QueryConfig, QueryResult } from "pg";
 import { asAppError, isLost, isRetryable, isStalePlan } from "./failures.ts";
-import { answeredWithin, prepared, traced } from "./statements.ts";
+import { prepared, traced, withClientTimeout } from "./statements.ts";
 import { type EntityManager, markWritten, pendingChanges, writingParts } from "./unit-of-work.ts";
 
 interface OpenTransaction {
@@ -151,7 +151,7 @@ const begin = (
         resultOf(begun);
         return { client, until, first: responses.map(unlessLost) };
       }
-      await client.query(answeredWithin(left, { text }));
+      await client.query(withClientTimeout(left, { text }));
       const responses = await together(client, left, first);
       return { client, until, first: responses.map(unlessLost) };
     } catch (error) {
@@ -168,7 +168,7 @@ async function together<Queries extends readonly QueryConfig[]>(
 ): Promise<{ -readonly [Index in keyof Queries]: Response }> {
   const { stream } = client.connection;
   stream.cork();
-  const responses = queries.map((query) => client.query(answeredWithin(left, query)));
+  const responses = queries.map((query) => client.query(withClientTimeout(left, query)));
   stream.uncork();
   return Promise.allSettled(responses) as Promise<{ [Index in keyof Queries]: Response }>;
 }
@@ -322,7 +322,7 @@ async function rolledBack(transaction: OpenTransaction): Promise<boolean> {
   if (!connection) return true;
   try {
     const { client, until } = connection;
-    await client.query(answeredWithin(timeUntil(until), { text: "rollback" }));
+    await client.query(withClientTimeout(timeUntil(until), { text: "rollback" }));
     return true;
   } catch {
     return false;

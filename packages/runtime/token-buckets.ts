@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 
 /** The result of requesting a token from a bucket. */
-export interface Taken {
+export interface BucketState {
   /** Whether the bucket had a token. */
   allowed: boolean;
   /** The number of whole tokens that are left. */
@@ -14,7 +14,7 @@ export interface Taken {
 
 /** Token buckets by key. A bucket starts full. */
 export interface TokenBuckets {
-  take(key: string): Taken;
+  take(key: string): BucketState;
   /** Puts back a token that was taken. */
   putBack(key: string): void;
 }

@@ -1,15 +1,15 @@
 import { type Channel, type GrpcTls, grpcChannel } from "@statehouse/rpc";
 
 /** The services that other services call. */
-export type Clients = "access" | "workspaces" | "state";
+export type ServiceName = "access" | "workspaces" | "state";
 
 /** The setting that contains the address of each service. */
-export type ServiceAddresses<Client extends Clients> = {
+export type ServiceAddresses<Client extends ServiceName> = {
   [Name in Client as `${Uppercase<Name>}_ADDRESS`]: string;
 };
 
 /** Opens gRPC channels to the services `clients` at the configured addresses. `stack` closes them. */
-export function openChannels<Client extends Clients>(
+export function openChannels<Client extends ServiceName>(
   clients: readonly Client[],
   config: ServiceAddresses<NoInfer<Client>>,
   tls: GrpcTls | undefined,

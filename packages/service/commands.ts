@@ -16,13 +16,13 @@ import {
   settings,
 } from "@statehouse/runtime";
 import { z } from "zod";
-import type { Clients } from "./channels.ts";
+import type { ServiceName } from "./channels.ts";
 import type { OpenedApp } from "./open-app.ts";
 
 type Print = (line: string) => void;
 
-interface Migrated {
-  name: Clients;
+interface MigrationTarget {
+  name: ServiceName;
   migrations: readonly SqlMigration[];
   afterMigration(url: string, print: Print): Promise<void>;
 }
@@ -54,7 +54,7 @@ export const migrationSettings = z.object({
 });
 
 /** Applies the missing migrations, and grants the database user of the running service access to the rows. */
-export async function migrateService(service: Migrated, print: Print): Promise<void> {
+export async function migrateService(service: MigrationTarget, print: Print): Promise<void> {
   const config = readConfig(migrationSettings);
   const url = config.MIGRATE_DATABASE_URL ?? config.DATABASE_URL;
   if (url === undefined) throw new ConfigError("DATABASE_URL: is required but not set");
@@ -88,8 +88,8 @@ export const rotationSettings = z.object({
   SEALING_KEYS: keyRingSetting({ bytes: 32 }).describe("The first key encrypts, all decrypt."),
 });
 
-interface Sealed {
-  name: Clients;
+interface RotationTarget {
+  name: ServiceName;
   entities: Parameters<typeof openDatabase>[0]["entities"];
   migrations: readonly SqlMigration[];
   sealedColumns: readonly SealedColumn[];
@@ -100,7 +100,7 @@ interface Sealed {
  * value under another key, because a replica that has not switched to the first key yet can still encrypt with an older
  * one. Afterwards the other keys can be removed.
  */
-export async function rotateKeys(service: Sealed, print: Print): Promise<void> {
+export async function rotateKeys(service: RotationTarget, print: Print): Promise<void> {
   const { DATABASE_URL: url, SEALING_KEYS: keys } = readConfig(rotationSettings);
   const { name: contextName, entities, migrations, sealedColumns } = service;
   await using database = await openDatabase({
@@ -124,8 +124,8 @@ export async function rotateKeys(service: Sealed, print: Print): Promise<void> {
   print(`re-encrypted ${total} values`);
 }
 
-interface Consuming<Config, App> {
-  name: Clients;
+interface ReplayTarget<Config, App> {
+  name: ServiceName;
   config: z.ZodObject & z.ZodType<Config>;
   openApp(config: Config): Promise<OpenedApp<App> & AsyncDisposable>;
   consumers(app: App): Consumer[];
@@ -133,7 +133,7 @@ interface Consuming<Config, App> {
 
 /** Processes the dead letters of a service again. Returns false if some of them still fail. */
 export async function replayDeadLetters<Config, App>(
-  service: Consuming<Config, App>,
+  service: ReplayTarget<Config, App>,
   print: Print,
 ): Promise<boolean> {
   await using opened = await service.openApp(readConfig(service.config) as Config);

@@ -2,7 +2,7 @@ import type { Consumer } from "@statehouse/events";
 import type { openDatabase, SealedColumn, SqlMigration } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import type { z } from "zod";
-import type { Clients } from "./channels.ts";
+import type { ServiceName } from "./channels.ts";
 import type { BaseConfig, ServiceDefinition } from "./definition.ts";
 import { type GrpcTlsConfig, grpcTlsOf } from "./grpc-tls.ts";
 import type { Listeners } from "./listeners.ts";
@@ -12,12 +12,12 @@ import { type Dependencies, type RunningService, startService } from "./start-se
 
 export interface Service<
   Schema extends z.ZodObject,
-  Client extends Clients,
+  Client extends ServiceName,
   App,
   Options extends object,
   L extends Listeners,
 > {
-  readonly name: Clients;
+  readonly name: ServiceName;
   readonly config: Schema;
   readonly entities: Parameters<typeof openDatabase>[0]["entities"];
   readonly migrations: readonly SqlMigration[];
@@ -40,7 +40,7 @@ export interface Service<
 /** Creates a service from its definition. */
 export function defineService<
   Schema extends z.ZodObject,
-  Client extends Clients,
+  Client extends ServiceName,
   App,
   Resources extends AsyncDisposable | undefined = undefined,
   Options extends object = object,

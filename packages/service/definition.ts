@@ -18,7 +18,7 @@ import type {
 } from "@statehouse/rpc";
 import type { Check, Logger } from "@statehouse/runtime";
 import type { z } from "zod";
-import type { Clients } from "./channels.ts";
+import type { ServiceName } from "./channels.ts";
 import type { GrpcTlsConfig } from "./grpc-tls.ts";
 import type { Listeners } from "./listeners.ts";
 import type { NatsConfig } from "./nats-options.ts";
@@ -41,7 +41,11 @@ export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
 }
 
 /** The dependencies that `app` receives to create an App. */
-export interface AppDependencies<Config, Client extends Clients, Options extends object = object> {
+export interface AppDependencies<
+  Config,
+  Client extends ServiceName,
+  Options extends object = object,
+> {
   config: Config;
   database: Database;
   /** Records reads and refused attempts. Transactions record changes. */
@@ -66,13 +70,13 @@ export interface Running<Config, App, Resources, Options extends object> {
 /** The definition that `defineService` turns into a service. */
 export interface ServiceDefinition<
   Schema extends z.ZodObject,
-  Client extends Clients,
+  Client extends ServiceName,
   App,
   Resources extends AsyncDisposable | undefined,
   Options extends object,
   L extends Listeners,
 > {
-  name: Clients;
+  name: ServiceName;
   /** The schema of the service's environment variables. */
   config: Schema;
   entities: Parameters<typeof openDatabase>[0]["entities"];

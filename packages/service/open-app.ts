@@ -10,7 +10,7 @@ import {
 } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
 import type { z } from "zod";
-import { type Clients, openChannels, type ServiceAddresses } from "./channels.ts";
+import { openChannels, type ServiceAddresses, type ServiceName } from "./channels.ts";
 import type { BaseConfig, ServiceDefinition } from "./definition.ts";
 import type { Listeners } from "./listeners.ts";
 
@@ -21,7 +21,7 @@ export interface OpenedApp<App> {
   callerOf: CallerFactory;
 }
 
-interface Given<Client extends Clients, Options extends object> {
+interface OpeningOptions<Client extends ServiceName, Options extends object> {
   /** If set, these channels are used instead of channels to the configured addresses. */
   channels: Record<Client, Channel> | undefined;
   /** Mutual TLS of the service's calls, if it makes any. */
@@ -33,7 +33,7 @@ interface Given<Client extends Clients, Options extends object> {
 /** Opens the database, the channels to other services, and the use cases. `stack` closes them. */
 export async function openApp<
   Schema extends z.ZodObject,
-  Client extends Clients,
+  Client extends ServiceName,
   App,
   Resources extends AsyncDisposable | undefined,
   Options extends object,
@@ -41,7 +41,7 @@ export async function openApp<
 >(
   definition: ServiceDefinition<Schema, Client, App, Resources, Options, L>,
   config: z.output<Schema>,
-  { channels: given, tls, logger, options }: Given<Client, Options>,
+  { channels: configured, tls, logger, options }: OpeningOptions<Client, Options>,
   stack: AsyncDisposableStack,
 ): Promise<OpenedApp<App>> {
   const { name, entities, migrations, clients } = definition;
@@ -57,7 +57,7 @@ export async function openApp<
       logger,
     }),
   );
-  const channels = given ?? openChannels(clients, settings, tls(), stack);
+  const channels = configured ?? openChannels(clients, settings, tls(), stack);
   const identity = await createIdentity(name, settings.ASSERTION_PRIVATE_KEY);
   const callerOf = createCallers((principal) => load(principal));
   const audit = createAudit(database, name);
@@ -67,7 +67,7 @@ export async function openApp<
   return { app, database, audit, callerOf };
 }
 
-function accessOf(channels: Partial<Record<Clients, Channel>>): Channel {
+function accessOf(channels: Partial<Record<ServiceName, Channel>>): Channel {
   if (!channels.access)
     throw new Error("A service that does not load grants itself must be a client of access");
   return channels.access;

@@ -30,7 +30,7 @@ type JsonKey = Parameters<typeof createIdentity>[1];
  */
 export type Examination = () => Promise<string | undefined>;
 
-interface Examined {
+interface PreflightSubject {
   name: string;
   config: z.ZodObject;
   entities?: Parameters<typeof openDatabase>[0]["entities"];
@@ -57,7 +57,7 @@ const SOON_DAYS = 14;
  * Examines the settings, keys and stores of a service as this release would use them, and changes nothing. Prints a
  * line for each part. Returns false if this release could not use one of the parts. Throws `ConfigError`.
  */
-export async function preflight(service: Examined, print: Print): Promise<boolean> {
+export async function preflight(service: PreflightSubject, print: Print): Promise<boolean> {
   const config = readConfig(service.config);
   print("settings: ok");
   const settings = config as unknown as Settings;
@@ -120,7 +120,10 @@ async function certificateOf(name: string, settings: Settings): Promise<string |
   return days < SOON_DAYS ? `the certificate expires in ${days} days` : undefined;
 }
 
-async function databaseOf(service: Examined, settings: Settings): Promise<string | undefined> {
+async function databaseOf(
+  service: PreflightSubject,
+  settings: Settings,
+): Promise<string | undefined> {
   const { name: contextName, entities = [], migrations = [], sealedColumns = [] } = service;
   const logger = createLogger({ service: contextName, level: "silent" });
   await using database = await openDatabase({

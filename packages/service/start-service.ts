@@ -13,7 +13,7 @@ import {
 } from "@statehouse/runtime";
 import type { z } from "zod";
 import { attemptOf } from "./attempt-of.ts";
-import type { Clients } from "./channels.ts";
+import type { ServiceName } from "./channels.ts";
 import type { BaseConfig, ServiceDefinition } from "./definition.ts";
 import { startGrpcTls } from "./grpc-tls.ts";
 import {
@@ -29,7 +29,7 @@ import { openApp } from "./open-app.ts";
 import { localTransport, natsTransport } from "./transport.ts";
 
 /** Dependencies that standalone provides. Without them, the service creates its own from its configuration. */
-export interface Dependencies<Client extends Clients> {
+export interface Dependencies<Client extends ServiceName> {
   /**
    * If true, the service opens no ports: standalone calls `rpc.inProcess()` and serves `handlers` and `checks` itself.
    */
@@ -58,7 +58,7 @@ export const STOP_REST_MS = 5000;
  */
 export async function startService<
   Schema extends z.ZodObject,
-  Client extends Clients,
+  Client extends ServiceName,
   App,
   Resources extends AsyncDisposable | undefined,
   Options extends object,

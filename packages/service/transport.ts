@@ -10,7 +10,7 @@ import {
 } from "@statehouse/events";
 import type { Database } from "@statehouse/postgres";
 import type { Logger } from "@statehouse/runtime";
-import type { Clients } from "./channels.ts";
+import type { ServiceName } from "./channels.ts";
 import type { BaseConfig } from "./definition.ts";
 import { natsOptions, streamSettings } from "./nats-options.ts";
 
@@ -24,7 +24,7 @@ export interface Transport {
 
 interface Events {
   database: Database;
-  service: Clients;
+  service: ServiceName;
   source: string;
   logger: Logger;
 }

@@ -59,7 +59,7 @@ const running = <Schema extends z.ZodObject>(
   },
 });
 
-interface Printing {
+interface PrintingCommand {
   args?: string;
   summary: string;
   /** The name of the work, for example "Migrating". The line that reports a failure begins with it. */
@@ -81,21 +81,21 @@ const printing = ({
   details = [],
   settings,
   work,
-}: Printing): Command => ({
+}: PrintingCommand): Command => ({
   args,
   summary,
-  async help(given) {
+  async help(args) {
     const lines = typeof details === "function" ? await details() : details;
-    const schema = await settings?.(given);
+    const schema = await settings?.(args);
     return [
       ...lines,
       ...(lines.length > 0 && schema ? [""] : []),
       ...(schema ? settingsHelp(schema) : []),
     ];
   },
-  run: (given) =>
+  run: (args) =>
     runCommand(what, async (print) => {
-      if ((await work(given, print)) === false) process.exitCode = 1;
+      if ((await work(args, print)) === false) process.exitCode = 1;
     }),
 });
 
@@ -106,7 +106,7 @@ interface ServiceWork {
 
 /** Creates a command whose first argument names the service on which the command works. */
 const perService = (
-  { summary, what }: Pick<Printing, "summary" | "what">,
+  { summary, what }: Pick<PrintingCommand, "summary" | "what">,
   services: Readonly<Record<string, ServiceWork>>,
 ): Command => {
   const names = Object.keys(services);

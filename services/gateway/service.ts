@@ -32,7 +32,7 @@ import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
 import { createBodyMemory } from "./http/body-memory.ts";
 import { createBodyParser } from "./http/body-parser.ts";
-import { type Channels, type Clients, createClients } from "./http/clients.ts";
+import { type Channels, type ClientFactory, createClientFactory } from "./http/clients.ts";
 import { createGateway } from "./http/gateway.ts";
 import { createObjectUpload } from "./http/object-upload.ts";
 import type { Route } from "./http/route.ts";
@@ -76,7 +76,7 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   const channels =
     parts.channels ?? openChannels(["access", "workspaces", "state"], config, grpcTls, starting);
   const objects = starting.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
-  const client = createClients(channels);
+  const client = createClientFactory(channels);
   const authentication = createClient(AuthenticationService, channels.access, identity);
   const proxies = createProxies(config.TRUSTED_PROXIES);
   const handler = createGateway({
@@ -179,7 +179,7 @@ async function answers(call: () => Promise<unknown>): Promise<void> {
  * Returns checks that call each service with the gateway's own identity. The services refuse these calls, which is
  * enough to show that they respond; the calls change nothing.
  */
-const checksOf = (client: Clients, identity: ServiceIdentity): RunningGateway["checks"] => ({
+const checksOf = (client: ClientFactory, identity: ServiceIdentity): RunningGateway["checks"] => ({
   access: () =>
     answers(() => client(AuthenticationService).authenticate({ token: "readiness" }, identity)),
   workspaces: () => answers(() => client(WorkspaceService).getWorkspace({}, identity)),

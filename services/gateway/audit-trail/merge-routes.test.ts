@@ -1,7 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import type { Caller } from "../http/authentication.ts";
-import type { Clients } from "../http/clients.ts";
+import type { ClientFactory } from "../http/clients.ts";
 import { readAuditTrail } from "./merge-routes.ts";
 
 const MICROS = 1_000_000;
@@ -57,10 +57,10 @@ function servicesWith(records: Readonly<Record<string, Stored[]>>, completeUntil
         .map(({ id, at }) => ({ id, recordedAt: timestamp(at) })),
     }),
   });
-  return client as unknown as Clients;
+  return client as unknown as ClientFactory;
 }
 
-const page = async (client: Clients, number: number, size: number, after = 0) => {
+const page = async (client: ClientFactory, number: number, size: number, after = 0) => {
   const caller = {} as unknown as Caller;
   const request = { client, caller, organizationId: "", after, page: { number, size } };
   const { records, totalCount } = await readAuditTrail(request);

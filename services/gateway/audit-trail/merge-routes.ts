@@ -4,7 +4,7 @@ import {
   AuditTrailService,
 } from "@statehouse/proto/statehouse/audit/v1/audit_record";
 import type { Caller } from "../http/authentication.ts";
-import type { Channels, Clients } from "../http/clients.ts";
+import type { Channels, ClientFactory } from "../http/clients.ts";
 import type { Page } from "../jsonapi/pagination.ts";
 
 const services: readonly (keyof Channels)[] = ["access", "workspaces", "state"];
@@ -30,7 +30,7 @@ interface Interval {
 }
 
 export interface AuditTrailRequest {
-  client: Clients;
+  client: ClientFactory;
   caller: Caller;
   /** Empty means the organization that the token belongs to. */
   organizationId: string;

@@ -83,12 +83,12 @@ ${origins.map(section).join("\n")}
 /** Renders the changelog as an Atom feed. `address` is the address of the HTML page. */
 export function changelogFeed(address: string): string {
   const all = changelog({ from: undefined, to: undefined, edition: undefined });
-  const moment = (date: string) => `${date}T00:00:00Z`;
+  const timestampOf = (date: string) => `${date}T00:00:00Z`;
   const items = all.map(
     (entry) => `  <entry>
     <id>${escaped(`${address}#${entry.id}`)}</id>
     <title>${escaped(entry.text + marks(entry))}</title>
-    <updated>${moment(entry.date)}</updated>
+    <updated>${timestampOf(entry.date)}</updated>
     <category term="${entry.origin}" label="${titles[entry.origin]}"/>
     <link href="${escaped(`${address}#${entry.id}`)}"/>
     <content>${escaped(entry.text)}</content>
@@ -99,7 +99,7 @@ export function changelogFeed(address: string): string {
   <id>${escaped(address)}</id>
   <title>Changes of the interface</title>
   <author><name>Statehouse</name></author>
-  <updated>${moment(all[0]?.date ?? "1970-01-01")}</updated>
+  <updated>${timestampOf(all[0]?.date ?? "1970-01-01")}</updated>
   <link rel="self" href="${escaped(`${address}.atom`)}"/>
 ${items.join("\n")}
 </feed>

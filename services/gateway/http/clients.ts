@@ -13,13 +13,13 @@ export interface Channels {
  * the channel: `statehouse.workspaces.v1` uses `workspaces`. If several services implement the same gRPC service,
  * `of` must name the channel of one of them.
  */
-export type Clients = <Service extends DescService>(
+export type ClientFactory = <Service extends DescService>(
   service: Service,
   of?: keyof Channels,
 ) => Client<Service>;
 
 /** Creates the function that returns clients. It creates each client once. */
-export function createClients(channels: Channels): Clients {
+export function createClientFactory(channels: Channels): ClientFactory {
   const byName: ReadonlyMap<string, Channel> = new Map(Object.entries(channels));
   const clients = new Map<string, object>();
   return <Service extends DescService>(

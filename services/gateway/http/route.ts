@@ -5,7 +5,7 @@ import type { IncludeTree } from "../jsonapi/include.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
 import type { ResourceDescription } from "../jsonapi/resource.ts";
 import { type Caller, type CredentialType, longLivedCredentials } from "./authentication.ts";
-import type { Clients } from "./clients.ts";
+import type { ClientFactory } from "./clients.ts";
 import type { Load } from "./loader.ts";
 import type { ObjectUpload } from "./object-upload.ts";
 import type { Queries, ValuesOf } from "./query.ts";
@@ -24,7 +24,7 @@ export interface Settings {
 
 /** The context that handlers and resources receive. */
 export interface RequestContext {
-  client: Clients;
+  client: ClientFactory;
   objects: ObjectUpload;
   /** Loads runs. Each run is loaded once in a request, because several resources of one document can need it. */
   runs: Load<Run>;

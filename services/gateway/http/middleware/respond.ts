@@ -1,7 +1,7 @@
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { type Edition, runWithDeadline } from "@statehouse/runtime";
 import { type IncludeTree, parseInclude } from "../../jsonapi/include.ts";
-import type { Clients } from "../clients.ts";
+import type { ClientFactory } from "../clients.ts";
 import { loaderOf } from "../loader.ts";
 import type { ObjectUpload } from "../object-upload.ts";
 import { readQueries } from "../query.ts";
@@ -10,7 +10,7 @@ import { refuse, withPointers } from "../validation.ts";
 import type { Middleware } from "./state.ts";
 
 export interface RespondOptions {
-  client: Clients;
+  client: ClientFactory;
   objects: ObjectUpload;
   edition: Edition;
   settings: Settings;
