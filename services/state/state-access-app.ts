@@ -11,7 +11,7 @@ import { organizationTokenWrites, stateVersionNotFound } from "./errors-domain.t
 import type { Creator } from "./state-version/domain.ts";
 
 type ReadAction = "state:read" | "state:read-outputs";
-type Place = Required<Target>;
+type WorkspaceTarget = Required<Target>;
 
 /**
  * Throws if the caller is not allowed to read the state of the target's workspace. Without `what`, the error is
@@ -25,7 +25,7 @@ export async function authorizeRead(
   app: App,
   caller: Caller,
   action: ReadAction,
-  target: Place,
+  target: WorkspaceTarget,
   what?: string,
 ): Promise<void> {
   const run = runOf(caller);
@@ -39,7 +39,7 @@ export async function authorizeRead(
 }
 
 /** Returns the items among `items` that the caller may read, with at most one call to the workspaces service. */
-export async function readableOf<Item extends Place>(
+export async function readableOf<Item extends WorkspaceTarget>(
   app: App,
   caller: Caller,
   action: ReadAction,
@@ -67,7 +67,7 @@ export function requireNoOrganizationToken(caller: Caller): void {
 export async function currentCreator(
   app: App,
   creator: Creator,
-  target: Pick<Place, "workspaceId">,
+  target: Pick<WorkspaceTarget, "workspaceId">,
 ): Promise<Caller> {
   const caller = await app.authenticateCreator(creator).catch((error: unknown) => {
     throw isNotFound(error) || isUnauthenticated(error) ? stateVersionNotFound() : error;
@@ -80,7 +80,7 @@ export async function currentCreator(
 }
 
 /** Throws `stateVersionNotFound` unless the grants of a version's creator allow writing its workspace. */
-export function requireWritable(creator: Caller, target: Place): void {
+export function requireWritable(creator: Caller, target: WorkspaceTarget): void {
   if (creator.kind === "principal" && allowed(creator.grants, "state:write", target)) return;
   throw stateVersionNotFound();
 }
@@ -97,7 +97,7 @@ const workspaceOf = ({ grants }: PrincipalCaller): string | undefined =>
 async function listReadableByRun(
   app: App,
   caller: PrincipalCaller,
-  targets: readonly Pick<Place, "workspaceId">[],
+  targets: readonly Pick<WorkspaceTarget, "workspaceId">[],
 ): Promise<ReadonlySet<string>> {
   const consumerId = workspaceOf(caller);
   if (consumerId === undefined) return new Set();

@@ -43,13 +43,16 @@ const actions = {
 } as const satisfies Record<TargetType, Record<"read" | "manage", Action>>;
 
 /** The organization and project of a grant's target, which authorization needs. */
-type Place = Placement | Omit<Placement, "workspaceId">;
+type TargetPlacement = Placement | Omit<Placement, "workspaceId">;
 
 /**
  * Returns the placement of a target. Called before the transaction starts, because it calls the workspaces service.
  * Throws `notFound`.
  */
-const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Promise<Place> =>
+const placementOfTarget = async (
+  app: App,
+  { targetType, targetId }: TeamAccessTarget,
+): Promise<TargetPlacement> =>
   targetType === "workspace"
     ? app.workspaces.placementOfWorkspace(targetId)
     : { organizationId: await app.workspaces.organizationOfProject(targetId), projectId: targetId };
@@ -58,9 +61,9 @@ const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Pr
  * Returns the placement of an existing grant's target. Calls the workspaces service only if the target is a workspace,
  * because a workspace can move to another project. A project's organization never changes.
  */
-async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
+async function placementOfGrant(app: App, grant: TeamAccess): Promise<TargetPlacement> {
   const target = targetOf(grant);
-  if (target.targetType === "workspace") return placeOf(app, target);
+  if (target.targetType === "workspace") return placementOfTarget(app, target);
   return { organizationId: grant.organizationId, projectId: target.targetId };
 }
 
@@ -70,11 +73,15 @@ async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
  * - Callers that may read a project's teams see the grants of their own teams and of teams that are not secret.
  * - All other callers see the grants of their own teams.
  */
-function visibleTeams(caller: Caller, targetType: TargetType, place: Place): VisibleTeams {
+function visibleTeams(
+  caller: Caller,
+  targetType: TargetType,
+  placement: TargetPlacement,
+): VisibleTeams {
   const grants = grantsOf(caller);
-  if (allowed(grants, actions[targetType].manage, place)) return { all: true };
-  const { teamIds = [] } = grants.organizations.get(place.organizationId) ?? {};
-  const open = targetType === "project" && allowed(grants, "project:read-teams", place);
+  if (allowed(grants, actions[targetType].manage, placement)) return { all: true };
+  const { teamIds = [] } = grants.organizations.get(placement.organizationId) ?? {};
+  const open = targetType === "project" && allowed(grants, "project:read-teams", placement);
   return { all: false, teamIds, open };
 }
 
@@ -97,9 +104,9 @@ export async function createTeamAccess(
   const { teamId, target } = wanted;
   // Called before the transaction begins, so that a slow response of the workspaces service does not keep the
   // organization's row locked.
-  const place = await placeOf(app, target);
-  const { organizationId } = place;
-  authorizeUnlessService(caller, actions[target.targetType].manage, place);
+  const placement = await placementOfTarget(app, target);
+  const { organizationId } = placement;
+  authorizeUnlessService(caller, actions[target.targetType].manage, placement);
   const created = await app.transaction(async (tx) => {
     const { organization, team } = await tx.teams.getWithOrganization(teamId);
     if (team.organizationId !== organizationId) throw teamNotFound();
@@ -127,7 +134,7 @@ export async function createTeamAccess(
  */
 async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise<void> {
   try {
-    await placeOf(app, target);
+    await placementOfTarget(app, target);
   } catch (error) {
     // If the workspaces service is unavailable, the grant remains.
     if (!isNotFound(error)) return;
@@ -176,14 +183,14 @@ export async function getTeamAccess(
   { targetType, id }: { targetType: TargetType; id: TeamAccessId },
 ): Promise<TeamAccessView> {
   const { visibility, ...teamAccess } = await app.reads.teamAccess.get(targetType, id);
-  const place = await placeOfGrant(app, teamAccess);
-  authorize(caller, actions[targetType].read, place, "team access");
-  const teams = visibleTeams(caller, targetType, place);
+  const placement = await placementOfGrant(app, teamAccess);
+  authorize(caller, actions[targetType].read, placement, "team access");
+  const teams = visibleTeams(caller, targetType, placement);
   const sees =
     teams.all ||
     teams.teamIds.includes(teamAccess.teamId) ||
     (teams.open && visibility === "organization");
-  if (!sees) throw asRefusal(teamAccessNotFound(), place);
+  if (!sees) throw asRefusal(teamAccessNotFound(), placement);
   return toView(teamAccess);
 }
 
@@ -196,9 +203,9 @@ export async function listTeamAccess(
   caller: Caller,
   { target, ...search }: { target: TeamAccessTarget; teamId: string; page: PageInput },
 ): Promise<{ teamAccess: TeamAccessView[]; total: number }> {
-  const place = await placeOf(app, target);
-  authorize(caller, actions[target.targetType].read, place);
-  const teams = visibleTeams(caller, target.targetType, place);
+  const placement = await placementOfTarget(app, target);
+  authorize(caller, actions[target.targetType].read, placement);
+  const teams = visibleTeams(caller, target.targetType, placement);
   const { rows, total } = await app.reads.teamAccess.list(target, teams, search);
   return { teamAccess: rows.map(toView), total };
 }
@@ -252,12 +259,12 @@ async function changeTeamAccess<Result>(
   change: (tx: Tx, teamAccess: TeamAccess, revision: bigint) => Promise<Result>,
 ): Promise<Result> {
   const known = await app.reads.teamAccess.get(targetType, id);
-  const place = await placeOfGrant(app, known);
+  const placement = await placementOfGrant(app, known);
   return app.transaction(async (tx) => {
     const { organization, teamAccess } = await tx.teamAccess.getWithOrganization(id);
     // Throws `notFound` instead of `forbidden`: a caller that may read the target does not necessarily see the grants
     // on it.
-    authorizeOrNotFound(caller, actions[targetType].manage, place, "team access");
+    authorizeOrNotFound(caller, actions[targetType].manage, placement, "team access");
     return change(tx, teamAccess, touch(organization, app.now()));
   });
 }

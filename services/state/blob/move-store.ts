@@ -1,7 +1,7 @@
 import { Transform } from "node:stream";
 import { forEachConcurrently } from "@statehouse/runtime";
 import { isBlobMissing } from "../object/errors-store.ts";
-import { digestsOf, patiently } from "../object/reading-store.ts";
+import { digestsOf, withStoreRetry } from "../object/reading-store.ts";
 import type { BlobStore, StoredBlob } from "../object/store.ts";
 import type { OwnedBlob } from "./store.ts";
 
@@ -71,12 +71,12 @@ function count(moved: Moved, { size }: OwnedBlob, outcome: Outcome): void {
 async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
   const { to, signal, report } = move;
   const { key } = blob;
-  if ((await patiently(signal, () => to.sizeOf(key))) === blob.size) return "alreadyThere";
-  const found = await look(move, blob);
+  if ((await withStoreRetry(signal, () => to.sizeOf(key))) === blob.size) return "alreadyThere";
+  const found = await readStored(move, blob);
   if (found === "gone") return "gone";
   if (typeof found === "object") {
-    // `copy` fails if the bytes no longer have the size and md5 that `look` found.
-    const stored = await patiently(signal, () => copy(move, found, key));
+    // `copy` fails if the bytes no longer have the size and md5 that `readStored` found.
+    const stored = await withStoreRetry(signal, () => copy(move, found, key));
     if (stored.sha256 === blob.sha256) return "copied";
   }
   report({ key, problem: typeof found === "object" ? "damaged" : found });
@@ -87,12 +87,12 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
  * Reads the bytes to copy and returns their digests. Returns a problem instead of throwing, so that one unreadable blob
  * does not block the other blobs.
  */
-async function look(
+async function readStored(
   { from, stillOwned, signal }: BlobMove,
   { key, size, sha256 }: OwnedBlob,
 ): Promise<StoredBlob | BlobProblem["problem"] | "gone"> {
   try {
-    const found = await patiently(signal, () => digestsOf(from, key, signal));
+    const found = await withStoreRetry(signal, () => digestsOf(from, key, signal));
     return found.size === size && found.sha256 === sha256 ? found : "damaged";
   } catch (error) {
     if (signal.aborted) throw error;

@@ -8,7 +8,7 @@ import {
 import type { StateVersionId, WorkspaceId } from "../ids-domain.ts";
 import { isDeletedPermanently, isListEntry } from "../object/deleted-permanently-store.ts";
 import { attemptStartedAt } from "../object/key-domain.ts";
-import { digestsOf, patiently } from "../object/reading-store.ts";
+import { digestsOf, withStoreRetry } from "../object/reading-store.ts";
 import type { BlobStore, StoredBlob } from "../object/store.ts";
 import type { ContentReads, ContentRow } from "./store.ts";
 
@@ -48,8 +48,8 @@ interface Finding extends Omit<FoundProblem, "problem"> {
 }
 
 /** Size and digests of the bytes under a key, or the reason why they cannot be compared. */
-type Look = StoredBlob | Finding["problem"];
-type Looking = Promise<Look>;
+type BlobReading = StoredBlob | Finding["problem"];
+type PendingReading = Promise<BlobReading>;
 
 export interface ContentCheck extends BlobRetention {
   rows: ContentReads;
@@ -100,7 +100,7 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
   };
   const suspects: Finding[] = [];
   /** Results for blobs that several versions share, so that each blob is read once. */
-  const shared = new Map<string, Looking>();
+  const shared = new Map<string, PendingReading>();
   for (let after: string | undefined = ""; after !== undefined; ) {
     const { contents, versions, last } = await rows.listAfter(after, BATCH);
     for (const found of await problemsOf(check, contents, shared)) suspects.push(found);
@@ -125,7 +125,7 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
 async function problemsOf(
   check: ContentCheck,
   contents: readonly ContentRow[],
-  shared: Map<string, Looking>,
+  shared: Map<string, PendingReading>,
 ): Promise<Finding[]> {
   const problems: Finding[] = [];
   await forEachConcurrently(AT_ONCE, contents, async (row) => {
@@ -140,15 +140,15 @@ async function problemsOf(
 async function problemOf(
   check: ContentCheck,
   row: ContentRow,
-  shared: Map<string, Looking>,
+  shared: Map<string, PendingReading>,
 ): Promise<Pick<Finding, "problem" | "detail"> | undefined> {
   const { blob, key, size, sha256, md5 } = row;
   if (!blob) return { problem: "noRow" };
   if (blob.size !== size || blob.sha256 !== sha256) return { problem: "rowDiffers" };
   const isShared = blob.references > 1;
-  const looking = (isShared ? shared.get(key) : undefined) ?? look(check, key);
-  if (isShared) shared.set(key, looking);
-  const found = await looking;
+  const reading = (isShared ? shared.get(key) : undefined) ?? readBlob(check, key);
+  if (isShared) shared.set(key, reading);
+  const found = await reading;
   if (typeof found === "string") return { problem: found };
   if (found.size !== size) {
     return { problem: "size", detail: `${found.size} bytes instead of ${size}` };
@@ -159,12 +159,15 @@ async function problemOf(
   return undefined;
 }
 
-async function look({ store, readContents, signal }: ContentCheck, key: string): Promise<Look> {
-  const size = await patiently(signal, () => store.sizeOf(key));
+async function readBlob(
+  { store, readContents, signal }: ContentCheck,
+  key: string,
+): Promise<BlobReading> {
+  const size = await withStoreRetry(signal, () => store.sizeOf(key));
   if (size === undefined) return missing(store, key);
   if (!readContents) return { size, sha256: "", md5: "" };
   try {
-    return await patiently(signal, () => digestsOf(store, key, signal));
+    return await withStoreRetry(signal, () => digestsOf(store, key, signal));
   } catch {
     signal.throwIfAborted();
     // Throws if the whole store is unavailable. Otherwise only these bytes are unreadable.
@@ -246,7 +249,7 @@ async function confirmed(check: ContentCheck, suspects: readonly Finding[]): Pro
   for (const suspect of suspects.filter(({ problem }) => problem === "ownerless")) {
     const known = await rows.listKnownKeys([suspect.key]);
     if (known.length > 0) continue;
-    if ((await patiently(signal, () => store.sizeOf(suspect.key))) !== undefined) {
+    if ((await withStoreRetry(signal, () => store.sizeOf(suspect.key))) !== undefined) {
       problems.push(suspect);
     }
   }

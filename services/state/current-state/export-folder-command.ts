@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { forEachConcurrently, makeFolder } from "@statehouse/runtime";
 import type { WorkspaceId } from "../ids-domain.ts";
 import { isBlobMissing } from "../object/errors-store.ts";
-import { patiently } from "../object/reading-store.ts";
+import { withStoreRetry } from "../object/reading-store.ts";
 import type { BlobStore, StoredBlob } from "../object/store.ts";
 import { createStatePaths, safeFileName } from "./file-name-domain.ts";
 import type { CurrentState, CurrentStateReads } from "./store.ts";
@@ -130,7 +130,7 @@ async function writeState(
   await makeFolder(path.dirname(file), 0o700);
   const part = `${file}.part`;
   try {
-    const found = await patiently(signal, () => copyTo(store, key, part, signal));
+    const found = await withStoreRetry(signal, () => copyTo(store, key, part, signal));
     if (found.size !== size || found.sha256 !== sha256 || found.md5 !== md5) return "content";
     await rename(part, file);
     return undefined;

@@ -3,7 +3,7 @@ import { IncomingMessage } from "node:http";
 import { type Readable, Transform, type TransformCallback } from "node:stream";
 import { md5Mismatch } from "../errors-domain.ts";
 import { contentTruncated } from "./errors-store.ts";
-import { own } from "./spent-memory-store.ts";
+import { markDetachable } from "./spent-memory-store.ts";
 import type { ExpectedContent, StoredBlob } from "./store.ts";
 
 /**
@@ -39,7 +39,7 @@ export class ContentMeter extends Transform {
       done(contentTruncated(this.#expected.size, this.#received));
       return;
     }
-    if (this.#ownsChunks) own(chunk);
+    if (this.#ownsChunks) markDetachable(chunk);
     this.#sha256.update(chunk);
     this.#md5?.update(chunk);
     const previous = this.#held;

@@ -30,7 +30,7 @@ export async function digestsOf(
 /**
  * Repeats `work` a few times if it fails, because a failure of a store can be temporary. A missing blob is not retried.
  */
-export const patiently = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+export const withStoreRetry = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
   withRetry(
     {
       attempts: ATTEMPTS,

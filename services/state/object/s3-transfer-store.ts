@@ -4,10 +4,10 @@ import { text } from "node:stream/consumers";
 import { Agent, buildConnector, request, stream } from "undici";
 import type { ByteRange } from "./byte-range-domain.ts";
 import { ReadBuffers } from "./read-buffers-store.ts";
-import { free } from "./spent-memory-store.ts";
+import { detach } from "./spent-memory-store.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const SILENCE_MS = 45_000;
+const RESPONSE_TIMEOUT_MS = 45_000;
 const LONGEST_REFUSAL = 16 * 1024;
 
 /** The store refused the request. `code` is S3's code, for example `BadDigest`. */
@@ -40,7 +40,7 @@ export class S3Transfer implements AsyncDisposable {
   readonly #silenceMs: number;
   readonly #agent: Agent;
 
-  constructor({ authorities, silenceMs = SILENCE_MS }: TransferOptions = {}) {
+  constructor({ authorities, silenceMs = RESPONSE_TIMEOUT_MS }: TransferOptions = {}) {
     this.#silenceMs = silenceMs;
     this.#agent = new Agent({
       headersTimeout: silenceMs,
@@ -165,11 +165,11 @@ class TextSink extends Writable {
   }
 }
 
-/** Calls `free` for each chunk when the chunk has been sent. */
+/** Calls `detach` for each chunk when the chunk has been sent. */
 class FreeingSocket extends Socket {
   override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void) {
     super._write(chunk, encoding, (error) => {
-      if (typeof chunk !== "string") free(chunk);
+      if (typeof chunk !== "string") detach(chunk);
       done(error);
     });
   }
@@ -179,7 +179,7 @@ class FreeingSocket extends Socket {
     done: (error?: Error | null) => void,
   ) {
     super._writev?.(chunks, (error) => {
-      for (const { chunk } of chunks) if (typeof chunk !== "string") free(chunk);
+      for (const { chunk } of chunks) if (typeof chunk !== "string") detach(chunk);
       done(error);
     });
   }

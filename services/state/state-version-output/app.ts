@@ -8,7 +8,7 @@ import { isDeleted, outputsAreKnown, type StoredVersion } from "../state-version
 import { recordOutputs } from "../state-version/reading-app.ts";
 import { placeWorkspace } from "../workspace-placement/app.ts";
 import type { StateVersionOutput } from "./domain.ts";
-import type { PlacedOutput } from "./store.ts";
+import type { OutputWithTarget } from "./store.ts";
 
 /**
  * Returns a version's outputs with their values, even if they are sensitive. Throws `outputsNotProcessed` if extraction
@@ -82,7 +82,7 @@ export const batchListCurrentOutputs = async (
 async function readableOutputs(
   app: App,
   caller: Caller,
-  outputs: readonly PlacedOutput[],
+  outputs: readonly OutputWithTarget[],
 ): Promise<StateVersionOutput[]> {
   const readable = await readableOf(app, caller, "state:read-outputs", outputs);
   await recordOutputs(app, readable);

@@ -127,7 +127,7 @@ const rows = (em: EntityManager, sealer: Sealer) => ({
 });
 
 /** An output with the placement of its workspace, for authorization. */
-export type PlacedOutput = StateVersionOutput & { organizationId: string; projectId: string };
+export type OutputWithTarget = StateVersionOutput & { organizationId: string; projectId: string };
 
 /** The outputs of a workspace's current version; `current` is omitted if the workspace has no current version. */
 export interface CurrentOutputs {
@@ -146,8 +146,8 @@ type CurrentOutputsRow = WorkspaceStateView & {
 const columns = `output.id, output.state_version_id as "stateVersionId",
   version.workspace_id as "workspaceId", output.name, output.sensitive, output.type,
   output.detailed_type as "detailedTypeJson", output.value as "valueJson"`;
-/** SQL: the columns of a `PlacedOutput`. */
-const placedColumns = `${columns}, workspace.organization_id as "organizationId",
+/** SQL: the columns of an `OutputWithTarget`. */
+const columnsWithTarget = `${columns}, workspace.organization_id as "organizationId",
   workspace.project_id as "projectId"`;
 /** SQL: like `isVisible`, but excludes soft-deleted versions, whose outputs are hidden. */
 const isReadable = `${isVisible} and version.status <> 'backing_data_soft_deleted'`;
@@ -167,10 +167,10 @@ const selectCurrent = `
 
 const reads = (database: Database, sealer: Sealer) => ({
   /** Returns one output with its value. */
-  async get(id: StateVersionOutputId): Promise<PlacedOutput> {
+  async get(id: StateVersionOutputId): Promise<OutputWithTarget> {
     // index: state_version_outputs_pkey
-    const [row] = await database.query<PlacedOutput & OutputRow>(
-      `select ${placedColumns}, output.sealed_value as "sealedValue" from state_version_outputs output
+    const [row] = await database.query<OutputWithTarget & OutputRow>(
+      `select ${columnsWithTarget}, output.sealed_value as "sealedValue" from state_version_outputs output
        join state_versions version on version.id = output.state_version_id
        join workspace_states workspace using (workspace_id)
        where output.id = $1 and ${isReadable}`,
@@ -217,10 +217,10 @@ const reads = (database: Database, sealer: Sealer) => ({
   },
 
   /** Returns the first outputs of each version, for documents that include outputs. Withholds sensitive values. */
-  async listOfVersions(ids: readonly StateVersionId[]): Promise<PlacedOutput[]> {
+  async listOfVersions(ids: readonly StateVersionId[]): Promise<OutputWithTarget[]> {
     // index: state_version_outputs_position
-    return database.query<PlacedOutput>(
-      `select ${placedColumns} from state_version_outputs output
+    return database.query<OutputWithTarget>(
+      `select ${columnsWithTarget} from state_version_outputs output
        join state_versions version on version.id = output.state_version_id
        join workspace_states workspace using (workspace_id)
        where output.state_version_id = any($1) and output.position < $2 and ${isReadable}
@@ -233,10 +233,10 @@ const reads = (database: Database, sealer: Sealer) => ({
    * Returns the first outputs of each workspace's current version, for documents that include outputs. Withholds
    * sensitive values.
    */
-  async listOfWorkspaces(ids: readonly WorkspaceId[]): Promise<PlacedOutput[]> {
+  async listOfWorkspaces(ids: readonly WorkspaceId[]): Promise<OutputWithTarget[]> {
     // index: workspace_states_pkey, state_version_outputs_position
-    return database.query<PlacedOutput>(
-      `select ${placedColumns} from workspace_states workspace
+    return database.query<OutputWithTarget>(
+      `select ${columnsWithTarget} from workspace_states workspace
        join state_versions version on version.id = workspace.current_version_id
        join state_version_outputs output on output.state_version_id = version.id
        where workspace.workspace_id = any($1) and output.position < $2 and ${isVisible}

@@ -3,12 +3,12 @@ import { AppError, refusalOf } from "@statehouse/errors";
 import type { App } from "../app.ts";
 import type { StateVersionOutput } from "../state-version-output/domain.ts";
 
-type Place = Pick<Target, "organizationId">;
+type OrganizationTarget = Pick<Target, "organizationId">;
 
 /** Records that the current actor downloads a state. Callers must await the record before they send the first byte. */
 export const recordDownload = (
   app: Pick<App, "audit">,
-  { organizationId }: Place,
+  { organizationId }: OrganizationTarget,
   versionId: string,
 ): Promise<void> =>
   app.audit.write({
@@ -39,14 +39,15 @@ export async function recordRefusedDownload(
  */
 export async function recordOutputs(
   app: Pick<App, "audit">,
-  outputs: readonly (Pick<StateVersionOutput, "stateVersionId" | "valueJson"> & Place)[],
+  outputs: readonly (Pick<StateVersionOutput, "stateVersionId" | "valueJson"> &
+    OrganizationTarget)[],
 ): Promise<void> {
   const shown = outputs.filter(({ valueJson }) => valueJson !== null);
-  const places = new Map(
+  const organizations = new Map(
     shown.map(({ stateVersionId, organizationId }) => [stateVersionId, organizationId]),
   );
   await Promise.all(
-    [...places].map(([id, organization]) =>
+    [...organizations].map(([id, organization]) =>
       app.audit.write({
         organization,
         action: "state-version-output.read",

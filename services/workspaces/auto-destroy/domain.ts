@@ -88,11 +88,11 @@ export function applyAutoDestroy(
     }
   }
   if (at !== undefined) {
-    const moment = at === null ? null : momentOf(at);
+    const date = at === null ? null : dateOf(at);
     // Like every validation text, it begins with the attribute's name in words.
-    if (moment === undefined) problems.add("autoDestroyAt", "Auto destroy at is invalid");
-    else if (moment !== null) {
-      workspace.autoDestroyAt = moment;
+    if (date === undefined) problems.add("autoDestroyAt", "Auto destroy at is invalid");
+    else if (date !== null) {
+      workspace.autoDestroyAt = date;
       // A fixed time replaces a duration, unless the request contains both.
       if (!duration) workspace.autoDestroyActivityDuration = null;
     } else if (!duration) workspace.autoDestroyAt = null;
@@ -153,13 +153,13 @@ export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefin
 const EARLIEST = Date.UTC(1970);
 const LATEST = Date.UTC(10_000) - 1;
 
-function momentOf(text: string): Date | undefined {
+function dateOf(text: string): Date | undefined {
   const [, day] = TIMESTAMP.exec(text) ?? [];
   // JavaScript's `Date` parses February 31 as a day in March.
   if (day === undefined || !isDay(day)) return undefined;
-  const moment = new Date(text);
-  const time = moment.getTime();
-  return time >= EARLIEST && time <= LATEST ? moment : undefined;
+  const date = new Date(text);
+  const time = date.getTime();
+  return time >= EARLIEST && time <= LATEST ? date : undefined;
 }
 
 const isDay = (text: string): boolean => {

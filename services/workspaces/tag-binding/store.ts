@@ -11,7 +11,7 @@ export type TagBindingOwner = { organizationId: OrganizationId } & (
 );
 
 /** The organization and project of the workspace that has a binding. */
-interface Placed {
+interface BindingPlacement {
   organizationId: OrganizationId;
   projectId: ProjectId;
 }
@@ -31,7 +31,7 @@ const reads = (database: Database) => ({
   /** Returns the bindings of these projects, ordered by project and key. */
   async ofProjects(
     projectIds: readonly string[],
-  ): Promise<(ProjectTagBinding & Pick<Placed, "organizationId">)[]> {
+  ): Promise<(ProjectTagBinding & Pick<BindingPlacement, "organizationId">)[]> {
     return database.query(
       // index: tag_bindings_project_key
       `select ${columns}, project_id as "projectId", organization_id as "organizationId"
@@ -54,8 +54,8 @@ const reads = (database: Database) => ({
    */
   async effectiveOfWorkspaces(
     workspaceIds: readonly string[],
-  ): Promise<(EffectiveTagBinding & Placed)[]> {
-    return database.query<EffectiveTagBinding & Placed>(
+  ): Promise<(EffectiveTagBinding & BindingPlacement)[]> {
+    return database.query<EffectiveTagBinding & BindingPlacement>(
       // index: workspaces_pkey, tag_bindings_workspace_key, tag_bindings_project_key
       `select * from (
          select distinct on (w.id, b.key) b.id, b.key, b.value, b.through_tags as "throughTags",

@@ -86,11 +86,11 @@ async function managedResources(
   try {
     return await app.state.managedResources(id, epoch);
   } catch (error) {
-    const giveBack = app.transaction(async (tx) => {
+    const release = app.transaction(async (tx) => {
       const workspace = await tx.workspaces.findForUpdate({ id });
       if (workspace?.deletionLock?.epoch === epoch) endDeletionLock(workspace, epoch);
     });
-    await giveBack.catch(() => {});
+    await release.catch(() => {});
     throw error;
   }
 }
@@ -107,7 +107,7 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
   return { workspaceId, organizationId, projectId };
 }
 
-type Placed = Pick<PendingDeletion, "workspaceId" | "organizationId" | "projectId">;
+type DeletionTarget = Pick<PendingDeletion, "workspaceId" | "organizationId" | "projectId">;
 
 /**
  * Returns the workspace. If the request is a repeat and the workspace is already deleted, returns the deletion that the
@@ -117,8 +117,8 @@ async function workspaceOrDeletion(
   tx: Tx,
   ref: WorkspaceRef,
 ): Promise<
-  | { workspace: Workspace; pending?: undefined; target: Placed }
-  | { workspace?: undefined; pending: PendingDeletion; target: Placed }
+  | { workspace: Workspace; pending?: undefined; target: DeletionTarget }
+  | { workspace?: undefined; pending: PendingDeletion; target: DeletionTarget }
 > {
   const workspace = await tx.workspaces.findForUpdate(ref);
   if (workspace) return { workspace, target: targetOf(workspace) };

@@ -211,7 +211,7 @@ export const toLock = ({ holder, reason, since, epoch }: LockJson): WorkspaceLoc
   epoch: BigInt(epoch),
 });
 
-interface Moments {
+interface TimestampTexts {
   createdAt: string;
   updatedAt: string;
   autoDestroyAt: string | null;
@@ -220,7 +220,8 @@ interface Moments {
 
 /** A row of `selectWorkspaces`. */
 export interface WorkspaceRow {
-  workspace: Omit<WorkspaceView, "lock" | keyof Moments> & Moments & { lock: LockJson | null };
+  workspace: Omit<WorkspaceView, "lock" | keyof TimestampTexts> &
+    TimestampTexts & { lock: LockJson | null };
 }
 
 // All properties are copied, because every document needs all of them.
@@ -228,9 +229,9 @@ export const toWorkspaceView = ({ workspace }: WorkspaceRow): WorkspaceView => (
   ...workspace,
   createdAt: new Date(workspace.createdAt),
   updatedAt: new Date(workspace.updatedAt),
-  latestChangeAt: moment(workspace.latestChangeAt),
-  autoDestroyAt: moment(workspace.autoDestroyAt),
+  latestChangeAt: dateOrNull(workspace.latestChangeAt),
+  autoDestroyAt: dateOrNull(workspace.autoDestroyAt),
   lock: workspace.lock && toLock(workspace.lock),
 });
 
-const moment = (text: string | null): Date | null => (text === null ? null : new Date(text));
+const dateOrNull = (text: string | null): Date | null => (text === null ? null : new Date(text));

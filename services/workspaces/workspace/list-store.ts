@@ -4,7 +4,12 @@ import { Parameters } from "../parameters-store.ts";
 import type { ReadScope } from "../read-scope-store.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./columns-store.ts";
 import type { WorkspaceSort, WorkspaceView } from "./domain.ts";
-import { filterAsSet, filterPerRow, isFiltered, type WorkspaceSearch } from "./search-store.ts";
+import {
+  indexedCondition,
+  isFiltered,
+  rowCondition,
+  type WorkspaceSearch,
+} from "./search-store.ts";
 
 /**
  * The workspaces of an organization that a list searches: those that the caller may read, restricted by the project
@@ -86,8 +91,8 @@ export const createWorkspaceSearch = (database: Pick<Database, "query">, few = F
     const parameters = new Parameters();
     const matches =
       scope.size <= few
-        ? filterPerRow(search, parameters)
-        : filterAsSet(search, scope.organizationId, parameters);
+        ? rowCondition(search, parameters)
+        : indexedCondition(search, scope.organizationId, parameters);
     const where = [...matches, scopeAsSet(scope, search, readable, parameters)].join(" and ");
     const [row] = await database.query<{ total: number; firstName: string | null }>(
       `select count(*) as total, ${firstNameOf(search)} as "firstName" from workspaces w where ${where}`,
@@ -245,14 +250,16 @@ function candidates(
     : scopeAsSet(scope, search, readable, parameters);
   if (!isFiltered(search)) return { with: "", from: `from workspaces w where ${inScope}` };
   if (isFew || total ** 2 > until * scope.size) {
-    const matches = [...filterPerRow(search, parameters), inScope];
+    const matches = [...rowCondition(search, parameters), inScope];
     if (firstName !== undefined && !isFew) {
       const from = search.sort.descending ? "<=" : ">=";
       matches.push(`w.name ${from} ${parameters.bind(firstName)}`);
     }
     return { with: "", from: `from workspaces w where ${matches.join(" and ")}` };
   }
-  const matches = [...filterAsSet(search, scope.organizationId, parameters), inScope].join(" and ");
+  const matches = [...indexedCondition(search, scope.organizationId, parameters), inScope].join(
+    " and ",
+  );
   return {
     with: `with found as materialized (
       select w.id, w.name, w.latest_change_at, w.created_at, w.current_run_created_at

@@ -41,7 +41,7 @@ export const isFiltered = (search: WorkspaceSearch): boolean =>
  * Returns the search conditions, except project and caller, with which PostgreSQL can find workspaces `w` by indexes.
  * Suitable if few workspaces match.
  */
-export function filterAsSet(
+export function indexedCondition(
   search: WorkspaceSearch,
   organizationId: OrganizationId,
   parameters: Parameters,
@@ -68,11 +68,11 @@ export function filterAsSet(
 }
 
 /**
- * Returns the same search conditions as `filterAsSet`, in a form that PostgreSQL checks for each row without an index.
- * Suitable if many workspaces match, because a page is then full after a few rows. PostgreSQL's estimates are too
- * inaccurate to choose between the two kinds of conditions.
+ * Returns the same search conditions as `indexedCondition`, in a form that PostgreSQL checks for each row without an
+ * index. Suitable if many workspaces match, because a page is then full after a few rows. PostgreSQL's estimates are
+ * too inaccurate to choose between the two kinds of conditions.
  */
-export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): string[] {
+export function rowCondition(search: WorkspaceSearch, parameters: Parameters): string[] {
   const tags = [...new Set(search.tags)];
   // index: tag_bindings_workspace_key
   const flat = () => `(
