@@ -23,7 +23,7 @@ export interface Runner {
 }
 
 /** Returns the time that is `seconds` whole seconds after a fixed date. */
-export const moment = (seconds: number): Timestamp =>
+export const timestampAt = (seconds: number): Timestamp =>
   timestampFromDate(new Date(Date.UTC(2026, 0, 1) + seconds * 1000));
 
 const newId = (prefix: string) => `${prefix}-${randomBytes(8).toString("hex")}`;
@@ -34,13 +34,13 @@ export function createRunner(workspaces: Channel, identity: CallOptions): Runner
   return {
     async run(report) {
       const runId = report.runId ?? newId("run");
-      const usual = { status: "pending", revision: 1n, createdAt: moment(0) };
+      const usual = { status: "pending", revision: 1n, createdAt: timestampAt(0) };
       await reports.reportRun({ report: { ...usual, ...report, runId } });
       return runId;
     },
     async configurationVersion(report) {
       const configurationVersionId = report.configurationVersionId ?? newId("cv");
-      const usual = { status: "uploaded", revision: 1n, createdAt: moment(0) };
+      const usual = { status: "uploaded", revision: 1n, createdAt: timestampAt(0) };
       await reports.reportConfigurationVersion({
         report: { ...usual, ...report, configurationVersionId },
       });

@@ -14,7 +14,7 @@ export const mentions =
   (piece) =>
     texts.every((text) => piece.includes(text));
 
-export interface Moment {
+export interface HeldChunk {
   direction: Direction;
   when: Recognizes;
   /** Matches only on a connection that has already carried a chunk that `after` matches. */
@@ -28,7 +28,7 @@ export interface FaultProxy extends AsyncDisposable {
    * Forwards everything until a matching chunk arrives, then holds that chunk and all later data of its connection, in
    * both directions. Resolves when the chunk has arrived.
    */
-  hold(moment: Moment): Promise<void>;
+  hold(chunk: HeldChunk): Promise<void>;
   /** Stops forwarding on all connections, including new ones: the server accepts connections but does not respond. */
   freeze(): void;
   /** Stops forwarding on existing connections without closing them. New connections work. */
@@ -42,7 +42,7 @@ export interface FaultProxy extends AsyncDisposable {
   release(): void;
 }
 
-interface Trap extends Moment {
+interface Trap extends HeldChunk {
   sprung: () => void;
   /** Connections that have carried a chunk that `after` matches. */
   armed: WeakSet<Connection>;
@@ -173,9 +173,9 @@ export async function startFaultProxy(port: number, tls?: ProxyTls): Promise<Fau
 
   return {
     port: typeof address === "object" && address ? address.port : 0,
-    hold: (moment) =>
+    hold: (chunk) =>
       new Promise((resolve) => {
-        traps.push({ ...moment, sprung: resolve, armed: new WeakSet() });
+        traps.push({ ...chunk, sprung: resolve, armed: new WeakSet() });
       }),
     freeze: () => {
       isFrozen = true;

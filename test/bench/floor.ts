@@ -1,6 +1,6 @@
 import { databaseOf } from "@statehouse/standalone/running-database";
 import { startChild } from "./child.ts";
-import type { Contender } from "./load.ts";
+import type { Candidate } from "./load.ts";
 import type { RunningStart, Statement } from "./npm-start.ts";
 import { processMicros } from "./processes.ts";
 
@@ -21,7 +21,7 @@ export async function startFloor(
     body,
     connections,
   }: { statements: readonly Statement[]; body: Uint8Array; connections: number },
-): Promise<Contender & AsyncDisposable> {
+): Promise<Candidate & AsyncDisposable> {
   const child = startChild<FloorQuestion, number>(new URL("./floor-handler.ts", import.meta.url));
   const port = await child.ask({
     body,

@@ -19,7 +19,7 @@ export interface Step {
 }
 
 /** One of the implementations that are compared. */
-export interface Contender {
+export interface Candidate {
   name: string;
   /** The addresses of its replicas; the connections are divided among them. */
   urls: readonly string[];
@@ -51,20 +51,20 @@ const TIMEOUT_SECONDS = 60;
  * unexpected.
  */
 export async function alternate(
-  contenders: readonly Contender[],
+  candidates: readonly Candidate[],
   { rounds, seconds = 1 }: { rounds: number; seconds?: number },
 ): Promise<Round[][]> {
   const paces: number[] = [];
-  for (const contender of contenders) {
+  for (const candidate of candidates) {
     const paceOf = ({ perSecond }: Round) =>
-      Math.max(1, Math.round((perSecond * seconds) / contender.sequences.length));
-    const first = await roundOf(contender, FIRST);
-    paces.push(paceOf(await roundOf(contender, paceOf(first))));
+      Math.max(1, Math.round((perSecond * seconds) / candidate.sequences.length));
+    const first = await roundOf(candidate, FIRST);
+    paces.push(paceOf(await roundOf(candidate, paceOf(first))));
   }
-  const measured: Round[][] = contenders.map(() => []);
+  const measured: Round[][] = candidates.map(() => []);
   for (let turn = 0; turn < rounds; turn++) {
-    for (const [index, contender] of contenders.entries()) {
-      measured[index]?.push(await roundOf(contender, paces[index] ?? FIRST));
+    for (const [index, candidate] of candidates.entries()) {
+      measured[index]?.push(await roundOf(candidate, paces[index] ?? FIRST));
     }
   }
   return measured;
@@ -95,13 +95,13 @@ export const cpuOf = ({ cpu }: Round): number =>
  * Sends the sequence of each connection `repetitions` times. A round is not limited by time, so that it never ends
  * between lock and unlock.
  */
-export async function roundOf(contender: Contender, repetitions: number): Promise<Round> {
-  const { urls, sequences, cpu = () => new Map() } = contender;
+export async function roundOf(candidate: Candidate, repetitions: number): Promise<Round> {
+  const { urls, sequences, cpu = () => new Map() } = candidate;
   const before = cpu();
   const startedAt = performance.now();
   const replicas = await Promise.all(
     urls.map((url, index) =>
-      send(contender, repetitions, {
+      send(candidate, repetitions, {
         url,
         sequences: sequences.filter((_, connection) => connection % urls.length === index),
       }),
@@ -121,9 +121,9 @@ export async function roundOf(contender: Contender, repetitions: number): Promis
 }
 
 async function send(
-  { name, token }: Contender,
+  { name, token }: Candidate,
   repetitions: number,
-  { url, sequences }: { url: string; sequences: Contender["sequences"] },
+  { url, sequences }: { url: string; sequences: Candidate["sequences"] },
 ): Promise<{ endedAt: number; p50: number; p99: number }> {
   const failures: string[] = [];
   const requestOf = ({ method, path, expect, body, keep }: Step): autocannon.Request => ({

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { document } from "../stack/http.ts";
 import { announcement, inlineState, type StateFile } from "../stack/state.ts";
-import type { Contender, Step } from "./load.ts";
+import type { Candidate, Step } from "./load.ts";
 import { type OwnWorkspace, type Server, stateOf } from "./server.ts";
 
 /** A request, or a sequence of requests that each connection repeats on its own workspace. */
@@ -121,11 +121,11 @@ export const requests: readonly MeasuredRequest[] = [
 ];
 
 /** Returns the contender that sends a request to the server on each connection; undefined if it cannot answer it. */
-export function contenderOf(
+export function candidateOf(
   server: Server,
   { steps }: MeasuredRequest,
-  cpu?: Contender["cpu"],
-): Contender | undefined {
+  cpu?: Candidate["cpu"],
+): Candidate | undefined {
   const sequences = server.own.map((own) => steps(server, own));
   if (!sequences.every((sequence) => sequence !== undefined)) return undefined;
   const { name, url, token } = server;

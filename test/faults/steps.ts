@@ -11,16 +11,16 @@ import {
 import { newWorkspaceIn } from "../stack/workspace.ts";
 import type { FaultFixture } from "./fixture.ts";
 
-type Place = Pick<FaultFixture, "owner" | "organization">;
+type OwnedOrganization = Pick<FaultFixture, "owner" | "organization">;
 
 /** Creates a workspace; returns its id. */
-export const newWorkspace = async ({ owner, organization }: Place): Promise<string> =>
+export const newWorkspace = async ({ owner, organization }: OwnedOrganization): Promise<string> =>
   (await newWorkspaceIn(owner.api, organization)).id;
 
 /** Creates a workspace that the owner has locked; returns its id. */
-export async function newLockedWorkspace(place: Place): Promise<string> {
-  const id = await newWorkspace(place);
-  await expectStatus(200, lock(place, id));
+export async function newLockedWorkspace(target: OwnedOrganization): Promise<string> {
+  const id = await newWorkspace(target);
+  await expectStatus(200, lock(target, id));
   return id;
 }
 

@@ -6,8 +6,8 @@ import { type Answer, document, download, upload } from "../stack/http.ts";
 import { announcement, inlineState, md5Of, rollbackTo } from "../stack/state.ts";
 import type { Author, Command, CreateChoice, Pick } from "./command.ts";
 import { jsonBytes, nameOf, rawBytes } from "./content.ts";
+import type { Environment } from "./environment.ts";
 import type { Client, Moment } from "./moment.ts";
-import type { Place } from "./place.ts";
 import type { Received, Shown } from "./possible.ts";
 import {
   type Action,
@@ -56,8 +56,8 @@ const received = async (asked: Promise<Answer>, withId = true): Promise<Received
 };
 
 /** Returns a command's first step in the model and its request; undefined for an upload whose URL is not known. */
-export function ready(place: Place, known: Known, chosen: Command): Ready | undefined {
-  const { clients, intruder, hosted } = place;
+export function ready(environment: Environment, known: Known, chosen: Command): Ready | undefined {
+  const { clients, intruder, hosted } = environment;
   const command = authored(chosen, known.holder);
   const { workspaceId, shown, urls } = known;
   const pick = ({ like, nth }: Pick) => {
@@ -82,7 +82,7 @@ export function ready(place: Place, known: Known, chosen: Command): Ready | unde
       return { says: says(), start, send };
     }
     case "create":
-      return { says: says(), ...creation(place, known, command.by, command) };
+      return { says: says(), ...creation(environment, known, command.by, command) };
     case "upload": {
       const version = pick(command.of);
       const url = version && urls.get(version.id)?.[command.kind];
@@ -124,7 +124,7 @@ export function ready(place: Place, known: Known, chosen: Command): Ready | unde
     case "download": {
       const id = pick(command.of)?.id ?? unknownId;
       const { kind } = command;
-      return { says: says(id), start: read(id, kind), send: () => fetched(place, id, kind) };
+      return { says: says(id), start: read(id, kind), send: () => fetched(environment, id, kind) };
     }
     case "intrude": {
       const id = pick(command.of)?.id ?? unknownId;
@@ -133,7 +133,7 @@ export function ready(place: Place, known: Known, chosen: Command): Ready | unde
         () => intruder.api.post(`${at}/actions/lock`),
         () => intruder.api.patch(`${at}/state-versions`, rollbackTo(id)),
         () => intruder.api.post(`/state-versions/${id}/actions/${paths.softDelete}`),
-        () => download(address(place, id, "raw"), intruder.token),
+        () => download(address(environment, id, "raw"), intruder.token),
       ];
       const send = async () => {
         const answers = await Promise.all(attempts.map((attempt) => attempt()));
@@ -155,15 +155,18 @@ function authored(command: Command, holder: Client | undefined): Authored {
   return { ...command, by: holder ?? 0 };
 }
 
-const address = ({ publicUrl }: Place, id: string, kind: Kind): string =>
+const address = ({ publicUrl }: Environment, id: string, kind: Kind): string =>
   `${publicUrl}/v1/object/${id}${kind === "json" ? "/json" : ""}`;
 
 /**
  * Downloads the raw state or the JSON form of a state version. Returns the status and, after a success, the name that
  * the model gives to the received bytes.
  */
-export async function fetched(place: Place, id: string, kind: Kind): Promise<Received> {
-  const { status, bytes } = await download(address(place, id, kind), place.clients[0].token);
+export async function fetched(environment: Environment, id: string, kind: Kind): Promise<Received> {
+  const { status, bytes } = await download(
+    address(environment, id, kind),
+    environment.clients[0].token,
+  );
   return { status, ...(status === 200 ? { bytes: nameOf(md5Of(bytes)) } : {}) };
 }
 
@@ -202,7 +205,7 @@ function announcedBytes(name: string) {
 }
 
 function creation(
-  place: Place,
+  environment: Environment,
   { workspaceId, shown }: Known,
   by: Client,
   choice: CreateChoice,
@@ -216,7 +219,7 @@ function creation(
   const file = { serial, lineage, bytes, md5: md5Of(bytes) };
   const more = { force, ...(json ? { "json-state": json.bytes.toString("base64") } : {}) };
   const body = inline ? inlineState(file, more) : announcement(file, more);
-  const snapshot = place.hosted && !inline;
+  const snapshot = environment.hosted && !inline;
   return {
     start: create(by, {
       serial,
@@ -228,6 +231,6 @@ function creation(
       snapshot,
     }),
     send: () =>
-      received(place.clients[by].api.post(`/workspaces/${workspaceId}/state-versions`, body)),
+      received(environment.clients[by].api.post(`/workspaces/${workspaceId}/state-versions`, body)),
   };
 }

@@ -9,7 +9,7 @@ export interface Member extends Person {
 }
 
 /** The stack and the users with which histories run. */
-export interface Place {
+export interface Environment {
   /** The base URL at which the stack serves state bytes. */
   readonly publicUrl: string;
   readonly organization: string;
@@ -28,17 +28,17 @@ export interface Place {
   readonly count: { histories: number; commands: number };
 }
 
-export interface PlaceOptions {
+export interface EnvironmentOptions {
   hosted?: boolean;
   /** The owner and the organization to use. Default: a new user with a new organization. */
   owned?: { owner: Member; organization: string };
 }
 
 /** Creates the users in a running stack, and the connection to the state service's database. */
-export async function openPlace(
+export async function openEnvironment(
   stack: Stack,
-  { hosted = false, owned }: PlaceOptions = {},
-): Promise<Place> {
+  { hosted = false, owned }: EnvironmentOptions = {},
+): Promise<Environment> {
   const member = async (): Promise<Member> => {
     const person = await stack.people.newUser();
     return { ...person, api: api(stack.url, person.token) };

@@ -4,7 +4,7 @@ import { expectStatus } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 import { fetched, type Known, type Ready, ready } from "./client.ts";
 import { nameOf } from "./content.ts";
-import type { Place } from "./place.ts";
+import type { Environment } from "./environment.ts";
 import {
   look,
   outcomes,
@@ -28,9 +28,13 @@ type Urls = Map<string, Partial<Record<Kind, string>>>;
  * Runs a history on a new workspace. Throws an error with all requests and responses if the model does not allow the
  * result.
  */
-export async function live(place: Place, history: History, disturb?: Disturb): Promise<void> {
-  const [owner] = place.clients;
-  const workspace = await newWorkspaceIn(owner.api, place.organization);
+export async function live(
+  environment: Environment,
+  history: History,
+  disturb?: Disturb,
+): Promise<void> {
+  const [owner] = environment.clients;
+  const workspace = await newWorkspaceIn(owner.api, environment.organization);
   const where = { id: workspace.id as string, name: workspace.attributes.name as string };
   const urls: Urls = new Map();
   const log: string[] = [];
@@ -49,11 +53,11 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   for (const [index, step] of history.entries()) {
     const holder = states[0]?.lock?.holder;
     const known: Known = { workspaceId: where.id, holder, shown, urls };
-    const sent = await take(place, known, step, log, disturb);
+    const sent = await take(environment, known, step, log, disturb);
     next(outcomes(states, sent), "no order of the commands explains the responses");
     // Not every document is read after each step, because reading takes as long as a command.
     const isLast = index === history.length - 1;
-    shown = await seen(place, where, urls, {
+    shown = await seen(environment, where, urls, {
       lock: isLast || locks(step),
       current: isLast || index % 2 === 0,
     });
@@ -62,7 +66,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   }
   for (const { id } of shown.versions) {
     for (const kind of ["raw", "json"] as const) {
-      const received = await fetched(place, id, kind);
+      const received = await fetched(environment, id, kind);
       log.push(`download of ${kind} ${id}: ${JSON.stringify(received)}`);
       const sent = { start: download(id, kind), received, disturbed: false };
       next(outcomes(states, [sent]), "the model does not allow this response");
@@ -72,15 +76,15 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   if (history.length % 2 === 0) {
     await expectStatus(204, owner.api.delete(`/workspaces/${where.id}`));
     const last = shown.versions.at(-1);
-    const left = last && (await fetched(place, last.id, "raw")).status;
+    const left = last && (await fetched(environment, last.id, "raw")).status;
     if (last && left !== 404) fail(`download after the workspace's deletion: ${left}`);
   }
-  place.count.histories++;
+  environment.count.histories++;
 }
 
 /** Runs a step; returns its commands with their responses. */
 async function take(
-  place: Place,
+  environment: Environment,
   known: Known,
   step: Step,
   log: string[],
@@ -92,7 +96,7 @@ async function take(
       await wait(COLLECTION_MS);
       return [];
     }
-    await place.query(times[step.pass], [known.workspaceId]);
+    await environment.query(times[step.pass], [known.workspaceId]);
     return [{ start: pass(step.pass), received: { status: 200 }, disturbed: false }];
   }
   const { fault, faultMs = 0 } = step;
@@ -100,13 +104,13 @@ async function take(
   const sent: Sent[] = [];
   const act = async ({ says, start, send }: Ready, afterMs: number) => {
     await wait(afterMs);
-    place.count.commands++;
+    environment.count.commands++;
     const received = disturbed ? await perhaps(send) : await send();
     log.push(`${says}: ${received ? JSON.stringify(received) : "no answer"}`);
     sent.push({ start, received, disturbed });
   };
   const all = step.commands.flatMap(({ command, afterMs }) => {
-    const prepared = ready(place, known, command);
+    const prepared = ready(environment, known, command);
     return prepared ? [() => act(prepared, afterMs)] : [];
   });
   const during = async () => void (await Promise.all(all.map((run) => run())));
@@ -147,12 +151,12 @@ const locks = (step: Step): boolean =>
 
 /** Reads the documents of the workspace and of its state versions as the owner. */
 async function seen(
-  place: Place,
+  environment: Environment,
   { id, name }: { id: string; name: string },
   urls: Urls,
   looks: { lock: boolean; current: boolean },
 ): Promise<Shown> {
-  const { clients, organization } = place;
+  const { clients, organization } = environment;
   const api: Api = clients[0].api;
   const filter = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
   const [workspace, current, list] = await Promise.all([
@@ -182,14 +186,14 @@ async function seen(
       };
     });
   return {
-    ...(workspace ? { holder: holderOf(place, workspace.body.data) } : {}),
+    ...(workspace ? { holder: holderOf(environment, workspace.body.data) } : {}),
     ...(current ? { current: current.status === 404 ? null : current.body.data.id } : {}),
     versions,
   };
 }
 
 function holderOf(
-  { clients }: Place,
+  { clients }: Environment,
   {
     attributes,
     relationships,

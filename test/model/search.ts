@@ -1,13 +1,13 @@
 import fc from "fast-check";
+import type { Environment } from "./environment.ts";
 import { type Disturb, live } from "./history.ts";
-import type { Place } from "./place.ts";
 import type { History } from "./step.ts";
 
 /** How long a failing history is shrunk, in ms; then the shortest failing history so far is reported. */
 const SHRINKING_MS = 90_000;
 
 export interface Search {
-  place: Place;
+  environment: Environment;
   histories: fc.Arbitrary<History>;
   /** Seed of the first history; the seed of each further history is one higher. */
   seed: number;
@@ -25,11 +25,11 @@ export interface Search {
  * error with the shortest failing history, its seed and its path.
  */
 export async function search(options: Search): Promise<void> {
-  const { place, histories, lanes, until, path, disturb } = options;
+  const { environment, histories, lanes, until, path, disturb } = options;
   const one = (seed: number) => {
     let first = true;
     const property = fc.asyncProperty(histories, (history) =>
-      live(place, history, disturb).catch((error: unknown) => {
+      live(environment, history, disturb).catch((error: unknown) => {
         if (first) process.stderr.write(`seed ${seed} fails; shrinking its history: ${error}\n`);
         first = false;
         throw error;

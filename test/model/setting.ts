@@ -2,8 +2,8 @@ import { expectWhole } from "../faults/check.ts";
 import { startFaultFixture } from "../faults/fixture.ts";
 import { brokenPromises } from "../faults/truth.ts";
 import { startStack } from "../stack/stack.ts";
+import { openEnvironment } from "./environment.ts";
 import { disturbing } from "./faults.ts";
-import { openPlace } from "./place.ts";
 import { search } from "./search.ts";
 import { undisturbed, withFaults } from "./step.ts";
 
@@ -31,17 +31,17 @@ const inOneProcess =
   (edition: "self-hosted" | "hosted", blobs: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
     await using stack = await startStack({ blobs, settings: { ...collecting, EDITION: edition } });
-    const place = await openPlace(stack, { hosted: edition === "hosted" });
+    const environment = await openEnvironment(stack, { hosted: edition === "hosted" });
     const until = Date.now() + forMs;
-    await search({ place, histories: undisturbed, lanes: LANES, until, ...range });
+    await search({ environment, histories: undisturbed, lanes: LANES, until, ...range });
     const rows = async <Row extends object>(
       database: string,
       sql: string,
       params: readonly unknown[] = [],
-    ) => (database === "state" ? place.query<Row>(sql, params) : []);
+    ) => (database === "state" ? environment.query<Row>(sql, params) : []);
     const broken = await brokenPromises({ rows });
     if (broken.length > 0) throw new Error(`seed ${range.seed}: ${broken.join("\n")}`);
-    return place.count;
+    return environment.count;
   };
 
 /** Runs the four services as processes, which are killed and partitioned. At the end, all confirmed data must exist. */
@@ -49,12 +49,12 @@ const withFaultsBetween =
   (store: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
     await using fixture = await startFaultFixture({ store, settings: collecting });
-    const place = await openPlace(fixture.stack, { owned: fixture });
+    const environment = await openEnvironment(fixture.stack, { owned: fixture });
     const until = Date.now() + forMs;
     const disturb = disturbing(fixture);
-    await search({ place, histories: withFaults, disturb, lanes: 1, until, ...range });
+    await search({ environment, histories: withFaults, disturb, lanes: 1, until, ...range });
     await expectWhole(fixture);
-    return place.count;
+    return environment.count;
   };
 
 /** The settings in which histories run, by name. */

@@ -32,7 +32,7 @@ export interface JournalWorkspace {
   deleted?: Span;
 }
 
-export interface Place {
+export interface HistoryTarget {
   api: Api;
   organization: string;
   projects: readonly string[];
@@ -47,16 +47,16 @@ export interface History extends AsyncDisposable {
 const LANES = 3;
 
 /** Sends random requests in several concurrent lanes until the history is ended. */
-export function startHistory(place: Place, random: () => number): History {
+export function startHistory(target: HistoryTarget, random: () => number): History {
   const journal: JournalWorkspace[] = [];
   let over = false;
   const lane = async () => {
     const own: JournalWorkspace[] = [];
     while (!over) {
       const workspace = own[Math.floor(random() * own.length)];
-      if (!workspace || random() < 0.15) own.push(await made(place, journal));
+      if (!workspace || random() < 0.15) own.push(await made(target, journal));
       else if (workspace.deleted) own.splice(own.indexOf(workspace), 1);
-      else await step(place, workspace, random());
+      else await step(target, workspace, random());
     }
   };
   const lanes = Promise.all(Array.from({ length: LANES }, lane));
@@ -76,27 +76,31 @@ async function timed<T>(work: Promise<T>): Promise<{ span: Span; result: T }> {
   return { span: { from, until: Date.now() }, result };
 }
 
-async function made({ api, organization }: Place, journal: JournalWorkspace[]) {
+async function made({ api, organization }: HistoryTarget, journal: JournalWorkspace[]) {
   const { span, result } = await timed(newWorkspaceIn(api, organization));
   const workspace: JournalWorkspace = { id: result.id, made: span, versions: [], moved: [] };
   journal.push(workspace);
   return workspace;
 }
 
-async function step(place: Place, workspace: JournalWorkspace, chance: number): Promise<void> {
+async function step(
+  target: HistoryTarget,
+  workspace: JournalWorkspace,
+  chance: number,
+): Promise<void> {
   const [older] = workspace.versions.slice(0, -1).filter(({ deleted }) => !deleted);
-  if (chance < 0.6) return written(place, workspace);
-  if (chance < 0.7) return moved(place, workspace);
-  if (chance < 0.8 && older) return rolledBack(place, workspace, older);
-  if (chance < 0.92 && older) return deletedPermanently(place, older);
-  if (workspace.versions.length > 0) return deleted(place, workspace);
+  if (chance < 0.6) return written(target, workspace);
+  if (chance < 0.7) return moved(target, workspace);
+  if (chance < 0.8 && older) return rolledBack(target, workspace, older);
+  if (chance < 0.92 && older) return deletedPermanently(target, older);
+  if (workspace.versions.length > 0) return deleted(target, workspace);
 }
 
 const act = (api: Api, id: string, action: string) =>
   expectStatus(200, api.post(`/workspaces/${id}/actions/${action}`));
 
 /** Writes one state under a lock that it takes and releases. */
-async function written({ api }: Place, workspace: JournalWorkspace): Promise<void> {
+async function written({ api }: HistoryTarget, workspace: JournalWorkspace): Promise<void> {
   const { id, versions } = workspace;
   const state: StateFile = stateFile({
     serial: versions.length + 1,
@@ -111,7 +115,7 @@ async function written({ api }: Place, workspace: JournalWorkspace): Promise<voi
   await act(api, id, "unlock");
 }
 
-async function rolledBack({ api }: Place, workspace: JournalWorkspace, to: JournalVersion) {
+async function rolledBack({ api }: HistoryTarget, workspace: JournalWorkspace, to: JournalVersion) {
   const { id, versions } = workspace;
   await act(api, id, "lock");
   const created = api.patch(`/workspaces/${id}/state-versions`, rollbackTo(to.id));
@@ -123,14 +127,14 @@ async function rolledBack({ api }: Place, workspace: JournalWorkspace, to: Journ
   await act(api, id, "unlock");
 }
 
-async function moved({ api, projects }: Place, workspace: JournalWorkspace): Promise<void> {
+async function moved({ api, projects }: HistoryTarget, workspace: JournalWorkspace): Promise<void> {
   const project = projects[workspace.moved.length % projects.length] ?? "";
   const to = document("workspaces", {}, { project: linkage("projects", project) });
   const { span } = await timed(expectStatus(200, api.patch(`/workspaces/${workspace.id}`, to)));
   workspace.moved.push(span);
 }
 
-async function deletedPermanently({ api }: Place, version: JournalVersion): Promise<void> {
+async function deletedPermanently({ api }: HistoryTarget, version: JournalVersion): Promise<void> {
   const path = `/state-versions/${version.id}/actions`;
   const from = Date.now();
   version.deleted = { from, until: Number.POSITIVE_INFINITY };
@@ -139,7 +143,7 @@ async function deletedPermanently({ api }: Place, version: JournalVersion): Prom
   version.deleted = { from, until: Date.now() };
 }
 
-async function deleted({ api }: Place, workspace: JournalWorkspace): Promise<void> {
+async function deleted({ api }: HistoryTarget, workspace: JournalWorkspace): Promise<void> {
   const from = Date.now();
   workspace.deleted = { from, until: Number.POSITIVE_INFINITY };
   await expectStatus(204, api.delete(`/workspaces/${workspace.id}`));

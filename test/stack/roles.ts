@@ -108,7 +108,7 @@ export interface GivenRole {
 }
 
 /** The target of a role's grant. Fields that the role does not need can be omitted. */
-export interface RolePlace {
+export interface RoleTarget {
   projectId?: string;
   workspaceId?: string;
 }
@@ -117,7 +117,7 @@ export interface RolePlace {
 export async function newRoleHolder(
   fixture: RoleFixture,
   role: TeamRole,
-  place: RolePlace,
+  place: RoleTarget,
 ): Promise<RoleHolder> {
   const person = await fixture.stack.people.newUser();
   const { organizationId } = fixture;
@@ -141,7 +141,7 @@ export async function newRoleHolder(
 export async function giveRole(
   { owner }: Pick<RoleFixture, "owner">,
   { role, teamId }: Pick<RoleHolder, "role" | "teamId">,
-  { projectId, workspaceId }: RolePlace,
+  { projectId, workspaceId }: RoleTarget,
 ): Promise<GivenRole> {
   const given: GivenRole = {};
   if (role.onProject && projectId !== undefined) {
@@ -214,7 +214,7 @@ export const nominalGrants = (
 export const grantsByRole = (
   { role, person, teamId }: RoleHolder,
   organizationId: string,
-  places: readonly RolePlace[],
+  places: readonly RoleTarget[],
 ): Grants =>
   nominalGrants({ type: "user", id: person.id }, organizationId, {
     teamIds: [teamId],

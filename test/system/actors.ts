@@ -1,6 +1,6 @@
 import type { Api } from "../stack/http.ts";
 import { organizationId } from "../stack/organization.ts";
-import { giveRole, newRoleHolder, type RolePlace, type TeamRole } from "../stack/roles.ts";
+import { giveRole, newRoleHolder, type RoleTarget, type TeamRole } from "../stack/roles.ts";
 import { expectStatus } from "../stack/state.ts";
 import { type Fixture, newProject, newWorkspace, recordedApi } from "./fixture.ts";
 
@@ -23,7 +23,7 @@ export interface Actor extends Pick<Fixture, "organization" | "owner" | "stack">
 async function actorWith(
   fixture: Fixture,
   api: Api,
-  give: (place: RolePlace) => Promise<unknown>,
+  give: (place: RoleTarget) => Promise<unknown>,
 ): Promise<Actor> {
   const { organization, owner, stack } = fixture;
   const project = async () => {

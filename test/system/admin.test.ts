@@ -1,5 +1,5 @@
 import { newId } from "@statehouse/postgres/ids";
-import { moment } from "@statehouse/rpc/testing";
+import { timestampAt } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterEach, expect, test } from "vitest";
@@ -176,7 +176,7 @@ test("administrators list the workspaces of all organizations by name, by the st
       },
     );
     ids.push(made.id);
-    await runner.run({ workspaceId: made.id, status, createdAt: moment(seconds) });
+    await runner.run({ workspaceId: made.id, status, createdAt: timestampAt(seconds) });
   }
   ids.push((await newWorkspace({ organization, owner }, { name: `${part}-2` })).id);
   await owner.api.post(`/workspaces/${ids[2]}/actions/lock`);

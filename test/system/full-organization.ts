@@ -81,7 +81,7 @@ export async function newFullOrganization({
   };
 }
 
-interface Place {
+interface FurnishedWorkspace {
   path: string;
   projectId: string;
   workspaceId: string;
@@ -91,7 +91,10 @@ interface Place {
  * Creates an agent pool whose relationships name the project and the workspace. The workspace uses the pool, and the
  * pool is the project's default.
  */
-async function furnishPools(api: Api, { path, projectId, workspaceId }: Place): Promise<void> {
+async function furnishPools(
+  api: Api,
+  { path, projectId, workspaceId }: FurnishedWorkspace,
+): Promise<void> {
   const many = (type: string, id: string) => ({ data: [{ type, id }] });
   const { body } = await expectStatus(
     201,
@@ -143,8 +146,8 @@ async function tag(
  * Creates a team with every kind of access and with tokens, and invites two users to it, of whom `member` accepts. Also
  * creates the tokens of the organization.
  */
-async function admit(place: Place & { api: Api }, member: ApiUser): Promise<void> {
-  const { api, path, projectId, workspaceId } = place;
+async function admit(target: FurnishedWorkspace & { api: Api }, member: ApiUser): Promise<void> {
+  const { api, path, projectId, workspaceId } = target;
   const made = async (at: string, body: unknown, status = 201): Promise<string> =>
     (await expectStatus(status, api.post(at, body))).body.data.id;
   const teamId = await made(

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { newId } from "@statehouse/postgres/ids";
-import { moment, type Runner } from "@statehouse/rpc/testing";
+import { type Runner, timestampAt } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -70,8 +70,8 @@ describe("a workspace with runs of a runner", () => {
       message: "Widen the network",
       createdByUserId: owner.id,
       configurationVersionId,
-      statusTimestamps: { "planning-at": moment(7) },
-      plan: { id: "plan-1234567890abcdef", status: "running", startedAt: moment(7) },
+      statusTimestamps: { "planning-at": timestampAt(7) },
+      plan: { id: "plan-1234567890abcdef", status: "running", startedAt: timestampAt(7) },
     });
     const names = [
       "current_run.plan",
@@ -117,19 +117,19 @@ describe("a workspace with runs of a runner", () => {
         ? {}
         : { apply: { id: newId("apply"), status: "finished", durationMs: apply } }),
     });
-    const applied = { workspaceId: id, runId: newId("run"), createdAt: moment(1) };
+    const applied = { workspaceId: id, runId: newId("run"), createdAt: timestampAt(1) };
     await runner.run({ ...applied, revision: 9n, status: "applied", ...finished(1000n, 4000n) });
     await runner.run({ ...applied, revision: 9n, status: "applied", ...finished(1000n, 4000n) });
     await runner.run({ ...applied, revision: 3n, status: "planning" });
     await runner.run({
       workspaceId: id,
-      createdAt: moment(2),
+      createdAt: timestampAt(2),
       status: "discarded",
       ...finished(9n),
     });
     const last = await runner.run({
       workspaceId: id,
-      createdAt: moment(3),
+      createdAt: timestampAt(3),
       status: "errored",
       policyCheckFailed: true,
       ...finished(2000n),
@@ -147,9 +147,13 @@ describe("a workspace with runs of a runner", () => {
 
   test("keeps its current run while plan-only runs are reported and runs wait", async () => {
     const { id } = await newWorkspace(fixture());
-    const current = await runner.run({ workspaceId: id, status: "applying", createdAt: moment(1) });
-    await runner.run({ workspaceId: id, status: "pending", createdAt: moment(2) });
-    const latest = await runner.run({ workspaceId: id, planOnly: true, createdAt: moment(3) });
+    const current = await runner.run({
+      workspaceId: id,
+      status: "applying",
+      createdAt: timestampAt(1),
+    });
+    await runner.run({ workspaceId: id, status: "pending", createdAt: timestampAt(2) });
+    const latest = await runner.run({ workspaceId: id, planOnly: true, createdAt: timestampAt(3) });
     await waitFor(async () => {
       const { data } = await show(id);
       return data.relationships["latest-run"].data?.id === latest;

@@ -1,4 +1,4 @@
-import { moment } from "@statehouse/rpc/testing";
+import { timestampAt } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ test("workspaces can be searched by their current run's status and sorted by its
   const runs = { late: ["applied", 30], early: ["planning", 10], middle: ["errored", 20] } as const;
   for (const [name, [status, seconds]] of Object.entries(runs)) {
     const { id } = await newWorkspace({ organization, owner }, { name });
-    await runner.run({ workspaceId: id, status, createdAt: moment(seconds) });
+    await runner.run({ workspaceId: id, status, createdAt: timestampAt(seconds) });
   }
   await newWorkspace({ organization, owner }, { name: "without" });
   const names = async (query: string) => namesOf(await owner.api.get(`${list}?${query}`));

@@ -4,7 +4,7 @@ import { type Aim, atLeast } from "../aim.ts";
 import { type Grown, startGrown } from "../growth-data.ts";
 import { alternate, medianOf, ratiosOf } from "../load.ts";
 import type { Options } from "../options.ts";
-import { contenderOf, listOfWorkspaces, type MeasuredRequest, requests } from "../requests.ts";
+import { candidateOf, listOfWorkspaces, type MeasuredRequest, requests } from "../requests.ts";
 import { median } from "../statistics.ts";
 import { type Cell, print, printTable } from "../table.ts";
 
@@ -77,10 +77,10 @@ async function measure(
   const rows: Cell[][] = [];
   const aims: Aim[] = [];
   for (const request of measured) {
-    const contenders = grown
-      .map((one) => contenderOf(one[who], request))
-      .filter((contender) => contender !== undefined);
-    const results = await alternate(contenders, { rounds, seconds: SECONDS });
+    const candidates = grown
+      .map((one) => candidateOf(one[who], request))
+      .filter((candidate) => candidate !== undefined);
+    const results = await alternate(candidates, { rounds, seconds: SECONDS });
     const [fewest = [], most = []] = [results[0], results.at(-1)];
     const ratio = median(ratiosOf(most, fewest));
     const figures = results.flatMap((one) => [medianOf(one, "perSecond"), medianOf(one, "p99")]);

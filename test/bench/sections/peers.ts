@@ -2,7 +2,7 @@ import type { Aim } from "../aim.ts";
 import { alternate, medianOf, ratiosOf } from "../load.ts";
 import { startNpm, thisCheckout } from "../npm-start.ts";
 import type { Options } from "../options.ts";
-import { contenderOf, requests } from "../requests.ts";
+import { candidateOf, requests } from "../requests.ts";
 import { type Address, fill } from "../server.ts";
 import { median } from "../statistics.ts";
 import { type Cell, print, printTable } from "../table.ts";
@@ -36,12 +36,12 @@ export async function peers(options: Options): Promise<Aim[]> {
   }
   const rows: Cell[][] = [];
   for (const request of requests) {
-    const contenders = servers.map((server) => contenderOf(server, request));
-    if (!contenders.every((contender) => contender !== undefined)) {
+    const candidates = servers.map((server) => candidateOf(server, request));
+    if (!candidates.every((candidate) => candidate !== undefined)) {
       print(`${request.name}: left out, because another host serves it`);
       continue;
     }
-    const [ours = [], others = []] = await alternate(contenders, { rounds: seconds });
+    const [ours = [], others = []] = await alternate(candidates, { rounds: seconds });
     const ratios = ratiosOf(ours, others);
     rows.push([
       ...[request.name, medianOf(ours, "perSecond"), medianOf(others, "perSecond")],

@@ -12,7 +12,7 @@ import { contentOf } from "../content.ts";
 import { alternate, cpuOf, medianOf, type Round, ratiosOf } from "../load.ts";
 import type { Options } from "../options.ts";
 import { type CpuTimes, processMicros, residentBytes, treeMicros } from "../processes.ts";
-import { contenderOf, requests } from "../requests.ts";
+import { candidateOf, requests } from "../requests.ts";
 import { fill, newMember, type Server } from "../server.ts";
 import { startWriter, type Writer } from "../state-writer.ts";
 import { median, quantile } from "../statistics.ts";
@@ -65,10 +65,10 @@ export async function replicas(options: Options, postgres: number): Promise<Aim[
     aims.push(atMost(`${what}, CPU time with two replicas, of one`, MOST, ratio));
   };
   for (const request of requests.filter(({ name }) => READS.includes(name))) {
-    const contender = contenderOf(server, request);
-    if (!contender) throw new Error(`the services cannot answer: ${request.name}`);
-    const contenders = sides.map((side) => ({ ...contender, ...side }));
-    add(request.name, await alternate(contenders, { rounds: seconds }));
+    const candidate = candidateOf(server, request);
+    if (!candidate) throw new Error(`the services cannot answer: ${request.name}`);
+    const candidates = sides.map((side) => ({ ...candidate, ...side }));
+    add(request.name, await alternate(candidates, { rounds: seconds }));
   }
   add(
     "a write: create, upload of 100 KiB, current, download",

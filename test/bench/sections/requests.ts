@@ -2,7 +2,7 @@ import { type Aim, atMost, failed } from "../aim.ts";
 import { startFloor } from "../floor.ts";
 import {
   alternate,
-  type Contender,
+  type Candidate,
   cpuOf,
   medianOf,
   type Round,
@@ -12,7 +12,7 @@ import {
 import { type RunningStart, type Statement, startNpm, thisCheckout } from "../npm-start.ts";
 import type { Options } from "../options.ts";
 import { PARTS } from "../processes.ts";
-import { contenderOf, type MeasuredRequest, requests } from "../requests.ts";
+import { candidateOf, type MeasuredRequest, requests } from "../requests.ts";
 import { fill, type Server } from "../server.ts";
 import { median } from "../statistics.ts";
 import { type Cell, print, printTable } from "../table.ts";
@@ -55,14 +55,14 @@ export async function requestCost({ checkout, seconds, ...options }: Options): P
   const aims: Aim[] = [];
   for (const request of requests) {
     await using floor = request.reads && (await floorOf(own, request));
-    const contenders = [
-      ...sides.map(({ server, start }) => contenderOf(server, request, start.cpu)),
+    const candidates = [
+      ...sides.map(({ server, start }) => candidateOf(server, request, start.cpu)),
       ...(floor ? [floor] : []),
-    ].filter((contender) => contender !== undefined);
-    const measured = await alternate(contenders, { rounds: seconds });
-    for (const [index, contender] of contenders.entries()) {
+    ].filter((candidate) => candidate !== undefined);
+    const measured = await alternate(candidates, { rounds: seconds });
+    for (const [index, candidate] of candidates.entries()) {
       const counts = sides[index]?.counts.get(request);
-      rows.push(rowOf(index === 0 ? request.name : "", contender, counts, measured[index] ?? []));
+      rows.push(rowOf(index === 0 ? request.name : "", candidate, counts, measured[index] ?? []));
     }
     if (other) aims.push(...aimsOf(request, [own, other], measured));
     print(`${request.name}: measured`);
@@ -95,13 +95,13 @@ async function countsOf(
   server: Server,
   request: MeasuredRequest,
 ): Promise<Counts> {
-  const contender = contenderOf({ ...server, own: server.own.slice(0, 1) }, request);
-  if (!contender) throw new Error(`${server.name} cannot answer: ${request.name}`);
-  await roundOf(contender, 1);
+  const candidate = candidateOf({ ...server, own: server.own.slice(0, 1) }, request);
+  if (!candidate) throw new Error(`${server.name} cannot answer: ${request.name}`);
+  await roundOf(candidate, 1);
   await start.meter("read");
   const samples: Counts[] = [];
   for (let sample = 0; sample < SAMPLES; sample++) {
-    await roundOf(contender, 1);
+    await roundOf(candidate, 1);
     samples.push(await start.meter("read"));
   }
   return {
@@ -125,13 +125,13 @@ async function floorOf({ start, server, counts }: Side, request: MeasuredRequest
 
 function rowOf(
   name: string,
-  contender: Contender,
+  candidate: Candidate,
   counts: Counts | undefined,
   rounds: readonly Round[],
 ): Cell[] {
   const part = (key: string) => medianOf(rounds, ({ cpu }) => cpu.get(key) ?? Number.NaN);
   return [
-    ...[name, contender.name],
+    ...[name, candidate.name],
     ...[counts?.statements ?? Number.NaN, counts?.roundTrips ?? Number.NaN],
     ...[...PARTS.map(part), medianOf(rounds, cpuOf)],
     ...[medianOf(rounds, "perSecond"), medianOf(rounds, "p50")],

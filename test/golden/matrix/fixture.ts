@@ -19,13 +19,16 @@ export interface MatrixFixture extends RoleFixture {
   ownerTokenId: string;
 }
 
-type Place = Pick<MatrixFixture, "organization" | "owner">;
+type OwnedOrganization = Pick<MatrixFixture, "organization" | "owner">;
 
 export const policy = document("data-retention-policy-delete-olders", {
   "delete-older-than-n-days": 30,
 });
 
-export async function setOrganizationPolicy({ owner, organization }: Place): Promise<void> {
+export async function setOrganizationPolicy({
+  owner,
+  organization,
+}: OwnedOrganization): Promise<void> {
   const path = `/organizations/${organization}/relationships/data-retention-policy`;
   await expectStatus(200, owner.api.post(path, policy));
 }

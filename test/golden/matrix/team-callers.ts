@@ -2,7 +2,7 @@ import {
   giveRole,
   grantsByRole,
   newRoleHolder,
-  type RolePlace,
+  type RoleTarget,
   type TeamRole,
   teamRole,
   teamRoles,
@@ -15,7 +15,7 @@ const ofTeam = (role: TeamRole): Role => ({
   name: role.name,
   cast: async (fixture, place) => {
     const holder = await newRoleHolder(fixture, role, place);
-    const places: RolePlace[] = [place];
+    const places: RoleTarget[] = [place];
     return {
       name: role.name,
       type: "user",
