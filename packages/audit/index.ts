@@ -1,5 +1,6 @@
 export type { Attempt } from "./attempts.ts";
 export { type Audit, createAudit } from "./audit.ts";
+export { startChaining } from "./chaining.ts";
 export { recordChange, recordEventChange } from "./changes.ts";
 export { recordCommand } from "./command.ts";
 export { deletedUsers } from "./deleted-users.ts";
@@ -7,7 +8,6 @@ export { auditMigrations } from "./migrations.ts";
 export { startPartitions } from "./partitions.ts";
 export { auditTrailService } from "./reading.ts";
 export type { AuditRecord } from "./record.ts";
-export { startSealer } from "./sealer.ts";
-export { unsealedRecords, VERIFICATION, verifyChains } from "./stored-chain.ts";
+export { unchainedRecords, VERIFICATION, verifyChains } from "./stored-chain.ts";
 export { createTrail, type TrailRecord, trailRecords } from "./trail.ts";
 export { headKey, type KeptHead } from "./verify.ts";

@@ -41,7 +41,7 @@ const orphans = `
     select from audit_batches b where b.organization = r.organization and b.number = r.batch
   ) order by id limit 100`;
 
-const oldestUnsealed = `
+const oldestUnchained = `
   -- index: audit_records_unsealed
   select count(*)::int as records, min(recorded_at) as oldest from audit_records where batch is null`;
 
@@ -100,9 +100,9 @@ export async function latestVerificationFailed({
  * Returns the number of records that are not sealed yet, and the time of the oldest of these records; null if all
  * records are sealed.
  */
-export async function unsealedRecords({
+export async function unchainedRecords({
   query,
 }: Pick<Database, "query">): Promise<{ records: number; oldest: Date | null }> {
-  const [row] = await query<{ records: number; oldest: Date | null }>(oldestUnsealed);
+  const [row] = await query<{ records: number; oldest: Date | null }>(oldestUnchained);
   return row ?? { records: 0, oldest: null };
 }

@@ -1,10 +1,10 @@
 import { waitFor } from "@statehouse/testing";
 import {
+  type ChainingOptions,
+  chainRecords,
   foreignTransactions,
   oldestOpenTransaction,
-  type SealerOptions,
-  sealRecords,
-} from "./sealer.ts";
+} from "./chaining.ts";
 
 const delayed = `
   select from audit_records
@@ -12,9 +12,9 @@ const delayed = `
 
 /**
  * Waits until all records can be sealed, then runs one turn of the sealer. A record cannot be sealed while a
- * transaction is open that started before the record was written. Returns what `sealRecords` returns.
+ * transaction is open that started before the record was written. Returns what `chainRecords` returns.
  */
-export async function sealWhenReady(options: SealerOptions): Promise<boolean> {
+export async function chainWhenReady(options: ChainingOptions): Promise<boolean> {
   const { database } = options;
   const ready = async () => {
     const [row] = await database.query<{ foreign: string[] }>(
@@ -23,5 +23,5 @@ export async function sealWhenReady(options: SealerOptions): Promise<boolean> {
     return (await database.query(delayed, [row?.foreign ?? []])).length === 0;
   };
   await waitFor(ready, { interval: 5, what: "the end of other transactions" });
-  return sealRecords(options);
+  return chainRecords(options);
 }

@@ -41,13 +41,16 @@ const record = (id: string, position: number, more: Partial<StoredRecord> = {}):
   ...more,
 });
 
-interface Sealed {
+interface ChainedBatch {
   batch: StoredBatch;
   records: StoredRecord[];
 }
 
 /** Seals each element of `batches` as one batch of a chain. */
-function seal(batches: readonly (readonly StoredRecord[])[], signing: Key = key.own): Sealed[] {
+function chainOf(
+  batches: readonly (readonly StoredRecord[])[],
+  signing: Key = key.own,
+): ChainedBatch[] {
   let previousHash: Uint8Array = NO_PREVIOUS;
   return batches.map((records, index) => {
     const number = index + 1;
@@ -68,10 +71,10 @@ function seal(batches: readonly (readonly StoredRecord[])[], signing: Key = key.
 }
 
 const three = () =>
-  seal([[record("ae-1", 0), record("ae-2", 1)], [record("ae-3", 0)], [record("ae-4", 0)]]);
+  chainOf([[record("ae-1", 0), record("ae-2", 1)], [record("ae-3", 0)], [record("ae-4", 0)]]);
 
 function check(
-  chain: readonly Sealed[],
+  chain: readonly ChainedBatch[],
   {
     kept = [],
     keys = { state: [key.published] },
@@ -115,7 +118,7 @@ test.each([
 });
 
 test("an edited address is found; a removed one is not a finding", () => {
-  const edited = seal([[record("ae-1", 0)]]).map(({ batch, records }) => ({
+  const edited = chainOf([[record("ae-1", 0)]]).map(({ batch, records }) => ({
     batch,
     records: records.map((one) => ({ ...one, address: "192.0.2.8" })),
   }));
@@ -142,8 +145,8 @@ test("deleted and added records are named", () => {
 const old = record("ae-1", 0, { recordedAt: "2025-12-31T00:00:00.000000Z" });
 
 test("records may be missing only if retention deletes them at this age", () => {
-  const chain = seal([[old], [record("ae-2", 0)], [record("ae-3", 0)]]).map((sealed, index) =>
-    index < 2 ? { ...sealed, records: [] } : sealed,
+  const chain = chainOf([[old], [record("ae-2", 0)], [record("ae-3", 0)]]).map((link, index) =>
+    index < 2 ? { ...link, records: [] } : link,
   );
   const { findings, verified } = check(chain);
   expect(verified).toMatchObject({ batches: 3, records: 1, withoutRecords: 1 });
@@ -151,7 +154,7 @@ test("records may be missing only if retention deletes them at this age", () => 
 });
 
 test("a chain that begins at an anchor is valid; a missing batch is found", () => {
-  const [, anchor, ...rest] = seal([[old], [old], [record("ae-2", 0)]]);
+  const [, anchor, ...rest] = chainOf([[old], [old], [record("ae-2", 0)]]);
   if (!anchor) throw new Error("no batch");
   expect(check([{ ...anchor, records: [] }, ...rest]).findings).toEqual([]);
   expect(check(three().slice(1)).findings).toEqual(["Batch 1 of org-a is missing."]);
@@ -161,7 +164,7 @@ test("a chain that begins at an anchor is valid; a missing batch is found", () =
 });
 
 test("batches at the beginning may be missing only if their kept heads are old enough", () => {
-  const chain = seal([[old], [record("ae-2", 0)], [record("ae-3", 0)], [record("ae-4", 0)]]);
+  const chain = chainOf([[old], [record("ae-2", 0)], [record("ae-3", 0)], [record("ae-4", 0)]]);
   const kept = chain.map(({ batch }) => batch);
   expect(check(chain.slice(2), { kept }).findings).toEqual([
     "Batch 2 of org-a is missing.",
@@ -181,7 +184,7 @@ test("a chain that was recomputed without the key has invalid signatures", () =>
   const [first, ...rest] = three();
   if (!first) throw new Error("no batch");
   const edited = [record("ae-1", 0, { actorId: "user-b" }), record("ae-2", 1)];
-  const recomputed = seal([edited, ...rest.map(({ records }) => records)]).map(
+  const recomputed = chainOf([edited, ...rest.map(({ records }) => records)]).map(
     ({ batch, records }, index) => ({
       batch: { ...batch, signature: three()[index]?.batch.signature ?? "" },
       records,
@@ -194,7 +197,7 @@ test("a chain that was recomputed without the key has invalid signatures", () =>
 
 test("a chain that was recomputed with the key differs from the heads that were kept outside", () => {
   const kept = three().map(({ batch }) => batch);
-  const recomputed = seal([
+  const recomputed = chainOf([
     [record("ae-1", 0, { actorId: "user-b" }), record("ae-2", 1)],
     [record("ae-3", 0)],
   ]);
@@ -208,14 +211,14 @@ test("a chain that was recomputed with the key differs from the heads that were 
 
 test("a batch that was replaced does not continue the previous one", () => {
   const [first, second] = three();
-  const other = seal([[record("ae-7", 0)], [record("ae-3", 0)]])[1];
+  const other = chainOf([[record("ae-7", 0)], [record("ae-3", 0)]])[1];
   if (!first || !second || !other) throw new Error("no batch");
   expect(check([first, other]).findings).toEqual(["Batch 2 of org-a does not continue batch 1."]);
 });
 
 test("a removed signing key is accepted for all but the latest batch", () => {
   const [first, ...rest] = three();
-  const removed = seal([first?.records ?? []], newKey("k0").own);
+  const removed = chainOf([first?.records ?? []], newKey("k0").own);
   const chain = [...removed, ...rest];
   expect(check(chain)).toMatchObject({ findings: [], verified: { unknownKeys: 1 } });
   expect(check(removed).findings).toEqual([

@@ -1,3 +1,4 @@
+export { type ColumnCipher, createColumnCipher, deriveKey } from "./column-cipher.ts";
 export { type Database, openDatabase, type Pooling } from "./database.ts";
 export { schemaDrift } from "./drift.ts";
 export { rotateColumnKeys, type SealedColumn, sealingKeyIds } from "./key-rotation.ts";
@@ -12,7 +13,6 @@ export {
 } from "./nouns.ts";
 export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
 export { loadBoth, loadRows, recordsOf, selectRows, selectWhere, type Where } from "./records.ts";
-export { createSealer, deriveKey, type Sealer } from "./sealing.ts";
 export { requireSupportedServer } from "./server-version.ts";
 export { awaitedStatementCount, watchStatements } from "./statements.ts";
 export {

@@ -1,5 +1,5 @@
+import type { ColumnCipher, ColumnLocation } from "./column-cipher.ts";
 import type { Database } from "./database.ts";
-import type { SealedPlace, Sealer } from "./sealing.ts";
 import { queryIn } from "./transaction.ts";
 
 /** A table with a primary key `id` and a column of sealed values, some of which may be null. */
@@ -7,7 +7,7 @@ export interface SealedColumn {
   table: string;
   column: string;
   /** Returns the associated data to which the value of a row is bound. */
-  placeOf(rowId: string): SealedPlace;
+  locationOf(rowId: string): ColumnLocation;
 }
 
 /** Returns the ids of the keys that encrypt values of the column. */
@@ -30,13 +30,13 @@ const BATCH = 500;
  */
 export async function rotateColumnKeys(
   database: Database,
-  sealer: Sealer,
+  cipher: ColumnCipher,
   column: SealedColumn,
 ): Promise<number> {
   let rotated = 0;
   let after: string | undefined = "";
   while (after !== undefined) {
-    const batch = await rotateBatch(database, sealer, column, after);
+    const batch = await rotateBatch(database, cipher, column, after);
     rotated += batch.rotated;
     after = batch.last;
   }
@@ -45,29 +45,32 @@ export async function rotateColumnKeys(
 
 const rotateBatch = (
   database: Database,
-  sealer: Sealer,
-  { table, column, placeOf }: SealedColumn,
+  cipher: ColumnCipher,
+  { table, column, locationOf }: SealedColumn,
   after: string,
 ): Promise<{ rotated: number; last: string | undefined }> =>
   database.transaction(async (em) => {
-    const rows = await queryIn<{ id: string; sealed: string }>(
+    const rows = await queryIn<{ id: string; encrypted: string }>(
       em,
       // index: the primary key
-      `select id, ${column} as sealed from ${table}
+      `select id, ${column} as encrypted from ${table}
        where id > $1 and ${column} is not null order by id limit $2 for update`,
       [after, BATCH],
     );
     const stale = rows
-      .filter(({ sealed }) => sealer.isStale(sealed))
-      .map(({ id, sealed }) => {
-        const place = placeOf(id);
-        return { id, sealed: sealer.seal(sealer.unseal(sealed, place), place) };
+      .filter(({ encrypted }) => cipher.isStale(encrypted))
+      .map(({ id, encrypted }) => {
+        const location = locationOf(id);
+        return {
+          id,
+          encrypted: cipher.encryptColumn(cipher.decryptColumn(encrypted, location), location),
+        };
       });
     if (stale.length > 0) {
       await queryIn(
         em,
-        `update ${table} set ${column} = fresh.sealed
-         from json_to_recordset($1) as fresh (id text, sealed text)
+        `update ${table} set ${column} = fresh.encrypted
+         from json_to_recordset($1) as fresh (id text, encrypted text)
          where ${table}.id = fresh.id`,
         [JSON.stringify(stale)],
       );

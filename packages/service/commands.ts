@@ -1,7 +1,7 @@
 import { recordCommand } from "@statehouse/audit";
 import { type Consumer, replayDeadLetters as replay } from "@statehouse/events";
 import {
-  createSealer,
+  createColumnCipher,
   migrate,
   openDatabase,
   rotateColumnKeys,
@@ -111,13 +111,13 @@ export async function rotateKeys(service: RotationTarget, print: Print): Promise
     migrations,
     logger: createLogger({ service: contextName }),
   });
-  const sealer = createSealer({ keys });
+  const cipher = createColumnCipher({ keys });
   const command = { name: "rotate-keys", database, service: contextName };
   const total = await recordCommand(command, async () => {
     let sum = 0;
     for (let found = -1; found !== 0; sum += found) {
       found = 0;
-      for (const column of sealedColumns) found += await rotateColumnKeys(database, sealer, column);
+      for (const column of sealedColumns) found += await rotateColumnKeys(database, cipher, column);
     }
     return sum;
   });

@@ -1,4 +1,4 @@
-import { auditTrailService, createTrail, startPartitions, startSealer } from "@statehouse/audit";
+import { auditTrailService, createTrail, startChaining, startPartitions } from "@statehouse/audit";
 import { type LocalBus, observeDeadLetters, requireReachableHints } from "@statehouse/events";
 import { AuditTrailService } from "@statehouse/proto/statehouse/audit/v1/audit_record";
 import { type Channel, createRpcServer, implement, isRead, type RpcServer } from "@statehouse/rpc";
@@ -102,7 +102,7 @@ export async function startService<
   const retentionDays = settings.AUDIT_RETENTION_DAYS;
   starting.use(startPartitions({ database, retentionDays, logger }));
   const key = settings.ASSERTION_PRIVATE_KEY;
-  starting.use(startSealer({ database, service: name, key, logger }));
+  starting.use(startChaining({ database, service: name, key, logger }));
   // A request that reads the audit trail calls all services, so only the access service records the reading.
   const recordReading =
     name === "access"

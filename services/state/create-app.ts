@@ -1,5 +1,5 @@
 import { unauthenticated } from "@statehouse/errors";
-import { createSealer, deriveKey } from "@statehouse/postgres";
+import { createColumnCipher, deriveKey } from "@statehouse/postgres";
 import type { CallerFactory } from "@statehouse/rpc";
 import { ConfigError, createWake, derivedFrom, edition } from "@statehouse/runtime";
 import type { AppDependencies } from "@statehouse/service";
@@ -23,7 +23,7 @@ export function createApp({
   callerOf,
   logger,
 }: AppDependencies<StateConfig, "access" | "workspaces">): App {
-  const sealer = usable("SEALING_KEYS", () => createSealer({ keys: config.SEALING_KEYS }));
+  const cipher = usable("SEALING_KEYS", () => createColumnCipher({ keys: config.SEALING_KEYS }));
   const uploadTokens = usable("UPLOAD_TOKEN_KEYS", () =>
     derivedFrom(config.UPLOAD_TOKEN_KEYS, createUploadTokens),
   );
@@ -33,8 +33,8 @@ export function createApp({
   const access = createAccessClient(channels.access, identity);
   const offered = edition(config.EDITION);
   return {
-    transaction: transactions(database, sealer),
-    reads: createReads(database, sealer),
+    transaction: transactions(database, cipher),
+    reads: createReads(database, cipher),
     leases: createLeases(database),
     audit,
     workspaces: createWorkspacesClient(channels.workspaces, identity),

@@ -6,12 +6,12 @@ import {
   type ListingSource,
 } from "@statehouse/events";
 import {
+  type ColumnCipher,
   createTransactions,
   type Database,
   entitiesOf,
   type PartsOf,
   partsOf,
-  type Sealer,
   type TxOf,
 } from "@statehouse/postgres";
 import { blobs } from "./blob/store.ts";
@@ -76,10 +76,10 @@ const recorders = { event: createRecorder(nouns, recordEventChange), change: rec
 
 export const listing = (source: ListingSource) => createListing(nouns, source);
 
-export const createReads = (database: Database, sealer: Sealer): Reads =>
-  partsOf(nouns, "reads", database, sealer);
+export const createReads = (database: Database, cipher: ColumnCipher): Reads =>
+  partsOf(nouns, "reads", database, cipher);
 
 export const createLeases = (database: Database): Leases => partsOf(nouns, "leases", database);
 
-export const transactions = (database: Database, sealer: Sealer) =>
-  createTransactions(database, nouns, recorders, sealer);
+export const transactions = (database: Database, cipher: ColumnCipher) =>
+  createTransactions(database, nouns, recorders, cipher);

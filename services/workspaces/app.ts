@@ -1,5 +1,5 @@
 import type { Audit } from "@statehouse/audit";
-import type { Sealer, TransactionMode } from "@statehouse/postgres";
+import type { ColumnCipher, TransactionMode } from "@statehouse/postgres";
 import type { AccessClient, StateClient } from "./clients-app.ts";
 import type { ExecutionMode } from "./execution/domain.ts";
 import type { Leases, Reads, Tx } from "./nouns.ts";
@@ -15,7 +15,7 @@ export interface App {
   access: AccessClient;
   state: StateClient;
   /** Encrypts columns whose values are never returned to callers. */
-  sealer: Pick<Sealer, "seal">;
+  cipher: Pick<ColumnCipher, "encryptColumn">;
   settings: Settings;
   /** Returns the known release that an engine version, constraint or `latest` selects; null if none matches. */
   resolveEngineVersion(text: string): string | null;

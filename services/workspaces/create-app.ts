@@ -1,4 +1,4 @@
-import { createSealer } from "@statehouse/postgres";
+import { createColumnCipher } from "@statehouse/postgres";
 import { edition } from "@statehouse/runtime";
 import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app.ts";
@@ -30,7 +30,7 @@ export const createApp = ({
   audit,
   access: createAccessClient(channels.access, identity),
   state: createStateClient(channels.state, identity),
-  sealer: createSealer({ keys: config.SEALING_KEYS }),
+  cipher: createColumnCipher({ keys: config.SEALING_KEYS }),
   settings: {
     comparisonIntervalMs: config.COMPARISON_INTERVAL * 1000,
     defaultExecutionMode: config.DEFAULT_EXECUTION_MODE,

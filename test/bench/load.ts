@@ -26,7 +26,7 @@ export interface Candidate {
   token: string;
   /** The requests of each connection. */
   sequences: readonly (readonly Step[])[];
-  /** Returns the CPU time that the contender has used so far. */
+  /** Returns the CPU time that the candidate has used so far. */
   cpu?: () => CpuTimes;
 }
 
@@ -46,7 +46,7 @@ const FIRST = 5;
 const TIMEOUT_SECONDS = 60;
 
 /**
- * Measures the contenders in alternating rounds, so that a disturbance of the machine affects all of them. Two rounds
+ * Measures the candidates in alternating rounds, so that a disturbance of the machine affects all of them. Two rounds
  * of each open connections, compile code, and show how many repetitions take `seconds`. Throws if a response is
  * unexpected.
  */
@@ -76,7 +76,7 @@ export const medianOf = (
   what: Exclude<keyof Round, "cpu"> | ((round: Round) => number),
 ): number => median(rounds.map((round) => (typeof what === "string" ? round[what] : what(round))));
 
-/** Returns a value of one contender's rounds, divided by that of another's, for each pair of consecutive rounds. */
+/** Returns a value of one candidate's rounds, divided by that of another's, for each pair of consecutive rounds. */
 export const ratiosOf = (
   rounds: readonly Round[],
   others: readonly Round[],

@@ -14,7 +14,7 @@ export type SectionName = (typeof sectionNames)[number];
 
 export interface Options {
   only: readonly SectionName[];
-  /** Number of rounds for each contender; a round takes about a second. */
+  /** Number of rounds for each candidate; a round takes about a second. */
   seconds: number;
   /** Number of keep-alive connections. */
   clients: number;
@@ -42,7 +42,7 @@ npm run bench -- --against URL --token TOKEN [--organization NAME] [--seconds 8]
   uploads   state writes by 1, 8 and 32 clients and downloads, 1 KiB to 1 GiB, compared with the object store
   events    how late events arrive at 1,000 a second, and what limits the relay; for ten minutes: --seconds 600
   replicas  what requests of a member cost each service, with one and with two replicas: CPU time, memory, connections
-  --seconds  measured rounds, of about a second, for each contender   --clients  keep-alive connections
+  --seconds  measured rounds, of about a second, for each candidate   --clients  keep-alive connections
   --workspaces  how many peers, requests and replicas create on each server
   --sizes    numbers of workspaces in growth; a million with ten versions each need 16 GB: --sizes 100,1000000
   --each     state versions of each workspace in growth

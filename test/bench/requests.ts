@@ -120,7 +120,7 @@ export const requests: readonly MeasuredRequest[] = [
   },
 ];
 
-/** Returns the contender that sends a request to the server on each connection; undefined if it cannot answer it. */
+/** Returns the candidate that sends a request to the server on each connection; undefined if it cannot answer it. */
 export function candidateOf(
   server: Server,
   { steps }: MeasuredRequest,

@@ -9,9 +9,9 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type FaultFixture, startFaultFixture } from "../faults/fixture.ts";
 import { newLockedWorkspace, one, write } from "../faults/steps.ts";
+import { chainNow } from "../stack/audit-chain.ts";
 import { runStatehouse } from "../stack/deployed-keys.ts";
 import { api, download } from "../stack/http.ts";
-import { sealNow } from "../stack/sealing.ts";
 import { expectStatus } from "../stack/state.ts";
 import { type Rendered, render } from "./helm.ts";
 import { type Firing, type Prometheus, startPrometheus } from "./prometheus.ts";
@@ -258,7 +258,7 @@ test("an event that a service cannot store fires its alerts", async () => {
 
 test("an edited audit record, and a transaction that keeps the sealer waiting, fire their alerts", async () => {
   const { stack, rows } = fixture;
-  await sealNow(stack);
+  await chainNow(stack);
   const edited = await rows(
     "access",
     `update audit_records set actor_id = 'user-mallory'

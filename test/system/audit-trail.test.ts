@@ -1,10 +1,10 @@
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
+import { chainNow, verifyNow } from "../stack/audit-chain.ts";
 import type { Answer, Api } from "../stack/http.ts";
 import { document } from "../stack/http.ts";
 import { newOrganization, organizationId } from "../stack/organization.ts";
-import { sealNow, verifyNow } from "../stack/sealing.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 import { newUser, recordedApi, useFixture } from "./fixture.ts";
@@ -162,7 +162,7 @@ test("the records of all services are sealed in valid chains", async () => {
   await newWorkspaceIn(owner.api, organization, {});
   const { length: recorded } = await all();
   await waitFor(async () => {
-    await sealNow(stack);
+    await chainNow(stack);
     const { findings, records } = await verifyNow(stack, id);
     expect(findings).toEqual([]);
     expect(records).toBeGreaterThanOrEqual(recorded);

@@ -2,10 +2,10 @@ import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { chainNow } from "../stack/audit-chain.ts";
 import { document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import { declaredEvents, type Published, published } from "../stack/published.ts";
-import { sealNow } from "../stack/sealing.ts";
 import {
   announcement,
   inlineState,
@@ -284,7 +284,7 @@ test("every declared event type is published by a user's action, as CloudEvents"
   await runThrough();
   await outliveThePolicy();
   await gatherAndPart(await newUser(stack));
-  await sealNow(stack);
+  await chainNow(stack);
   await waitFor(() => {
     const types = new Set(bus.events.map(({ type }) => type));
     const missing = declaredEvents.filter((type) => !types.has(type));

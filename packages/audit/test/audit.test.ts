@@ -245,18 +245,18 @@ test("retention drops whole months of sealed records and keeps the anchor of eac
   expect(await partitions(), "unsealed records are kept").toContain("audit_records_2020_02");
 
   await fresh.query("update audit_records set batch = 2 where recorded_at < '2020-03-01Z'");
-  const sealSecondAt = (at: string) =>
+  const chainSecondAt = (at: string) =>
     fresh.query(
       "update audit_batches set sealed_at = $1 where organization = 'org-1' and number = 2",
       [at],
     );
-  await sealSecondAt("2020-03-11Z");
+  await chainSecondAt("2020-03-11Z");
   await maintainPartitions(options, new Date("2020-04-10T00:00Z"));
   expect(await partitions(), "records that were sealed late are kept").toContain(
     "audit_records_2020_02",
   );
 
-  await sealSecondAt("2020-03-10Z");
+  await chainSecondAt("2020-03-10Z");
   await maintainPartitions(options, new Date("2020-04-10T00:00Z"));
   expect(await partitions()).not.toContain("audit_records_2020_02");
   expect(await batches()).toEqual(["org-1 2", "org-1 3", "org-idle 2"]);

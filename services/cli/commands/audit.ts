@@ -8,7 +8,7 @@ import {
   type KeptHead,
   type TrailRecord,
   trailRecords,
-  unsealedRecords,
+  unchainedRecords,
   VERIFICATION,
   verifyChains,
 } from "@statehouse/audit";
@@ -112,14 +112,14 @@ async function verify(
     );
     const sum = (of: "batches" | "records" | "withoutRecords" | "unknownKeys") =>
       verified.reduce((total, chain) => total + chain[of], 0);
-    const { records: unsealed, oldest } = await unsealedRecords(database);
+    const { records: unchained, oldest } = await unchainedRecords(database);
     const facts = [
       `${verified.length} chains, ${sum("batches")} batches, ${sum("records")} records`,
       ...(sum("withoutRecords") > 0
         ? [`${sum("withoutRecords")} batches whose records were deleted by retention`]
         : []),
       ...(sum("unknownKeys") > 0 ? [`${sum("unknownKeys")} batches signed with removed keys`] : []),
-      ...(oldest ? [`${unsealed} records since ${oldest.toISOString()} are not sealed yet`] : []),
+      ...(oldest ? [`${unchained} records since ${oldest.toISOString()} are not sealed yet`] : []),
     ];
     print(`${service}: ${facts.join("; ")}`);
     await recordVerification(database, service, findings === before).catch((error: Error) =>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { service as access } from "@statehouse/access/service";
 import { createAudit } from "@statehouse/audit";
-import { sealWhenReady } from "@statehouse/audit/testing";
+import { chainWhenReady } from "@statehouse/audit/testing";
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
@@ -51,7 +51,7 @@ beforeAll(async () => {
       }
     }
     const key = JSON.parse(settings.ASSERTION_PRIVATE_KEY);
-    await sealWhenReady({ database, service: name, key, logger });
+    await chainWhenReady({ database, service: name, key, logger });
   }
 });
 

@@ -1,4 +1,5 @@
 import {
+  type ColumnCipher,
   type Database,
   type EntityManager,
   type InsertAtCommit,
@@ -8,7 +9,6 @@ import {
   type PageInput,
   queryIn,
   type SealedColumn,
-  type Sealer,
   withTotal,
 } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
@@ -25,7 +25,7 @@ import type { StateVersionOutput } from "./domain.ts";
  * The associated data with which an output's value is encrypted. It contains the original name of the table, which has
  * been renamed since: with the new name, stored values could not be decrypted.
  */
-const outputPlace = (rowId: string) => ({
+const outputLocation = (rowId: string) => ({
   table: "state_version_output",
   column: "sealed_value",
   rowId,
@@ -35,19 +35,21 @@ const outputPlace = (rowId: string) => ({
 export const sealedOutputs: SealedColumn = {
   table: "state_version_outputs",
   column: "sealed_value",
-  placeOf: outputPlace,
+  locationOf: outputLocation,
 };
 
 type OutputRow = StateVersionOutput & { sealedValue: string | null };
 
 /** Returns the output with its value, even if it is sensitive. */
-const unsealed = <Row extends Pick<OutputRow, "id" | "valueJson" | "sealedValue">>(
+const decrypted = <Row extends Pick<OutputRow, "id" | "valueJson" | "sealedValue">>(
   { sealedValue, ...output }: Row,
-  sealer: Sealer,
+  cipher: ColumnCipher,
 ) => ({
   ...output,
   valueJson:
-    sealedValue === null ? output.valueJson : sealer.unseal(sealedValue, outputPlace(output.id)),
+    sealedValue === null
+      ? output.valueJson
+      : cipher.decryptColumn(sealedValue, outputLocation(output.id)),
 });
 
 const insertRows: InsertAtCommit = (rows) => `
@@ -60,7 +62,7 @@ const insertRows: InsertAtCommit = (rows) => `
 /** Inserts a version's outputs when the transaction commits; sensitive values are encrypted. */
 function insertOutputs(
   em: EntityManager,
-  sealer: Sealer,
+  cipher: ColumnCipher,
   versionId: StateVersionId,
   outputs: readonly ExtractedOutput[],
 ): void {
@@ -71,7 +73,7 @@ function insertOutputs(
       ...{ id, state_version_id: versionId, position, name, sensitive, type },
       detailed_type: detailedTypeJson,
       value: sensitive ? null : valueJson,
-      sealed_value: sensitive ? sealer.seal(valueJson, outputPlace(id)) : null,
+      sealed_value: sensitive ? cipher.encryptColumn(valueJson, outputLocation(id)) : null,
     });
   }
 }
@@ -79,7 +81,7 @@ function insertOutputs(
 /** Copies the outputs of one version to another. */
 export async function copyOutputs(
   em: EntityManager,
-  sealer: Sealer,
+  cipher: ColumnCipher,
   from: StateVersionId,
   to: StateVersionId,
 ): Promise<void> {
@@ -93,9 +95,9 @@ export async function copyOutputs(
   );
   // Each copy is encrypted again, because the row id is part of the associated data.
   const outputs = rows
-    .map((row) => unsealed(row, sealer))
+    .map((row) => decrypted(row, cipher))
     .map((output) => ({ ...output, valueJson: output.valueJson ?? "null" }));
-  insertOutputs(em, sealer, to, outputs);
+  insertOutputs(em, cipher, to, outputs);
 }
 
 /** Deletes the outputs of versions that the transaction has locked. */
@@ -117,10 +119,10 @@ const MAX_LISTED_OUTPUTS = 100;
 const includedOutputs = ({ length }: readonly string[]): number =>
   length === 1 ? MAX_INCLUDED_OUTPUTS : MAX_LISTED_OUTPUTS;
 
-const rows = (em: EntityManager, sealer: Sealer) => ({
+const rows = (em: EntityManager, cipher: ColumnCipher) => ({
   /** Inserts the outputs when the transaction commits. */
   saveAll: (versionId: StateVersionId, outputs: readonly ExtractedOutput[]): void =>
-    insertOutputs(em, sealer, versionId, outputs),
+    insertOutputs(em, cipher, versionId, outputs),
 
   /** Deletes the outputs of versions whose rows the transaction has locked. */
   removeOf: (versionIds: readonly StateVersionId[]): Promise<void> => deleteOutputs(em, versionIds),
@@ -165,7 +167,7 @@ const selectCurrent = `
   left join state_versions version on version.id = workspace.current_version_id
   where workspace.workspace_id = $1`;
 
-const reads = (database: Database, sealer: Sealer) => ({
+const reads = (database: Database, cipher: ColumnCipher) => ({
   /** Returns one output with its value. */
   async get(id: StateVersionOutputId): Promise<OutputWithTarget> {
     // index: state_version_outputs_pkey
@@ -177,7 +179,7 @@ const reads = (database: Database, sealer: Sealer) => ({
       [id],
     );
     if (!row) throw outputNotFound();
-    return unsealed(row, sealer);
+    return decrypted(row, cipher);
   },
 
   /**
@@ -213,7 +215,7 @@ const reads = (database: Database, sealer: Sealer) => ({
       }),
       [versionId, page.size, offsetOf(page)],
     );
-    return { rows: rows.map((row) => unsealed(row, sealer)), total };
+    return { rows: rows.map((row) => decrypted(row, cipher)), total };
   },
 
   /** Returns the first outputs of each version, for documents that include outputs. Withholds sensitive values. */

@@ -1,4 +1,5 @@
 import {
+  type ColumnCipher,
   commitWith,
   type Database,
   type EntityManager,
@@ -11,7 +12,6 @@ import {
   queryIn,
   type RowWithTotal,
   recordsOf,
-  type Sealer,
   selectRows,
   selectWhere,
   withTotal,
@@ -65,7 +65,7 @@ const versionsBeforeCreation = `-- index: state_versions_creation, state_version
 const changedView = `select ${stateVersionColumns}, ${workspaceStateColumns}
   from changed version join changed_state workspace using (workspace_id)`;
 
-const rows = (em: EntityManager, sealer: Sealer) => {
+const rows = (em: EntityManager, cipher: ColumnCipher) => {
   const records = recordsOf(em, stateVersionSchema, stateVersionNotFound);
 
   const listForUpdate = (condition: string, params: readonly unknown[]) =>
@@ -170,7 +170,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
          from state_versions source where source.id = $1 and copy.id = $2`,
         [sourceId, copy.id],
       );
-      await copyOutputs(em, sealer, sourceId, copy.id);
+      await copyOutputs(em, cipher, sourceId, copy.id);
       await copyDigests(em, sourceId, copy.id);
       const keys = [copy.blobKey, copy.jsonBlobKey].filter((key) => key !== null);
       await shareBlobs(em, keys);

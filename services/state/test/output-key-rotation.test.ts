@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createSealer, openDatabase, rotateColumnKeys } from "@statehouse/postgres";
+import { createColumnCipher, openDatabase, rotateColumnKeys } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { expect, test } from "vitest";
@@ -24,7 +24,7 @@ test("after key rotation the old key is not needed, and all values are unchanged
   const names = Array.from({ length: 1200 }, (_, index) => `o${index}`);
   await transactions(
     database,
-    createSealer({ keys: old }),
+    createColumnCipher({ keys: old }),
   )(async (tx) => {
     const { workspaceState } = await tx.stateVersions.getForCreation("ws-a", {
       ...{ epoch: 1n, serial: 1n },
@@ -60,10 +60,10 @@ test("after key rotation the old key is not needed, and all values are unchanged
     );
     await tx.stateVersions.commit(workspaceState, version);
   });
-  const both = createSealer({ keys: `${current},${old}` });
+  const both = createColumnCipher({ keys: `${current},${old}` });
   expect(await rotateColumnKeys(database, both, sealedOutputs)).toBe(1200);
   expect(await rotateColumnKeys(database, both, sealedOutputs)).toBe(0);
-  const reads = createReads(database, createSealer({ keys: current }));
+  const reads = createReads(database, createColumnCipher({ keys: current }));
   const ids = await database.query<{ id: StateVersionOutputId; name: string }>(
     "select id, name from state_version_outputs order by position limit 3",
   );

@@ -18,8 +18,8 @@ import {
   type SshKeyInput,
   sshKeyCreated,
   sshKeyDeleted,
+  sshKeyLocation,
   sshKeyNotFound,
-  sshKeyPlace,
   sshKeyUpdated,
 } from "./domain.ts";
 import type { SshKeyView } from "./store.ts";
@@ -109,8 +109,9 @@ export async function assignSshKey(
 
 async function apply(app: App, tx: Tx, sshKey: SshKey, wanted: SshKeyInput): Promise<void> {
   const problems = new Problems();
-  const seal = (value: string) => app.sealer.seal(value, sshKeyPlace(sshKey.id));
-  applySshKey(sshKey, wanted, { seal, problems, now: app.now() });
+  const encryptColumn = (value: string) =>
+    app.cipher.encryptColumn(value, sshKeyLocation(sshKey.id));
+  applySshKey(sshKey, wanted, { encryptColumn, problems, now: app.now() });
   problems.throwIfAny();
   tx.sshKeys.save(sshKey);
 }

@@ -7,8 +7,8 @@ const now = new Date("2026-01-01T00:00:00Z");
 function outcome(name: string, value: string | undefined): unknown {
   const problems = new Problems();
   const sshKey = newSshKey("sshkey-1", "org-1", now);
-  const seal = (text: string) => `sealed ${text.length}`;
-  applySshKey(sshKey, { name, value }, { seal, problems, now });
+  const encryptColumn = (text: string) => `sealed ${text.length}`;
+  applySshKey(sshKey, { name, value }, { encryptColumn, problems, now });
   try {
     problems.throwIfAny();
   } catch (error) {

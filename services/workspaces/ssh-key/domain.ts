@@ -16,7 +16,7 @@ export class SshKey {
 }
 
 /** Returns the associated data that binds a sealed private key to its row. */
-export const sshKeyPlace = (id: string) => ({
+export const sshKeyLocation = (id: string) => ({
   table: "ssh_keys",
   column: "sealed_value",
   rowId: id,
@@ -45,7 +45,11 @@ const MAX_NAME = 255;
 export function applySshKey(
   sshKey: SshKey,
   { name, value }: SshKeyInput,
-  { seal, problems, now }: { seal(value: string): string; problems: Problems; now: Date },
+  {
+    encryptColumn,
+    problems,
+    now,
+  }: { encryptColumn(value: string): string; problems: Problems; now: Date },
 ): void {
   if (name !== undefined) sshKey.name = name;
   if (sshKey.name.trim() === "") problems.add("name", "Name can't be blank");
@@ -54,7 +58,7 @@ export function applySshKey(
     problems.add("name", `Name is too long (maximum is ${MAX_NAME} characters)`);
   }
   if (value === "") problems.add("value", "Value can't be blank");
-  else if (value !== undefined) sshKey.sealedValue = seal(value);
+  else if (value !== undefined) sshKey.sealedValue = encryptColumn(value);
   sshKey.revision = nextVersion(sshKey.revision, now);
 }
 

@@ -24,7 +24,7 @@ import {
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { organizationIsActive } from "../active-organization-store.ts";
 import type { OrganizationId, SshKeyId } from "../ids-domain.ts";
-import { SshKey, type SshKeyEvent, sshKeyNotFound, sshKeyPlace } from "./domain.ts";
+import { SshKey, type SshKeyEvent, sshKeyLocation, sshKeyNotFound } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -74,7 +74,7 @@ const rows = (em: EntityManager) => recordsOf(em, entity, sshKeyNotFound);
 export const sealedSshKeys: SealedColumn = {
   table: "ssh_keys",
   column: "sealed_value",
-  placeOf: sshKeyPlace,
+  locationOf: sshKeyLocation,
 };
 
 type Owned = Pick<SshKey, "id" | "organizationId">;

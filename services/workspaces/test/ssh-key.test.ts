@@ -1,11 +1,11 @@
-import { createSealer, openDatabase, rotateColumnKeys } from "@statehouse/postgres";
+import { createColumnCipher, openDatabase, rotateColumnKeys } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { migrations } from "../migrations.ts";
 import { entities } from "../nouns.ts";
-import { sshKeyPlace } from "../ssh-key/domain.ts";
+import { sshKeyLocation } from "../ssh-key/domain.ts";
 import { sealedSshKeys } from "../ssh-key/store.ts";
 import { runWorkspaces } from "./running-workspaces.ts";
 
@@ -50,28 +50,28 @@ test("key rotation encrypts values again with the new key, bound to their row", 
     migrations,
     logger,
   });
-  const old = createSealer({ keys: ring("old", 1) });
-  const both = createSealer({ keys: `${ring("new", 2)},${ring("old", 1)}` });
+  const old = createColumnCipher({ keys: ring("old", 1) });
+  const both = createColumnCipher({ keys: `${ring("new", 2)},${ring("old", 1)}` });
   await database.query("set session_replication_role = replica");
   await database.query("alter table ssh_keys drop constraint ssh_keys_organization_id_fkey");
   for (const number of [1, 2, 3]) {
     const id = `sshkey-${number}`;
-    const sealer = number === 3 ? both : old;
+    const cipher = number === 3 ? both : old;
     await database.query("insert into ssh_keys values ($1, 'org-1', 'key', $2, 1, now())", [
       id,
-      sealer.seal(`value ${number}`, sshKeyPlace(id)),
+      cipher.encryptColumn(`value ${number}`, sshKeyLocation(id)),
     ]);
   }
   expect(await rotateColumnKeys(database, both, sealedSshKeys)).toBe(2);
   expect(await rotateColumnKeys(database, both, sealedSshKeys)).toBe(0);
-  const fresher = createSealer({ keys: ring("new", 2) });
-  const rows = await database.query<{ id: string; sealed: string }>(
-    "select id, sealed_value as sealed from ssh_keys order by id",
+  const fresher = createColumnCipher({ keys: ring("new", 2) });
+  const rows = await database.query<{ id: string; encrypted: string }>(
+    "select id, sealed_value as encrypted from ssh_keys order by id",
   );
-  expect(rows.map(({ id, sealed }) => fresher.unseal(sealed, sshKeyPlace(id)))).toEqual([
-    "value 1",
-    "value 2",
-    "value 3",
-  ]);
-  expect(() => fresher.unseal(rows[0]?.sealed ?? "", sshKeyPlace("sshkey-2"))).toThrow();
+  expect(
+    rows.map(({ id, encrypted }) => fresher.decryptColumn(encrypted, sshKeyLocation(id))),
+  ).toEqual(["value 1", "value 2", "value 3"]);
+  expect(() =>
+    fresher.decryptColumn(rows[0]?.encrypted ?? "", sshKeyLocation("sshkey-2")),
+  ).toThrow();
 });

@@ -59,8 +59,8 @@ beforeAll(async () => {
       onStatement: (sql) => void statements.push(sql),
     }),
   );
-  const sealer = { seal: () => "", unseal: () => "", isStale: () => false };
-  const reads = createReads(database, sealer);
+  const cipher = { encryptColumn: () => "", decryptColumn: () => "", isStale: () => false };
+  const reads = createReads(database, cipher);
   const leases = createLeases(database);
   const now = new Date();
   const page = { number: 3, size: 20 };
@@ -128,11 +128,11 @@ beforeAll(async () => {
   await leases.blobDeletions.confirm(["gone-1"]);
   await transactions(
     database,
-    sealer,
+    cipher,
   )(async (tx) => {
     await tx.workspaceStates.sealWithoutOpenVersions("ws-5", 1n);
   });
-  const write = transactions(database, sealer);
+  const write = transactions(database, cipher);
   await write(async (tx) => {
     await tx.stateVersions.getForCreation("ws-newer", { epoch: 1n, serial: 1n });
     const { workspaceState, known } = await tx.stateVersions.getForCreation("ws-8", {

@@ -8,11 +8,11 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { removeAddresses } from "../addresses.ts";
 import { type Audit, createAudit } from "../audit.ts";
 import { checkSignature, type Key } from "../chain.ts";
+import { chainRecords } from "../chaining.ts";
 import { auditMigrations } from "../migrations.ts";
 import { maintainPartitions } from "../partitions.ts";
-import { sealRecords } from "../sealer.ts";
-import { unsealedRecords, verifyChains } from "../stored-chain.ts";
-import { sealWhenReady } from "../testing.ts";
+import { unchainedRecords, verifyChains } from "../stored-chain.ts";
+import { chainWhenReady } from "../testing.ts";
 import type { KeptHead } from "../verify.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
@@ -50,8 +50,8 @@ const write = (id: string, organization = "org-1") =>
 
 const options = () => ({ database, service: "state", key, logger }) as const;
 /** Runs one turn of the sealer, which possibly does not seal all records. */
-const turn = (maxRecords?: number) => sealRecords({ ...options(), maxRecords });
-const seal = (maxRecords?: number) => sealWhenReady({ ...options(), maxRecords });
+const turn = (maxRecords?: number) => chainRecords({ ...options(), maxRecords });
+const chain = (maxRecords?: number) => chainWhenReady({ ...options(), maxRecords });
 
 async function verify({ heads = new Map<string, KeptHead>(), keptSince = new Date(0) } = {}) {
   const findings: string[] = [];
@@ -72,7 +72,7 @@ async function publishedHeads() {
 async function threeBatches() {
   for (const ids of [["sv-1", "sv-2"], ["sv-3"], ["sv-4"]]) {
     for (const id of ids) await write(id);
-    await seal();
+    await chain();
   }
   const heads = await publishedHeads();
   return new Map(
@@ -87,10 +87,10 @@ test("records are sealed in one chain for each organization, and their signed he
   await write("sv-1");
   await write("sv-2");
   await write("sv-1", "org-2");
-  expect(await seal()).toBe(false);
+  expect(await chain()).toBe(false);
   await write("sv-3");
-  await seal();
-  await seal();
+  await chain();
+  await chain();
   const heads = await publishedHeads();
   expect(
     heads.map(({ organization, revision, records }) => [organization, revision, records]),
@@ -129,10 +129,10 @@ test("a transaction that commits late is sealed by a later turn, together with w
   await write("sv-1");
   await turn();
   expect(await publishedHeads()).toEqual([]);
-  expect((await unsealedRecords(database)).records).toBe(1);
+  expect((await unchainedRecords(database)).records).toBe(1);
   commit.resolve();
   await late;
-  await seal();
+  await chain();
   expect(await publishedHeads()).toMatchObject([{ revision: 1n, records: 2 }]);
   const [first] = await fresh.query(
     "select id from audit_records where batch = 1 and position = 0",
@@ -148,7 +148,7 @@ test("a transaction of another database delays nothing", async () => {
   await other.transaction(async (em) => {
     await queryIn(em, "select pg_current_xact_id()");
     await write("sv-1");
-    await seal();
+    await chain();
   });
   expect(await publishedHeads()).toMatchObject([{ revision: 1n, records: 1 }]);
 });
@@ -165,7 +165,7 @@ test("transactions of another database that end during a turn delay nothing", as
   for (let number = 0; number < 100; number++) {
     await write(`sv-${number}`);
     await turn();
-    expect.soft((await unsealedRecords(database)).records).toBe(0);
+    expect.soft((await unchainedRecords(database)).records).toBe(0);
   }
   stopped = true;
   await running;
@@ -173,9 +173,9 @@ test("transactions of another database that end during a turn delay nothing", as
 
 test("one turn seals a limited number of records", async () => {
   for (let number = 0; number < 7; number++) await write(`sv-${number}`);
-  expect(await seal(3)).toBe(true);
-  expect(await seal(3)).toBe(true);
-  expect(await seal(3)).toBe(false);
+  expect(await chain(3)).toBe(true);
+  expect(await chain(3)).toBe(true);
+  expect(await chain(3)).toBe(false);
   expect((await publishedHeads()).map(({ records }) => records)).toEqual([3, 3, 1]);
   expect((await verify()).findings).toEqual([]);
 });
@@ -183,7 +183,7 @@ test("one turn seals a limited number of records", async () => {
 test("of two replicas only one seals at a time", async () => {
   for (let number = 0; number < 40; number++) await write(`sv-${number}`);
   const replica = async (): Promise<void> => {
-    while ((await unsealedRecords(database)).records > 0) await turn(5);
+    while ((await unchainedRecords(database)).records > 0) await turn(5);
   };
   await Promise.all([replica(), replica(), replica()]);
   expect((await verify()).verified).toMatchObject([{ records: 40 }]);
@@ -199,11 +199,11 @@ test("refusals of minutes that ended become records", async () => {
   };
   await runAs(alice, () => audit.refused(attempt));
   await runAs(alice, () => audit.refused(attempt));
-  await seal();
+  await chain();
   expect(await fresh.query("select from audit_records")).toEqual([]);
   await fresh.query("update audit_attempts set minute = minute - interval '1 minute'");
-  await seal();
-  await seal();
+  await chain();
+  await chain();
   expect(await fresh.query("select outcome, code, attempts, batch from audit_records")).toEqual([
     { outcome: "refused", code: "forbidden", attempts: 2, batch: "1" },
   ]);
@@ -231,7 +231,7 @@ test("a row that is taken out of its batch, edited and sealed in a new batch is 
   await fresh.query(
     "update audit_records set actor_id = 'user-mallory', batch = null, position = null where resource_id = 'sv-2'",
   );
-  await seal();
+  await chain();
   expect((await verify()).findings).toEqual(["Record 2 of 2 in batch 1 of org-1 was deleted."]);
 });
 
@@ -244,7 +244,7 @@ test("a chain that was recomputed with the service's own key is found by the hea
   );
   await fresh.query("update audit_records set batch = null, position = null");
   await fresh.query("delete from audit_batches");
-  await seal();
+  await chain();
   expect((await verify()).findings).toEqual([]);
   expect((await verify({ heads })).findings).toEqual([
     "Batch 1 of org-1 differs from its head that was kept outside the database: the chain was recomputed.",
@@ -283,11 +283,11 @@ test("the chain is valid after retention dropped its oldest months", async () =>
     await write(`sv-${index}`);
     await fresh.query("update audit_records set recorded_at = $1 where batch is null", [at(month)]);
     vi.setSystemTime(at(month));
-    await seal();
+    await chain();
   }
   vi.useRealTimers();
   await write("sv-now");
-  await seal();
+  await chain();
   expect(await verify()).toMatchObject({ findings: [], verified: [{ batches: 5, records: 5 }] });
   const retentionDays = Math.ceil((Date.now() - Date.parse("2025-03-02")) / 86_400_000);
   await maintainPartitions({ database, retentionDays, logger }, new Date());

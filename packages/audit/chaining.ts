@@ -14,7 +14,7 @@ import {
 import { moveEndedAttempts } from "./attempts.ts";
 import { hashOfBatch, type Key, NO_PREVIOUS, type SignedHead, signHead } from "./chain.ts";
 import { type ChainedRecord, digestOfRecord } from "./record-digest.ts";
-import { chainedColumns, latestVerificationFailed, unsealedRecords } from "./stored-chain.ts";
+import { chainedColumns, latestVerificationFailed, unchainedRecords } from "./stored-chain.ts";
 
 /**
  * The maximum number of records that one transaction seals. A batch therefore contains at most this number of records.
@@ -31,7 +31,7 @@ const LOCK = 7031406127;
 /** For each service, the event that publishes its heads. */
 const headEvents = { access: AccessHead, workspaces: WorkspacesHead, state: StateHead } as const;
 
-export interface SealerOptions {
+export interface ChainingOptions {
   database: Database;
   service: keyof typeof headEvents;
   /** The service's own key, which also signs its assertions. */
@@ -41,7 +41,7 @@ export interface SealerOptions {
   maxRecords?: number | undefined;
 }
 
-type Unsealed = ChainedRecord & { month: string };
+type UnchainedRecord = ChainedRecord & { month: string };
 
 /**
  * SQL expression for the open transactions of other databases. PostgreSQL numbers the transactions of all databases
@@ -69,7 +69,7 @@ export const oldestOpenTransaction = (foreign: string): string => `coalesce((
  * record can be committed among them. Also selects records whose transaction number is in the future: they come from a
  * database that was restored from a dump.
  */
-const unsealed = `
+const unchained = `
   -- index: audit_records_unsealed
   select ${chainedColumns}, to_char(recorded_at at time zone 'UTC', 'YYYY-MM') as month
   from audit_records
@@ -104,7 +104,7 @@ const assign = `
  * month, and publishes their heads. Returns whether more records may be ready to be sealed. Does nothing while another
  * replica seals.
  */
-export async function sealRecords(options: SealerOptions): Promise<boolean> {
+export async function chainRecords(options: ChainingOptions): Promise<boolean> {
   const { database, service, logger, maxRecords = MAX_RECORDS } = options;
   const key = currentOf(options.key)();
   return await database.transaction(async (em) => {
@@ -116,7 +116,7 @@ export async function sealRecords(options: SealerOptions): Promise<boolean> {
     if (!lock?.held) return false;
     // The attempts that this statement moves are sealed in a later turn, because this transaction is still open.
     await queryIn(em, moveEndedAttempts);
-    const records = await queryIn<Unsealed>(em, unsealed, [maxRecords, lock.foreign]);
+    const records = await queryIn<UnchainedRecord>(em, unchained, [maxRecords, lock.foreign]);
     const organizations = [...new Set(records.map(({ organization }) => organization))];
     const latest = await latestOf(em, organizations);
     // A batch does not span two months, so that a deleted month contains whole batches.
@@ -128,7 +128,7 @@ export async function sealRecords(options: SealerOptions): Promise<boolean> {
         hash: NO_PREVIOUS,
       };
       const position = { service, organization, number: number + 1, previousHash };
-      const { head, hash } = await seal(em, batch, position, key);
+      const { head, hash } = await chainBatch(em, batch, position, key);
       latest.set(organization, { number: head.number, hash });
       await publish(em, service, head);
       afterCommit(em, () => logger.info({ audit_head: head }, "audit records sealed"));
@@ -155,9 +155,9 @@ interface ChainPosition {
   previousHash: Uint8Array;
 }
 
-async function seal(
+async function chainBatch(
   em: EntityManager,
-  records: readonly Unsealed[],
+  records: readonly UnchainedRecord[],
   position: ChainPosition,
   key: Key,
 ): Promise<{ head: SignedHead; hash: Uint8Array }> {
@@ -223,21 +223,21 @@ async function publish(
  * Seals records while the service runs, and exposes the age of the oldest unsealed record and the outcome of the latest
  * verification to Prometheus.
  */
-export function startSealer(options: SealerOptions): AsyncDisposable {
+export function startChaining(options: ChainingOptions): AsyncDisposable {
   const { database, service, logger } = options;
   const loop = startLoop({
     name: "seal audit records",
     intervalMs: INTERVAL_MS,
     logger,
-    work: () => sealRecords(options),
+    work: () => chainRecords(options),
   });
-  const unsealedSeconds = scrapedGauge("statehouse/audit", {
+  const unchainedSeconds = scrapedGauge("statehouse/audit", {
     name: "statehouse_audit_unsealed_seconds",
     description: "Age of the oldest audit record that is not sealed yet; 0 if all are sealed",
     attributes: { service },
     maxAgeMs: INTERVAL_MS / 2,
     async read() {
-      const { oldest } = await unsealedRecords(database);
+      const { oldest } = await unchainedRecords(database);
       return oldest ? Math.max(0, Date.now() - oldest.getTime()) / 1000 : 0;
     },
   });
@@ -250,7 +250,7 @@ export function startSealer(options: SealerOptions): AsyncDisposable {
   });
   return {
     async [Symbol.asyncDispose]() {
-      await unsealedSeconds[Symbol.asyncDispose]();
+      await unchainedSeconds[Symbol.asyncDispose]();
       await verificationFailed[Symbol.asyncDispose]();
       await loop[Symbol.asyncDispose]();
     },

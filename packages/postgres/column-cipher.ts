@@ -5,22 +5,22 @@ import { type Changing, derivedFrom } from "@statehouse/runtime";
  * The column and row that contain a sealed value. The value is bound to this place and cannot be decrypted for another
  * one.
  */
-export interface SealedPlace {
+export interface ColumnLocation {
   table: string;
   column: string;
   rowId: string;
 }
 
-export interface Sealer {
+export interface ColumnCipher {
   /**
    * Encrypts a value for this place. Returns `id:` followed by nonce, tag and ciphertext in base64, where `id` is the
    * id of the key.
    */
-  seal(plain: string, place: SealedPlace): string;
+  encryptColumn(plain: string, location: ColumnLocation): string;
   /** Decrypts a value. Throws if the key is unknown or the value was altered or moved. */
-  unseal(sealed: string, place: SealedPlace): string;
+  decryptColumn(encrypted: string, location: ColumnLocation): string;
   /** Returns whether the value was encrypted with an older key and should be re-encrypted with the current one. */
-  isStale(sealed: string): boolean;
+  isStale(encrypted: string): boolean;
 }
 
 const ALGORITHM = "aes-256-gcm";
@@ -28,35 +28,35 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Creates a sealer from `id:base64key,…`. Each key has 32 bytes; the first encrypts, all decrypt. If the keys can
+ * Creates a cipher from `id:base64key,…`. Each key has 32 bytes; the first encrypts, all decrypt. If the keys can
  * change, `keys` is a function that returns the current ones. Throws if `keys` is malformed.
  */
-export function createSealer({ keys }: { keys: Changing<string> }): Sealer {
+export function createColumnCipher({ keys }: { keys: Changing<string> }): ColumnCipher {
   const ring = derivedFrom(keys, parseKeys);
   return {
-    seal(plain, place) {
+    encryptColumn(plain, location) {
       const { currentId, currentKey } = ring();
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(ALGORITHM, currentKey, nonce);
-      cipher.setAAD(associatedData(currentId, place));
+      cipher.setAAD(associatedData(currentId, location));
       const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
-      const sealed = Buffer.concat([nonce, cipher.getAuthTag(), body]);
-      return `${currentId}:${sealed.toString("base64")}`;
+      const encrypted = Buffer.concat([nonce, cipher.getAuthTag(), body]);
+      return `${currentId}:${encrypted.toString("base64")}`;
     },
-    unseal(sealed, place) {
-      const id = keyIdOf(sealed);
+    decryptColumn(encrypted, location) {
+      const id = keyIdOf(encrypted);
       const key = ring().keys.get(id);
       if (!key) throw new Error(`sealed value: no key with id ${JSON.stringify(id)}`);
-      const bytes = Buffer.from(sealed.slice(id.length + 1), "base64");
+      const bytes = Buffer.from(encrypted.slice(id.length + 1), "base64");
       const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       });
-      decipher.setAAD(associatedData(id, place));
+      decipher.setAAD(associatedData(id, location));
       decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       const body = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
       return Buffer.concat([body, decipher.final()]).toString("utf8");
     },
-    isStale: (sealed) => keyIdOf(sealed) !== ring().currentId,
+    isStale: (encrypted) => keyIdOf(encrypted) !== ring().currentId,
   };
 }
 
@@ -101,11 +101,11 @@ function parseKeys(keys: string): KeyRing {
   return { currentId, currentKey, keys: ring };
 }
 
-function keyIdOf(sealed: string): string {
-  return sealed.slice(0, Math.max(0, sealed.indexOf(":")));
+function keyIdOf(encrypted: string): string {
+  return encrypted.slice(0, Math.max(0, encrypted.indexOf(":")));
 }
 
-function associatedData(keyId: string, { table, column, rowId }: SealedPlace): Buffer {
+function associatedData(keyId: string, { table, column, rowId }: ColumnLocation): Buffer {
   // The place is encoded as JSON, so that two different places never have the same bytes.
   return Buffer.from(JSON.stringify([keyId, table, column, rowId]), "utf8");
 }

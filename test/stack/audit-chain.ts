@@ -1,5 +1,5 @@
 import { verifyChains } from "@statehouse/audit";
-import { sealWhenReady } from "@statehouse/audit/testing";
+import { chainWhenReady } from "@statehouse/audit/testing";
 import { openDatabase } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import type { Stack } from "./stack.ts";
@@ -16,12 +16,12 @@ const databaseOf = ({ databases }: Stack, service: (typeof services)[number]) =>
   });
 
 /** Seals the audit records of all services immediately, instead of within a minute. */
-export async function sealNow(stack: Stack): Promise<void> {
+export async function chainNow(stack: Stack): Promise<void> {
   for (const service of services) {
     await using database = await databaseOf(stack, service);
     const key = JSON.parse(stack.environments[service].ASSERTION_PRIVATE_KEY ?? "");
     const logger = createLogger({ service, level: "silent" });
-    await sealWhenReady({ database, service, key, logger });
+    await chainWhenReady({ database, service, key, logger });
   }
 }
 
