@@ -8,11 +8,11 @@ export const effectivePermissionService = (
   app: App,
 ): ServiceImpl<typeof EffectivePermissionService> => ({
   listWorkspacePermissions: async ({ principalType, principalId, ...request }, { caller }) => {
-    const wanted = {
+    const search = {
       workspaceId: workspaceId(request.workspaceId),
       principal: principalOf(principalType, principalId),
     };
-    const permissions = await listWorkspacePermissions(app, caller, wanted);
+    const permissions = await listWorkspacePermissions(app, caller, search);
     return {
       effectivePermissions: permissions.map(({ action, sources }) => ({
         action,

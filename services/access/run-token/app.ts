@@ -66,10 +66,10 @@ export async function createRunToken(
   await app.transaction((tx) => tx.runTokens.removeExpiredRuns(now));
   const secret = runSecretOf(randomBytes(SECRET_BYTES));
   const expiredAt = expiryOf(now, app.settings.runTokenLifetimeMs);
-  const wanted = { id: runId, workspaceId, organizationId, runner, expiredAt };
-  const token = newRunToken(wanted, hashOf(secret), now);
+  const binding = { id: runId, workspaceId, organizationId, runner, expiredAt };
+  const token = newRunToken(binding, hashOf(secret), now);
   await app.transaction(async (tx) => {
-    const run = await tx.runTokens.bind(wanted);
+    const run = await tx.runTokens.bind(binding);
     if (run.runner !== runner || run.workspaceId !== workspaceId) throw runOfOther();
     tx.runTokens.save(token);
     await tx.record(runTokenCreated(token, run));

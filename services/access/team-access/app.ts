@@ -94,14 +94,14 @@ function visibleTeams(
 export async function createTeamAccess(
   app: App,
   caller: Caller,
-  wanted: {
+  input: {
     teamId: TeamId;
     target: TeamAccessTarget;
     access: string;
     permissions: Readonly<Record<string, unknown>>;
   },
 ): Promise<TeamAccessView> {
-  const { teamId, target } = wanted;
+  const { teamId, target } = input;
   // Called before the transaction begins, so that a slow response of the workspaces service does not keep the
   // organization's row locked.
   const placement = await placementOfTarget(app, target);
@@ -111,7 +111,7 @@ export async function createTeamAccess(
     const { organization, team } = await tx.teams.getWithOrganization(teamId);
     if (team.organizationId !== organizationId) throw teamNotFound();
     const problems = new Problems();
-    const grant = checkedGrant(permissionTables[target.targetType], wanted, problems);
+    const grant = checkedGrant(permissionTables[target.targetType], input, problems);
     // A taken team is reported with the other problems or, if there are none, by the unique constraint.
     if (!problems.areEmpty && (await tx.teamAccess.find({ teamId, targetId: target.targetId }))) {
       problems.add("teamId", TEAM_TAKEN);
@@ -151,11 +151,11 @@ export async function deleteTeamAccessOfDeleted(
   const granted = new Set(
     await app.reads.teamAccess.listTargetsWithGrants(targets.map(({ targetId }) => targetId)),
   );
-  const asked = targets.filter(({ targetId }) => granted.has(targetId));
-  if (asked.length === 0) return;
-  const deleted = new Set(await listDeleted(app, asked));
+  const referenced = targets.filter(({ targetId }) => granted.has(targetId));
+  if (referenced.length === 0) return;
+  const deleted = new Set(await listDeleted(app, referenced));
   await app.transaction(async (tx) => {
-    for (const target of asked) {
+    for (const target of referenced) {
       if (deleted.has(target.targetId)) await tx.teamAccess.removeOfTarget(target);
     }
   });
@@ -217,18 +217,18 @@ export async function listTeamAccess(
 export const updateTeamAccess = (
   app: App,
   caller: Caller,
-  wanted: {
+  input: {
     targetType: TargetType;
     id: TeamAccessId;
     access: string | undefined;
     permissions: Readonly<Record<string, unknown>>;
   },
 ): Promise<TeamAccessView> =>
-  changeTeamAccess(app, caller, wanted, async (tx, teamAccess, revision) => {
+  changeTeamAccess(app, caller, input, async (tx, teamAccess, revision) => {
     const problems = new Problems();
     const grant = checkedGrant(
       permissionTables[teamAccess.targetType],
-      { access: wanted.access ?? teamAccess.access, permissions: wanted.permissions },
+      { access: input.access ?? teamAccess.access, permissions: input.permissions },
       problems,
       teamAccess,
     );

@@ -11,7 +11,7 @@ test("a grant on a target that is deleted concurrently returns notFound and is n
   const teamId = team?.id ?? "";
   access.placeProject("prj-leaving", organizationId);
   access.placeWorkspace("ws-leaving", { organizationId, projectId: "prj-leaving" });
-  for (const id of ["prj-leaving", "ws-leaving"]) access.removeOnceAsked(id);
+  for (const id of ["prj-leaving", "ws-leaving"]) access.removeAfterCall(id);
   const grants = await Promise.allSettled([
     access.teamAccess.createTeamAccess({
       teamId,

@@ -82,7 +82,7 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
       workspaces.set(id, placement);
     },
     /** Deletes the project or workspace as soon as its placement has been returned once. */
-    removeOnceAsked: (id: string) => {
+    removeAfterCall: (id: string) => {
       leaving.add(id);
     },
     /** Refuses the next request for the organization's name as unavailable. */

@@ -81,7 +81,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     memberships: createClient(OrganizationMembershipService, channel, identities.testing),
     placeProject: placements.place,
     placeWorkspace: placements.placeWorkspace,
-    removeOnceAsked: placements.removeOnceAsked,
+    removeAfterCall: placements.removeAfterCall,
     refuseNameOnce: placements.refuseNameOnce,
 
     /** Direct access to the tables, for values that no method writes or returns. */

@@ -27,18 +27,18 @@ test("an id in a request means the user with that id, even if another user has i
   proves("Isolation/names that are others' ids");
   const { organizationId, owner, ownersTeamId } = await organization();
   const teamId = await team(organizationId, "ops");
-  const [wanted, thief] = [await access.person(), await access.person()];
-  for (const { id: userId } of [wanted, thief])
+  const [invited, thief] = [await access.person(), await access.person()];
+  for (const { id: userId } of [invited, thief])
     await access.teams.addTeamMember({ teamId, userId });
-  await access.sql("update users set username = $1 where id = $2", [wanted.id, thief.id]);
-  const request = { teamId: ownersTeamId ?? "", users: [wanted.id] };
+  await access.sql("update users set username = $1 where id = $2", [invited.id, thief.id]);
+  const request = { teamId: ownersTeamId ?? "", users: [invited.id] };
   await access.teams.addTeamMembers(request, access.as(owner.secret));
   const { team: owners } = await access.teams.getTeam(
     { id: request.teamId },
     access.as(owner.secret),
   );
   const members = owners?.members.map(({ userId }) => userId).toSorted();
-  expect(members).toEqual([owner.id, wanted.id].toSorted());
+  expect(members).toEqual([owner.id, invited.id].toSorted());
 });
 
 test("a refused change of a team names the action that the member is not allowed", async () => {

@@ -46,9 +46,9 @@ export const updateTokenTtlPolicies = (
     const now = app.now();
     const policies = await tx.tokenTtlPolicies.ofOrganization(organization);
     const problems = new Problems();
-    const given = applyTokenTtlPolicies(policies, tokenTtlPolicies, { problems, now });
+    const changed = applyTokenTtlPolicies(policies, tokenTtlPolicies, { problems, now });
     problems.throwIfAny();
-    for (const policy of given) {
+    for (const policy of changed) {
       // The change is noted here, because a policy without a row has no changed columns from which the change could be
       // derived.
       tx.noteChange(policy, "maxTtlMs");

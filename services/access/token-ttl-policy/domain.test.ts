@@ -13,9 +13,9 @@ const now = new Date("2026-03-03T04:05:06.789Z");
 const organization = newOrganization("org-1", 1n, at);
 const defaults = () => limitedTokenTypes.map((type) => defaultTokenTtlPolicy(organization, type));
 
-const problems = (wanted: readonly TokenTtlPolicyInput[]) =>
+const problems = (inputs: readonly TokenTtlPolicyInput[]) =>
   problemsOf((problems) => {
-    applyTokenTtlPolicies(defaults(), wanted, { problems, now });
+    applyTokenTtlPolicies(defaults(), inputs, { problems, now });
   });
 
 test("tokens of each type live two years by default", () => {
@@ -30,12 +30,12 @@ test("tokens of each type live two years by default", () => {
 test("the given maxima are set, the others stay", () => {
   const policies = defaults();
   const [user, team] = policies;
-  const wanted = [{ tokenType: "team", maxTtlMs: 3_600_000n }];
-  const given = applyTokenTtlPolicies(policies, wanted, {
+  const inputs = [{ tokenType: "team", maxTtlMs: 3_600_000n }];
+  const changed = applyTokenTtlPolicies(policies, inputs, {
     problems: { add: () => expect.unreachable() } as never,
     now,
   });
-  expect(given).toEqual([team]);
+  expect(changed).toEqual([team]);
   expect(team).toMatchObject({ maxTtlMs: 3_600_000n, createdAt: at, updatedAt: now });
   expect(user).toEqual(defaultTokenTtlPolicy(organization, "user"));
 });

@@ -53,11 +53,11 @@ export interface TokenTtlPolicyInput {
  */
 export function applyTokenTtlPolicies(
   policies: readonly TokenTtlPolicy[],
-  wanted: readonly TokenTtlPolicyInput[],
+  inputs: readonly TokenTtlPolicyInput[],
   { problems, now }: { problems: Problems; now: Date },
 ): TokenTtlPolicy[] {
-  const given = new Set<TokenTtlPolicy>();
-  for (const [index, { tokenType, maxTtlMs }] of wanted.entries()) {
+  const changed = new Set<TokenTtlPolicy>();
+  for (const [index, { tokenType, maxTtlMs }] of inputs.entries()) {
     const at = `tokenTtlPolicies[${index}]`;
     const policy = policies.find((known) => known.tokenType === tokenType);
     if (!policy) {
@@ -66,7 +66,7 @@ export function applyTokenTtlPolicies(
         `${at}.tokenType`,
         `Token type ${quoted(tokenType)} is unknown; expected one of ${known}.`,
       );
-    } else if (given.has(policy)) {
+    } else if (changed.has(policy)) {
       problems.add(`${at}.tokenType`, `Token type '${tokenType}' is listed twice; expected once.`);
     }
     if (maxTtlMs < MIN_MS || maxTtlMs > MAX_MS) {
@@ -78,9 +78,9 @@ export function applyTokenTtlPolicies(
     if (!policy) continue;
     policy.maxTtlMs = maxTtlMs;
     policy.updatedAt = now;
-    given.add(policy);
+    changed.add(policy);
   }
-  return [...given];
+  return [...changed];
 }
 
 /** The event's revision is the version of the organization. */

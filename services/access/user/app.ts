@@ -112,11 +112,11 @@ export const updateCurrentUser = (
     const id = callingUser(caller);
     if (id === undefined) throw asRefusal(userNotFound());
     const user = await tx.users.getForUpdate(id);
-    const wanted = { username: username ?? user.username, email: email ?? user.email };
+    const names = { username: username ?? user.username, email: email ?? user.email };
     // An unconfirmed address is not compared with the addresses of other users, because the response would reveal
     // whether another user has the address.
-    await refuseProblems(tx, wanted, { id, emailTaken: false });
-    user.username = wanted.username;
+    await refuseProblems(tx, names, { id, emailTaken: false });
+    user.username = names.username;
     if (email !== undefined) requestEmail(user, email);
     touch(user, app.now());
     tx.users.save(user);

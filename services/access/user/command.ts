@@ -40,8 +40,8 @@ const actions: Record<string, (app: App, username: string, email: string) => Pro
   },
   async token(app, username) {
     const { id: userId } = await userNamed(app, username);
-    const wanted = { userId, description: "created by the operator", expiredAt: undefined };
-    return (await createUserToken(app, operator, wanted)).secret;
+    const request = { userId, description: "created by the operator", expiredAt: undefined };
+    return (await createUserToken(app, operator, request)).secret;
   },
   suspend: async (app, username) => changed(app, username, { suspended: true }),
   unsuspend: async (app, username) => changed(app, username, { suspended: false }),

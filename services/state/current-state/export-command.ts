@@ -52,11 +52,11 @@ export async function exportCurrentStates(command: ExportCommand): Promise<boole
 /** Returns the folder of the export, and creates it if it is missing. Throws `StartError` if it cannot be used. */
 async function emptyFolder(args: readonly string[]): Promise<string> {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
-  const [given, ...more] = positionals;
-  if (given === undefined || more.length > 0) {
+  const [argument, ...more] = positionals;
+  if (argument === undefined || more.length > 0) {
     throw new StartError("The only argument must be the folder of the export.");
   }
-  const folder = path.resolve(given);
+  const folder = path.resolve(argument);
   const entries = await readdir(folder).catch((error: unknown) => {
     if (hasCode(error, "ENOENT")) return [];
     throw new StartError(`The folder ${folder} cannot be read (${codeOf(error)}).`);

@@ -62,8 +62,8 @@ const MANIFEST = "manifest.json";
  * Writes every current state as `organization/workspace.tfstate`, and then the manifest. A state is written only if all
  * its bytes can be read and match the digests of its row. Throws if the store or the database does not respond.
  */
-export async function exportStates(given: StateExport): Promise<ExportedStates> {
-  const { states, namesOf, folder, signal, onProgress, now } = given;
+export async function exportStates(options: StateExport): Promise<ExportedStates> {
+  const { states, namesOf, folder, signal, onProgress, now } = options;
   const exported: ExportedStates = { states: 0, bytes: 0, problems: [] };
   const entries: { file: string }[] = [];
   const createdAt = now().toISOString();
@@ -77,7 +77,7 @@ export async function exportStates(given: StateExport): Promise<ExportedStates> 
     const placed = batch.map((state) => ({ state, ...placeOf(state, names, pathOf) }));
     await forEachConcurrently(AT_ONCE, placed, async ({ state, name, file }) => {
       signal.throwIfAborted();
-      const problem = await writeState(given, state, path.join(folder, file));
+      const problem = await writeState(options, state, path.join(folder, file));
       onProgress(1);
       const { workspaceId, versionId, key, size } = state;
       if (problem) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rangeOf } from "./byte-range-domain.ts";
 
-const rows: [header: string | undefined, asked: ReturnType<typeof rangeOf>][] = [
+const rows: [header: string | undefined, range: ReturnType<typeof rangeOf>][] = [
   [undefined, undefined],
   ["bytes=0-0", { start: 0, end: 0 }],
   ["bytes=0-99", { start: 0, end: 99 }],
@@ -25,7 +25,7 @@ const rows: [header: string | undefined, asked: ReturnType<typeof rangeOf>][] = 
 ];
 
 describe("a Range header, of 100 bytes", () => {
-  it.each(rows)("%s selects %o", (header, asked) => {
-    expect(rangeOf(header, 100)).toEqual(asked);
+  it.each(rows)("%s selects %o", (header, range) => {
+    expect(rangeOf(header, 100)).toEqual(range);
   });
 });

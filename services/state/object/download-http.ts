@@ -48,15 +48,20 @@ export interface DownloadRequest {
 /**
  * Sends the raw state or the JSON form if the caller's bearer token permits reading it. The URL alone grants no access.
  */
-export async function sendContent({ app, store }: Objects, asked: DownloadRequest): Promise<void> {
-  const { versionId, request, response, kind, signal, watch } = asked;
+export async function sendContent(
+  { app, store }: Objects,
+  downloadRequest: DownloadRequest,
+): Promise<void> {
+  const { versionId, request, response, kind, signal, watch } = downloadRequest;
   // A download request needs no body; if the client sends one, it is discarded.
   request.resume();
   const token = bearerToken(request.headers.authorization);
   if (token === undefined) throw unauthenticated();
-  const look = () =>
-    runWithDeadline(Date.now() + AUTHORIZATION_MS, () => lookUp(app, token, asked));
-  const { actor, download } = await look();
+  const authorize = () =>
+    runWithDeadline(Date.now() + AUTHORIZATION_MS, () =>
+      findAuthorized(app, token, downloadRequest),
+    );
+  const { actor, download } = await authorize();
   const etag = `"${download.digest}"`;
   const headers = {
     "content-type": contentTypes[kind],
@@ -78,7 +83,7 @@ export async function sendContent({ app, store }: Objects, asked: DownloadReques
     response.end();
     return;
   }
-  const range = askedRange(request, etag, download.size);
+  const range = requestedRange(request, etag, download.size);
   if (range === "unsatisfiable") throw rangeNotSatisfiable(download.size);
   await runAs(actor, () => recordDownload(app, download, versionId));
   const open = (size: number) => {
@@ -96,13 +101,13 @@ export async function sendContent({ app, store }: Objects, asked: DownloadReques
   } catch (error) {
     // The blob may have been deleted after the first lookup. A second lookup then throws the error for a 404, so that
     // the client does not get a failure of the store.
-    if (!response.headersSent && !signal.aborted) await look();
+    if (!response.headersSent && !signal.aborted) await authorize();
     throw error;
   }
 }
 
 /** Authenticates the caller and authorizes the download. Records a refused download. */
-async function lookUp(
+async function findAuthorized(
   app: App,
   token: string,
   { versionId, kind, address, request, authenticationLimit }: DownloadRequest,
@@ -134,7 +139,7 @@ async function signIn(app: App, token: string, address: string | undefined): Pro
  * Returns the range to send. If the header If-Range contains another ETag than `etag`, the client gets the complete
  * content.
  */
-function askedRange({ headers }: IncomingMessage, etag: string, size: number) {
+function requestedRange({ headers }: IncomingMessage, etag: string, size: number) {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? rangeOf(headers.range, size) : undefined;
 }

@@ -89,9 +89,9 @@ function searchesFor(
   positions: ReadonlyMap<WorkspaceId, bigint>,
   workspaceIds: readonly WorkspaceId[],
 ): RetentionSearch[] {
-  const wanted = new Set(workspaceIds);
+  const requested = new Set(workspaceIds);
   return retentions
-    .filter(({ workspaceId }) => wanted.has(workspaceId))
+    .filter(({ workspaceId }) => requested.has(workspaceId))
     .map((retention) => dueOf(retention, app.settings.retentionRules, app.now()))
     .filter((due) => due !== undefined)
     .map((due) => ({ due, after: positions.get(due.workspaceId) ?? 0n }));
@@ -111,22 +111,22 @@ function nextPositions(
 
 /**
  * Deletes the contents of those versions of the batch that retention does not keep; a dry run deletes nothing. Returns
- * the response of the workspaces service that was used: `given`, or a newer one if `given` was outdated.
+ * the response of the workspaces service that was used: `answered`, or a newer one if `answered` was outdated.
  */
 async function collectBatch(
   app: App,
   batch: readonly RetentionCandidate[],
-  given: RetentionAnswer,
+  answered: RetentionAnswer,
   { dryRun = false, onBatch }: Collection,
 ): Promise<RetentionAnswer> {
-  let answer = given;
+  let answer = answered;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const outcome = await app.transaction((tx) => decideBatch(app, tx, batch, answer, dryRun));
     if (outcome) {
       await onBatch(outcome.collected, outcome.kept);
       return answer;
     }
-    const workspaceIds = given.retentions.map(({ workspaceId }) => workspaceId);
+    const workspaceIds = answered.retentions.map(({ workspaceId }) => workspaceId);
     answer = await getRetention(app, workspaceIds);
   }
   // If the workspaces service was restored from a backup, its retention version is lower than the one stored in this

@@ -196,9 +196,9 @@ function reasonAgainst(
 
 function toDifference(row: DifferenceRow | undefined): StateDifference {
   const { resources = {}, outputs = [] } = row?.difference ?? {};
-  const named = (wanted: Change) =>
+  const named = (kind: Change) =>
     outputs
-      .filter(({ change }) => change === wanted)
+      .filter(({ change }) => change === kind)
       .map(({ name, sensitive }) => ({ name, sensitive }));
   const { added = 0, changed = 0, removed = 0 } = resources;
   return {

@@ -3,7 +3,7 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { outputsFrom, parseJsonStateOutputs } from "./domain.ts";
 
-const given = (text: string) => {
+const parse = (text: string) => {
   const problems = new Problems();
   const outputs = parseJsonStateOutputs(new TextEncoder().encode(text), problems);
   problems.throwIfAny();
@@ -27,14 +27,14 @@ test.each([
   ['{"x":1}', '"v"', "dynamic"],
 ])("type %s with value %s is shown as %s, with the value unchanged", (type, value, shown) => {
   proves("Outputs/type and detailed-type for every nesting");
-  expect(given(`{"o":{"type":${type},"value":${value}}}`)).toEqual([
+  expect(parse(`{"o":{"type":${type},"value":${value}}}`)).toEqual([
     { name: "o", sensitive: false, type: shown, detailedTypeJson: type, valueJson: value },
   ]);
 });
 
 test("a missing type is inferred from the value", () => {
   proves("Outputs/type and detailed-type for every nesting");
-  const [output] = given('{"o":{"sensitive":true,"value":{"a":[1,true],"b":"x"}}}');
+  const [output] = parse('{"o":{"sensitive":true,"value":{"a":[1,true],"b":"x"}}}');
   expect(output).toMatchObject({ sensitive: true, type: "object" });
   expect(output?.detailedTypeJson).toBe(
     '["object",{"a":["tuple",["number","bool"]],"b":"string"}]',
@@ -42,7 +42,7 @@ test("a missing type is inferred from the value", () => {
 });
 
 test.each([["[]"], ["1"], ["{"], ["null"], ['{"o":1}'], ["\u{0}"]])("%j is refused", (text) => {
-  expect(() => given(text)).toThrow("Json state outputs must be");
+  expect(() => parse(text)).toThrow("Json state outputs must be");
 });
 
 test("an empty object has no outputs", () => {

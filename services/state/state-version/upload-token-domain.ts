@@ -42,10 +42,11 @@ export function createUploadTokens(keys: string): UploadTokens {
       const key = ring.find((candidate) => candidate.id === id);
       if (!key || more.length > 0) return undefined;
       const expected = mac(key, `${id}.${payload}`);
-      const given = Buffer.from(signature, "base64url");
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+      const received = Buffer.from(signature, "base64url");
+      if (received.length !== expected.length || !timingSafeEqual(received, expected))
+        return undefined;
       // Base64url allows several encodings of one signature (spare bits, padding); only one of them is accepted.
-      if (given.toString("base64url") !== signature) return undefined;
+      if (received.toString("base64url") !== signature) return undefined;
       const claims = decode(payload);
       return claims && claims.expiresAt > now ? claims : undefined;
     },

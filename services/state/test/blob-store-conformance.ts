@@ -214,11 +214,11 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     await put(at, randomBytes(1000));
     proxy.freeze();
     const body = Readable.from(pieces(randomBytes(1000)));
-    const asked = [
+    const calls = [
       far.put(key(), body, { size: 1000 }, never),
       far.get(at, () => new Collected(), never),
     ];
-    for (const { status, ...answer } of await Promise.allSettled(asked)) {
+    for (const { status, ...answer } of await Promise.allSettled(calls)) {
       expect(status).toBe("rejected");
       expect(answer).toMatchObject({ reason: { kind: "unavailable" } });
     }

@@ -55,7 +55,7 @@ test.each([
   const as = state.as(who);
   const { versions, outputs } = state;
   const { outputs: listed } = await outputs.listCurrentOutputs({ workspaceId });
-  const asked = [
+  const calls = [
     versions.getStateVersion({ id }, as),
     versions.getCurrentStateVersion({ workspaceId }, as),
     versions.listStateVersions({ workspaceId }, as),
@@ -63,11 +63,11 @@ test.each([
     outputs.listCurrentOutputs({ workspaceId }, as),
     outputs.getStateVersionOutput({ id: listed[0]?.id ?? "" }, as),
   ];
-  const received = asked.map((answer) =>
+  const received = calls.map((answer) =>
     answer.then(
       () => "accepted",
       ({ kind }: { kind: string }) => kind,
     ),
   );
-  expect(await Promise.all(received)).toEqual(asked.map(() => expected));
+  expect(await Promise.all(received)).toEqual(calls.map(() => expected));
 });

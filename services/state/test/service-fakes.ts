@@ -36,7 +36,7 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
   const calls = { locks: 0, placements: 0, retentions: 0 };
   const retentions = new Map<string, { days?: number; plan?: string }>();
   let retentionVersion = 1n;
-  let whileAsked: (() => Promise<void>) | undefined;
+  let duringCall: (() => Promise<void>) | undefined;
   const elsewhere = async (): Promise<never> => {
     throw notFound("method in this test");
   };
@@ -104,8 +104,8 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
               };
             }),
           };
-          const meanwhile = whileAsked;
-          whileAsked = undefined;
+          const meanwhile = duringCall;
+          duringCall = undefined;
           await meanwhile?.();
           return answer;
         },
@@ -151,7 +151,7 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
     },
     /** Runs `happens` once: after the next retention response is created and before it is sent. */
     meanwhile: (happens: () => Promise<void>) => {
-      whileAsked = happens;
+      duringCall = happens;
     },
     delete: (workspaceId: string) => {
       projects.delete(workspaceId);

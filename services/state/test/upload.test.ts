@@ -165,16 +165,16 @@ test("the right to write is checked when the content has arrived, by the token o
   const id = state.lockedWorkspace();
   const { internalUploadPath: url } = await state.create(id, "x");
   const creation = state.app.authenticateCreator;
-  const asked: (string | null)[] = [];
+  const tokens: (string | null)[] = [];
   state.app.authenticateCreator = (creator) => {
-    asked.push(creator.createdTokenId);
+    tokens.push(creator.createdTokenId);
     return creation(creator);
   };
   onTestFinished(() => {
     state.app.authenticateCreator = creation;
   });
   await state.put(url, "x");
-  expect(asked).toEqual([owner.tokenId]);
+  expect(tokens).toEqual([owner.tokenId]);
 });
 
 test.each([

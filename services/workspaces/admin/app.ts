@@ -29,23 +29,23 @@ export async function getGeneralSettings(app: App, caller: Caller): Promise<Gene
   return app.reads.generalSettings.get();
 }
 
-/** Changes the settings in `wanted`; undefined settings keep their value. Throws `invalid` if a timeout is invalid. */
+/** Changes the settings in `input`; undefined settings keep their value. Throws `invalid` if a timeout is invalid. */
 export const updateGeneralSettings = (
   app: App,
   caller: Caller,
-  wanted: { [Name in Exclude<keyof GeneralSettings, "id">]: GeneralSettings[Name] | undefined },
+  input: { [Name in Exclude<keyof GeneralSettings, "id">]: GeneralSettings[Name] | undefined },
 ): Promise<GeneralSettings> => {
   requireAdministrator(caller);
   const problems = new Problems();
-  checkRunTimeouts(wanted, problems);
+  checkRunTimeouts(input, problems);
   problems.throwIfAny();
   return app.transaction(async (tx) => {
     const settings = await tx.generalSettings.getForUpdate({ id: true });
     const before = { ...settings };
     settings.defaultRemoteStateAccess =
-      wanted.defaultRemoteStateAccess ?? before.defaultRemoteStateAccess;
-    settings.planTimeout = wanted.planTimeout ?? before.planTimeout;
-    settings.applyTimeout = wanted.applyTimeout ?? before.applyTimeout;
+      input.defaultRemoteStateAccess ?? before.defaultRemoteStateAccess;
+    settings.planTimeout = input.planTimeout ?? before.planTimeout;
+    settings.applyTimeout = input.applyTimeout ?? before.applyTimeout;
     tx.generalSettings.save(settings);
     const names = Object.keys(before) as (keyof GeneralSettings)[];
     await tx.audit({

@@ -28,8 +28,8 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
   getGeneralSettings: async (_, { caller }) => ({
     settings: await getGeneralSettings(app, caller),
   }),
-  updateGeneralSettings: async (wanted, { caller }) => {
-    const { defaultRemoteStateAccess, planTimeout, applyTimeout } = wanted;
+  updateGeneralSettings: async (request, { caller }) => {
+    const { defaultRemoteStateAccess, planTimeout, applyTimeout } = request;
     const settings = { defaultRemoteStateAccess, planTimeout, applyTimeout };
     return { settings: await updateGeneralSettings(app, caller, settings) };
   },
@@ -45,9 +45,9 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
     return { organizations: organizations.map(organizationToProto), totalCount: total };
   },
   listAllWorkspaces: async ({ query, currentRunStatuses, sort, ...page }, { caller }) => {
-    const wanted = administeredWorkspaceSortOf(sort);
-    if (!wanted) throw sortUnknown(administeredWorkspaceSortKeys);
-    const search = { query, currentRunStatuses, sort: wanted, page: pageOf(page) };
+    const sortKey = administeredWorkspaceSortOf(sort);
+    if (!sortKey) throw sortUnknown(administeredWorkspaceSortKeys);
+    const search = { query, currentRunStatuses, sort: sortKey, page: pageOf(page) };
     const { rows, total } = await listAllWorkspaces(app, caller, search);
     return { workspaces: rows.map(administeredWorkspaceToProto), totalCount: total };
   },
@@ -56,8 +56,8 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
   }),
   updateAnyOrganization: async ({ name, plan, ...request }, { caller }) => {
     const workspaceLimit = request.withoutWorkspaceLimit ? null : request.workspaceLimit;
-    const wanted = { name, plan, workspaceLimit };
-    return { organization: organizationToProto(await updateAnyOrganization(app, caller, wanted)) };
+    const changes = { name, plan, workspaceLimit };
+    return { organization: organizationToProto(await updateAnyOrganization(app, caller, changes)) };
   },
 });
 

@@ -34,13 +34,13 @@ export interface AgentPoolInput {
 export const createAgentPool = (
   app: App,
   caller: Caller,
-  { organizationName, ...wanted }: AgentPoolInput & { organizationName: string },
+  { organizationName, ...input }: AgentPoolInput & { organizationName: string },
 ): Promise<AgentPoolView> =>
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:manage-agent-pools", { organizationId }, "organization");
     const pool = newAgentPool(newId("apool"), organizationId, app.now());
-    await apply(app, tx, caller, pool, wanted);
+    await apply(app, tx, caller, pool, input);
     await tx.record(agentPoolCreated(pool));
     return tx.agentPools.commit(pool, shownTo(caller));
   });
@@ -92,12 +92,12 @@ export async function listAgentPools(
 export const updateAgentPool = (
   app: App,
   caller: Caller,
-  { id, ...wanted }: AgentPoolInput & { id: AgentPoolId },
+  { id, ...input }: AgentPoolInput & { id: AgentPoolId },
 ): Promise<AgentPoolView> =>
   app.transaction(async (tx) => {
     const pool = await tx.agentPools.getForUpdate(id);
     authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
-    await apply(app, tx, caller, pool, wanted);
+    await apply(app, tx, caller, pool, input);
     await tx.record(agentPoolUpdated(pool));
     return tx.agentPools.commit(pool, shownTo(caller));
   });

@@ -19,18 +19,18 @@ export const relateAgentPool =
   (em: EntityManager) =>
   async (
     { id, organizationId }: AgentPool,
-    given: Partial<AgentPoolRelations>,
+    relations: Partial<AgentPoolRelations>,
     readable: RelationScope,
   ): Promise<Record<keyof AgentPoolRelations, boolean>> => {
     return {
-      allowedWorkspaceIds: await relateWorkspaces("allowed", given.allowedWorkspaceIds),
-      excludedWorkspaceIds: await relateWorkspaces("excluded", given.excludedWorkspaceIds),
-      allowedProjectIds: await relateProjects(given.allowedProjectIds),
+      allowedWorkspaceIds: await relateWorkspaces("allowed", relations.allowedWorkspaceIds),
+      excludedWorkspaceIds: await relateWorkspaces("excluded", relations.excludedWorkspaceIds),
+      allowedProjectIds: await relateProjects(relations.allowedProjectIds),
     };
 
     async function relateWorkspaces(relation: string, ids: readonly WorkspaceId[] | undefined) {
       if (!ids) return true;
-      const wanted = [...new Set(ids)];
+      const uniqueIds = [...new Set(ids)];
       const before = await queryIn<{ id: string }>(
         em,
         `delete from agent_pool_workspaces where agent_pool_id = $1 and relation = $2
@@ -43,19 +43,19 @@ export const relateAgentPool =
         // index: workspaces_pkey
         `insert into agent_pool_workspaces (agent_pool_id, workspace_id, relation)
          select ${parameters.bind(id)}, w.id, ${parameters.bind(relation)} from workspaces w
-         where w.id = any(${parameters.bind(wanted)})
+         where w.id = any(${parameters.bind(uniqueIds)})
            and w.organization_id = ${parameters.bind(organizationId)}
            and (w.id = any(${parameters.bind(before.map((row) => row.id))})
              or ${readableWorkspaces(readable.workspaces, parameters)})
          returning workspace_id`,
         parameters.values,
       );
-      return added.length === wanted.length;
+      return added.length === uniqueIds.length;
     }
 
     async function relateProjects(ids: readonly ProjectId[] | undefined) {
       if (!ids) return true;
-      const wanted = [...new Set(ids)];
+      const uniqueIds = [...new Set(ids)];
       const before = await queryIn<{ id: string }>(
         em,
         "delete from agent_pool_projects where agent_pool_id = $1 returning project_id as id",
@@ -67,13 +67,13 @@ export const relateAgentPool =
         // index: projects_pkey
         `insert into agent_pool_projects (agent_pool_id, project_id)
          select ${parameters.bind(id)}, p.id from projects p
-         where p.id = any(${parameters.bind(wanted)})
+         where p.id = any(${parameters.bind(uniqueIds)})
            and p.organization_id = ${parameters.bind(organizationId)}
            and (p.id = any(${parameters.bind(before.map((row) => row.id))})
              or ${readableProjects(readable.projects, parameters)})
          returning project_id`,
         parameters.values,
       );
-      return added.length === wanted.length;
+      return added.length === uniqueIds.length;
     }
   };

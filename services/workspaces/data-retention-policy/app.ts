@@ -47,14 +47,14 @@ export const setDataRetentionPolicy = (
   app: App,
   caller: Caller,
   target: DataRetentionTarget,
-  wanted: DataRetentionInput,
+  input: DataRetentionInput,
 ): Promise<OwnedDataRetentionPolicy> =>
   changeRetention(app, async (tx) => {
     const { owner, organizationId } = await changeableTarget(tx, caller, target);
     const found = await tx.dataRetentionPolicies.findForUpdate(owner);
     const policy = found ?? newDataRetentionPolicy(newId("drp"), owner, app.now());
     const problems = new Problems();
-    applyDataRetention(policy, wanted, { problems, now: app.now() });
+    applyDataRetention(policy, input, { problems, now: app.now() });
     problems.throwIfAny();
     tx.dataRetentionPolicies.save(policy);
     await tx.record(dataRetentionPolicySet(policy, organizationId));

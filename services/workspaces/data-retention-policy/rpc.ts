@@ -27,14 +27,14 @@ export const dataRetentionPolicyService = (
   getDataRetentionPolicy: async ({ target }, { caller }) => ({
     policy: ownedToProto(await getDataRetentionPolicy(app, caller, targetIn(target))),
   }),
-  setDataRetentionPolicy: async ({ target, ...wanted }, { caller }) => ({
+  setDataRetentionPolicy: async ({ target, ...input }, { caller }) => ({
     policy: ownedToProto(
       await setDataRetentionPolicy(app, caller, targetIn(target), {
-        kind: wanted.kind,
-        deleteOlderThanNDays: wanted.deleteOlderThanNDays,
-        stateVersionsDeleteAfterNDays: wanted.withoutStateVersionDays
+        kind: input.kind,
+        deleteOlderThanNDays: input.deleteOlderThanNDays,
+        stateVersionsDeleteAfterNDays: input.withoutStateVersionDays
           ? null
-          : wanted.stateVersionsDeleteAfterNDays,
+          : input.stateVersionsDeleteAfterNDays,
       }),
     ),
   }),

@@ -41,8 +41,8 @@ interface Condition {
 }
 
 function conditionOf(part: string): Condition {
-  const [, operator = "=", given = ""] = condition.exec(part) ?? [];
-  const text = given.replace(/^v/, "");
+  const [, operator = "=", bound = ""] = condition.exec(part) ?? [];
+  const text = bound.replace(/^v/, "");
   const [numbers = "", ...suffix] = text.split(/(?=[-+])/);
   const segments = numbers.split(".");
   const full = [...segments, "0", "0"].slice(0, 3).join(".") + suffix.join("");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import {
   type DefaultExecution,
   type DefaultExecutionInput,
-  wantedDefaultExecution,
+  resolveDefaultExecution,
 } from "./default-domain.ts";
 import type { ExecutionMode } from "./domain.ts";
 
@@ -19,13 +19,13 @@ const agent: DefaultExecution<ExecutionMode> = {
 
 const outcome = (current: DefaultExecution<ExecutionMode>, input: DefaultExecutionInput) => {
   const problems = new Problems();
-  const wanted = wantedDefaultExecution(current, input, problems);
+  const resolved = resolveDefaultExecution(current, input, problems);
   try {
     problems.throwIfAny();
   } catch (error) {
     return error instanceof AppError ? error.message : error;
   }
-  return [wanted.defaultExecutionMode, wanted.defaultAgentPoolId];
+  return [resolved.defaultExecutionMode, resolved.defaultAgentPoolId];
 };
 
 test.each([

@@ -23,9 +23,9 @@ export const unknownDefaultAgentPool = (problems: Problems): void =>
  * Returns the default mode and pool that an organization or project has after a request, and adds contradictions to
  * `problems`. Changing the mode from `agent` to another mode clears the pool.
  */
-export function wantedDefaultExecution<Mode extends ExecutionMode | null>(
+export function resolveDefaultExecution<Mode extends ExecutionMode | null>(
   current: DefaultExecution<Mode | ExecutionMode>,
-  { defaultExecutionMode: mode, defaultAgentPoolId: given }: DefaultExecutionInput,
+  { defaultExecutionMode: mode, defaultAgentPoolId: agentPoolId }: DefaultExecutionInput,
   problems: Problems,
 ): DefaultExecution<Mode | ExecutionMode> {
   if (mode !== undefined && !isExecutionMode(mode)) {
@@ -34,10 +34,11 @@ export function wantedDefaultExecution<Mode extends ExecutionMode | null>(
   }
   const defaultExecutionMode: Mode | ExecutionMode = mode ?? current.defaultExecutionMode;
   if (defaultExecutionMode !== "agent") {
-    if (given) problems.add(POOL, "must not be specified unless using 'agent' execution mode");
+    if (agentPoolId)
+      problems.add(POOL, "must not be specified unless using 'agent' execution mode");
     return { defaultExecutionMode, defaultAgentPoolId: null };
   }
-  const defaultAgentPoolId = given === undefined ? current.defaultAgentPoolId : given;
+  const defaultAgentPoolId = agentPoolId === undefined ? current.defaultAgentPoolId : agentPoolId;
   if (defaultAgentPoolId === null) {
     problems.add(POOL, "must be specified when using 'agent' execution mode");
   }

@@ -40,11 +40,11 @@ type NewInput = OrganizationInput & { name: string };
 export async function createOrganization(
   app: App,
   caller: Caller,
-  wanted: NewInput,
+  input: NewInput,
 ): Promise<WithAllowedActions<OrganizationView>> {
   const { principal } = grantsOf(caller);
   if (principal.type !== "user") throw organizationCreatorNotUser();
-  const { validateOnly, ...fields } = wanted;
+  const { validateOnly, ...fields } = input;
   const organization = await app.transaction((tx) => commit(app, tx, principal.id, fields), {
     validateOnly,
   });
@@ -86,9 +86,9 @@ export async function getOrganization(
 export async function listOrganizations(
   app: App,
   caller: Caller,
-  wanted: Omit<OrganizationSearch, "ids">,
+  filter: Omit<OrganizationSearch, "ids">,
 ): Promise<{ organizations: WithAllowedActions<OrganizationView>[]; total: number }> {
-  const search = { ...wanted, ids: readableOrganizations(caller) };
+  const search = { ...filter, ids: readableOrganizations(caller) };
   const { rows, total } = await app.reads.organizations.page(search);
   return { organizations: rows.map(withOrganizationActions(caller)), total };
 }
@@ -162,12 +162,12 @@ async function commit(
   app: App,
   tx: Tx,
   creatorUserId: string,
-  wanted: Omit<NewInput, "validateOnly">,
+  input: Omit<NewInput, "validateOnly">,
 ): Promise<Organization> {
   const now = app.now();
   const organization = newOrganization(
     {
-      ...wanted,
+      ...input,
       id: newId("org"),
       defaultProjectId: newId("prj"),
       creatorUserId,
@@ -175,7 +175,7 @@ async function commit(
     },
     now,
   );
-  const holder = await tx.organizations.findByNameForUpdate(wanted.name);
+  const holder = await tx.organizations.findByNameForUpdate(input.name);
   if (holder) {
     const unfinished = holder.status === "provisioning" && holder.creatorUserId === creatorUserId;
     if (!unfinished) throw nameTaken();

@@ -50,10 +50,10 @@ test("a new organization has every default and the highest plan", () => {
 
 test("given settings are changed, absent ones keep their value", () => {
   const changed = organization();
-  const given = { allowForceDeleteWorkspaces: true, sessionTimeout: 30, userTokensEnabled: false };
-  applyOrganizationSettings(changed, given, { problems: new Problems() });
+  const input = { allowForceDeleteWorkspaces: true, sessionTimeout: 30, userTokensEnabled: false };
+  applyOrganizationSettings(changed, input, { problems: new Problems() });
   expect(changed).toMatchObject({
-    ...given,
+    ...input,
     assessmentsEnforced: false,
     email: "owner@example.com",
   });

@@ -4,8 +4,8 @@ import { newRow } from "@statehouse/postgres/new-row";
 import type { DataRetentionPolicyView } from "../data-retention-policy/domain.ts";
 import {
   type DefaultExecutionInput,
+  resolveDefaultExecution,
   unknownDefaultAgentPool,
-  wantedDefaultExecution,
 } from "../execution/default-domain.ts";
 import type { ExecutionMode } from "../execution/domain.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "../ids-domain.ts";
@@ -83,12 +83,12 @@ export function problemOfOrganizationName(name: string): string | undefined {
  * Creates an organization in the status `provisioning`. It is committed before the access service is called. Throws
  * `invalid` with all problems of the request.
  */
-export function newOrganization({ settings, ...wanted }: NewOrganization, now: Date): Organization {
+export function newOrganization({ settings, ...input }: NewOrganization, now: Date): Organization {
   const problems = new Problems();
-  const problem = problemOfOrganizationName(wanted.name);
+  const problem = problemOfOrganizationName(input.name);
   if (problem !== undefined) problems.add("name", problem);
   const organization = newRow(Organization, {
-    ...wanted,
+    ...input,
     email: "",
     status: "provisioning",
     defaultAgentPoolId: null,
@@ -224,7 +224,7 @@ export function applyOrganizationSettings(
     checkText("ownersTeamSamlRoleId", ownersTeamSamlRoleId, limits.samlRoleId, problems);
     organization.ownersTeamSamlRoleId = ownersTeamSamlRoleId || null;
   }
-  const { defaultExecutionMode, defaultAgentPoolId } = wantedDefaultExecution(
+  const { defaultExecutionMode, defaultAgentPoolId } = resolveDefaultExecution(
     organization,
     settings,
     problems,

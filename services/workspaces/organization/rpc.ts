@@ -26,17 +26,17 @@ import type { OrganizationSettings, OrganizationView } from "./domain.ts";
 
 export const organizationService = (app: App): ServiceImpl<typeof OrganizationService> => ({
   createOrganization: async ({ name, email, settings, validateOnly }, { caller }) => {
-    const wanted = settingsOf(settings);
+    const read = settingsOf(settings);
     const organization = await createOrganization(app, caller, {
       name,
-      settings: email === "" ? wanted : { ...wanted, email },
+      settings: email === "" ? read : { ...read, email },
       validateOnly,
     });
     return { organization: organizationToProto(organization) };
   },
   updateOrganization: async ({ name, newName, settings, validateOnly }, { caller }) => {
-    const wanted = { newName, settings: settingsOf(settings), validateOnly };
-    const organization = await updateOrganization(app, caller, name, wanted);
+    const request = { newName, settings: settingsOf(settings), validateOnly };
+    const organization = await updateOrganization(app, caller, name, request);
     return { organization: organizationToProto(organization) };
   },
   deleteOrganization: async ({ name }, { caller }) => {
@@ -47,13 +47,13 @@ export const organizationService = (app: App): ServiceImpl<typeof OrganizationSe
     organization: organizationToProto(await getOrganization(app, caller, name)),
   }),
   listOrganizations: async ({ query, name, email, ...page }, { caller }) => {
-    const wanted = {
+    const request = {
       query,
       name,
       email,
       page: page.pageNumber === 0 ? undefined : pageOf(page),
     };
-    const { organizations, total } = await listOrganizations(app, caller, wanted);
+    const { organizations, total } = await listOrganizations(app, caller, request);
     return { organizations: organizations.map(organizationToProto), totalCount: total };
   },
   batchGetOrganizations: async ({ ids }, { caller }) => {

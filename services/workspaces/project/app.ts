@@ -54,32 +54,32 @@ export interface ProjectInput {
 export const createProject = (
   app: App,
   caller: Caller,
-  { organizationName, ...wanted }: ProjectInput & { organizationName: string },
+  { organizationName, ...input }: ProjectInput & { organizationName: string },
 ): Promise<WithAllowedActions<ProjectView>> =>
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "project:create", { organizationId }, "organization");
     const project = newProject(newId("prj"), organizationId, app.now());
-    await apply(app, tx, project, wanted, { isNew: true });
+    await apply(app, tx, project, input, { isNew: true });
     await tx.record(projectCreated(project));
     return withProjectActions(caller)(await tx.projects.commit(project));
-  }, wanted);
+  }, input);
 
 /** Changes the settings that the request contains. Throws `notFound`, `forbidden`, or `invalid`. */
 export const updateProject = (
   app: App,
   caller: Caller,
-  { id, ...wanted }: ProjectInput & { id: ProjectId },
+  { id, ...input }: ProjectInput & { id: ProjectId },
 ): Promise<WithAllowedActions<ProjectView>> =>
   app.transaction(async (tx) => {
     const project = await tx.projects.getForUpdate(id);
     const { organizationId } = project;
     authorize(caller, "project:update", { organizationId, projectId: id });
     touch(project, app.now());
-    await apply(app, tx, project, wanted, { isNew: false });
+    await apply(app, tx, project, input, { isNew: false });
     await tx.record(projectUpdated(project));
     return withProjectActions(caller)(await tx.projects.commit(project));
-  }, wanted);
+  }, input);
 
 /**
  * Throws the conflict `default_project` for the default project, or `project_not_empty` if the project has workspaces.

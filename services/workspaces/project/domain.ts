@@ -4,8 +4,8 @@ import { newRow } from "@statehouse/postgres/new-row";
 import { checkActivityDuration } from "../auto-destroy/domain.ts";
 import {
   type DefaultExecutionInput,
+  resolveDefaultExecution,
   unknownDefaultAgentPool,
-  wantedDefaultExecution,
 } from "../execution/default-domain.ts";
 import type { ExecutionMode } from "../execution/domain.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "../ids-domain.ts";
@@ -116,13 +116,13 @@ export function applyProjectSettings(
     project.defaultAgentPoolId = null;
     return;
   }
-  const wanted = wantedDefaultExecution<null>(project, settings, problems);
+  const execution = resolveDefaultExecution<null>(project, settings, problems);
   if (settings.defaultAgentPoolId && !poolKnown) unknownDefaultAgentPool(problems);
-  if (overwrites === true && wanted.defaultExecutionMode === null) {
+  if (overwrites === true && execution.defaultExecutionMode === null) {
     problems.add("defaultExecutionMode", mustBeGiven);
   }
-  project.defaultExecutionMode = wanted.defaultExecutionMode;
-  project.defaultAgentPoolId = wanted.defaultAgentPoolId;
+  project.defaultExecutionMode = execution.defaultExecutionMode;
+  project.defaultAgentPoolId = execution.defaultAgentPoolId;
 }
 
 const mustBeGiven =

@@ -27,15 +27,15 @@ export const projectService = (app: App): ServiceImpl<typeof ProjectService> => 
   createProject: async ({ organizationName, name, description, ...request }, { caller }) => {
     const settings = { name, description, ...settingsOf(request.settings) };
     const { tagBindings, validateOnly } = request;
-    const wanted = { organizationName, settings, tagBindings, validateOnly };
-    return { project: projectToProto(await createProject(app, caller, wanted)) };
+    const input = { organizationName, settings, tagBindings, validateOnly };
+    return { project: projectToProto(await createProject(app, caller, input)) };
   },
   updateProject: async ({ id, name, description, ...request }, { caller }) => {
     const settings = { name, description, ...settingsOf(request.settings, request.unset) };
     const tagBindings = request.tagBindings?.tagBindings;
     const { validateOnly } = request;
-    const wanted = { id: projectId(id), settings, tagBindings, validateOnly };
-    return { project: projectToProto(await updateProject(app, caller, wanted)) };
+    const input = { id: projectId(id), settings, tagBindings, validateOnly };
+    return { project: projectToProto(await updateProject(app, caller, input)) };
   },
   deleteProject: async ({ id }, { caller }) => {
     await deleteProject(app, caller, projectId(id));

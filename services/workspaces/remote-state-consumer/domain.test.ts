@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { WorkspaceId } from "../ids-domain.ts";
 import { checkConsumers, requireApprovedConsumers } from "./domain.ts";
 
-const check = (given: WorkspaceId[], eligible: WorkspaceId[]) => {
+const check = (requested: WorkspaceId[], eligible: WorkspaceId[]) => {
   const problems = new Problems();
-  checkConsumers({ id: "ws-own" }, given, new Set(eligible), problems);
+  checkConsumers({ id: "ws-own" }, requested, new Set(eligible), problems);
   problems.throwIfAny();
 };
 

@@ -17,11 +17,11 @@ export function requireApprovedConsumers({
  */
 export function checkConsumers(
   { id: workspaceId }: Pick<Workspace, "id">,
-  given: readonly WorkspaceId[],
+  requested: readonly WorkspaceId[],
   eligible: ReadonlySet<WorkspaceId>,
   problems: Problems,
 ): void {
-  given.forEach((id, index) => {
+  requested.forEach((id, index) => {
     const path = `consumerIds[${index}]`;
     // A workspace can always read its own state and need not be its own consumer.
     if (id === workspaceId) problems.add(path, "A workspace cannot be its own consumer");

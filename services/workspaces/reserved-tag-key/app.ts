@@ -35,13 +35,13 @@ export async function listReservedTagKeys(
 export const createReservedTagKey = (
   app: App,
   caller: Caller,
-  { organizationName, ...wanted }: ReservedTagKeyInput & { organizationName: string },
+  { organizationName, ...input }: ReservedTagKeyInput & { organizationName: string },
 ): Promise<ReservedTagKeyView> =>
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:update", { organizationId });
     const reservedTagKey = newReservedTagKey(newId("rtk"), organizationId, app.now());
-    apply(app, tx, reservedTagKey, wanted);
+    apply(app, tx, reservedTagKey, input);
     await tx.record(reservedTagKeyCreated(reservedTagKey));
     return reservedTagKey;
   });
@@ -53,12 +53,12 @@ export const createReservedTagKey = (
 export const updateReservedTagKey = (
   app: App,
   caller: Caller,
-  { id, ...wanted }: ReservedTagKeyInput & { id: ReservedTagKeyId },
+  { id, ...input }: ReservedTagKeyInput & { id: ReservedTagKeyId },
 ): Promise<ReservedTagKeyView> =>
   app.transaction(async (tx) => {
     const reservedTagKey = await tx.reservedTagKeys.getForUpdate(id);
     authorize(caller, "organization:update", reservedTagKey, "reserved tag key");
-    apply(app, tx, reservedTagKey, wanted);
+    apply(app, tx, reservedTagKey, input);
     await tx.record(reservedTagKeyUpdated(reservedTagKey));
     return reservedTagKey;
   });
@@ -76,9 +76,9 @@ export const deleteReservedTagKey = (
     tx.reservedTagKeys.remove(reservedTagKey);
   });
 
-function apply(app: App, tx: Tx, reserved: ReservedTagKey, wanted: ReservedTagKeyInput): void {
+function apply(app: App, tx: Tx, reserved: ReservedTagKey, input: ReservedTagKeyInput): void {
   const problems = new Problems();
-  applyReservedTagKey(reserved, wanted, { problems, now: app.now() });
+  applyReservedTagKey(reserved, input, { problems, now: app.now() });
   problems.throwIfAny();
   tx.reservedTagKeys.save(reserved);
 }

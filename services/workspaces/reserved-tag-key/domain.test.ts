@@ -39,6 +39,6 @@ test.each([
     [["cost", "44"]],
     ["cost"],
   ],
-] as const)("%s", (_, current, wanted, refused) => {
-  expect(disallowedOverrides(current, new Map(wanted), fixed)).toEqual(refused);
+] as const)("%s", (_, current, after, refused) => {
+  expect(disallowedOverrides(current, new Map(after), fixed)).toEqual(refused);
 });

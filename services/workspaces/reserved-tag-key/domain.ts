@@ -56,18 +56,18 @@ export function applyReservedTagKey(
 /**
  * Returns the keys whose requested value differs from the value of the project's binding in `fixed`. Workspaces must
  * not override the bindings in `fixed`, but overrides that the workspace already has remain allowed and are omitted.
- * `wanted` maps each key to its requested value.
+ * `after` maps each key to its requested value.
  */
 export function disallowedOverrides(
   current: readonly TagBindingInput[],
-  wanted: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
   fixed: readonly TagBindingInput[],
 ): string[] {
   const before = new Map(current.map(({ key, value }) => [key, value]));
   return fixed
     .filter(({ key, value }) => {
-      const given = wanted.get(key);
-      return given !== undefined && given !== value && given !== before.get(key);
+      const changed = after.get(key);
+      return changed !== undefined && changed !== value && changed !== before.get(key);
     })
     .map(({ key }) => key);
 }

@@ -20,16 +20,16 @@ const reservedTagKeyId = idParser("rtk", reservedTagKeyNotFound);
 
 export const reservedTagKeyService = (app: App): ServiceImpl<typeof ReservedTagKeyService> => ({
   listReservedTagKeys: async ({ organizationName, ...page }, { caller }) => {
-    const wanted = { organizationName, page: pageOf(page) };
-    const { rows, total } = await listReservedTagKeys(app, caller, wanted);
+    const input = { organizationName, page: pageOf(page) };
+    const { rows, total } = await listReservedTagKeys(app, caller, input);
     return { reservedTagKeys: rows.map(toProto), totalCount: total };
   },
   createReservedTagKey: async (request, { caller }) => ({
     reservedTagKey: toProto(await createReservedTagKey(app, caller, request)),
   }),
   updateReservedTagKey: async ({ id, key, disableOverrides }, { caller }) => {
-    const wanted = { id: reservedTagKeyId(id), key, disableOverrides };
-    return { reservedTagKey: toProto(await updateReservedTagKey(app, caller, wanted)) };
+    const input = { id: reservedTagKeyId(id), key, disableOverrides };
+    return { reservedTagKey: toProto(await updateReservedTagKey(app, caller, input)) };
   },
   deleteReservedTagKey: async ({ id }, { caller }) => {
     await deleteReservedTagKey(app, caller, reservedTagKeyId(id));

@@ -29,23 +29,23 @@ export function runReportService(app: App): ServiceImpl<typeof RunReportService>
   };
   return {
     reportRun: ({ report }, { caller }) =>
-      counted(async () => reportRun(app, runFromProto(given(report), runnerOf(caller)))),
+      counted(async () => reportRun(app, runFromProto(required(report), runnerOf(caller)))),
     reportConfigurationVersion: ({ report }, { caller }) =>
       counted(async () =>
         reportConfigurationVersion(
           app,
-          configurationVersionFromProto(given(report), runnerOf(caller)),
+          configurationVersionFromProto(required(report), runnerOf(caller)),
         ),
       ),
     reportReadme: ({ report }) =>
       counted(async () => {
-        const { readme, revision } = readmeFromProto(given(report));
+        const { readme, revision } = readmeFromProto(required(report));
         await reportWorkspaceReadme(app, readme, revision);
       }),
   };
 }
 
-function given<Report>(report: Report | undefined): Report {
+function required<Report>(report: Report | undefined): Report {
   if (!report) throw reportInvalid("report", "Report is missing");
   return report;
 }

@@ -28,13 +28,13 @@ import type { SshKeyView } from "./store.ts";
 export const createSshKey = (
   app: App,
   caller: Caller,
-  { organizationName, ...wanted }: SshKeyInput & { organizationName: string },
+  { organizationName, ...input }: SshKeyInput & { organizationName: string },
 ): Promise<SshKeyView> =>
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:manage-ssh-keys", { organizationId }, "organization");
     const sshKey = newSshKey(newId("sshkey"), organizationId, app.now());
-    await apply(app, tx, sshKey, wanted);
+    await apply(app, tx, sshKey, input);
     await tx.record(sshKeyCreated(sshKey));
     return sshKey;
   });
@@ -64,12 +64,12 @@ export async function listSshKeys(
 export const updateSshKey = (
   app: App,
   caller: Caller,
-  { id, ...wanted }: SshKeyInput & { id: SshKeyId },
+  { id, ...input }: SshKeyInput & { id: SshKeyId },
 ): Promise<SshKeyView> =>
   app.transaction(async (tx) => {
     const sshKey = await tx.sshKeys.getForUpdate(id);
     authorize(caller, "organization:manage-ssh-keys", sshKey, "SSH key");
-    await apply(app, tx, sshKey, wanted);
+    await apply(app, tx, sshKey, input);
     await tx.record(sshKeyUpdated(sshKey));
     return sshKey;
   });
@@ -107,11 +107,11 @@ export async function assignSshKey(
   return workspaceDocument(app, caller, view);
 }
 
-async function apply(app: App, tx: Tx, sshKey: SshKey, wanted: SshKeyInput): Promise<void> {
+async function apply(app: App, tx: Tx, sshKey: SshKey, input: SshKeyInput): Promise<void> {
   const problems = new Problems();
   const encryptColumn = (value: string) =>
     app.cipher.encryptColumn(value, sshKeyLocation(sshKey.id));
-  applySshKey(sshKey, wanted, { encryptColumn, problems, now: app.now() });
+  applySshKey(sshKey, input, { encryptColumn, problems, now: app.now() });
   problems.throwIfAny();
   tx.sshKeys.save(sshKey);
 }

@@ -24,8 +24,8 @@ export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService> => ({
     sshKey: toProto(await getSshKey(app, caller, sshKeyId(id))),
   }),
   listSshKeys: async ({ organizationName, ...page }, { caller }) => {
-    const wanted = { organizationName, page: pageOf(page) };
-    const { rows, total } = await listSshKeys(app, caller, wanted);
+    const input = { organizationName, page: pageOf(page) };
+    const { rows, total } = await listSshKeys(app, caller, input);
     return { sshKeys: rows.map(toProto), totalCount: total };
   },
   updateSshKey: async ({ id, name, value }, { caller }) => ({

@@ -62,7 +62,7 @@ export async function batchListWorkspaceEffectiveTagBindings(
 
 /** The bindings of a request, and whether the request removes all other bindings. */
 export interface TagBindingChange {
-  given: readonly TagBindingInput[];
+  bindings: readonly TagBindingInput[];
   replacesAll: boolean;
 }
 
@@ -74,43 +74,43 @@ export const updateWorkspaceTagBindings = (
   app: App,
   caller: Caller,
   workspaceId: WorkspaceId,
-  { given, replacesAll }: TagBindingChange,
+  { bindings, replacesAll }: TagBindingChange,
 ): Promise<TagBinding[]> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     authorize(caller, "workspace:update", targetOf(workspace));
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const problems = new Problems();
-    checkTagBindings(given, problems);
+    checkTagBindings(bindings, problems);
     const kept = replacesAll ? [] : current;
     const tags = {
       current,
-      wanted: mergeTagBindings(kept, given),
-      tagKeys: tagKeysAfterBinding(kept, given),
+      after: mergeTagBindings(kept, bindings),
+      tagKeys: tagKeysAfterBinding(kept, bindings),
     };
-    checkTagBindingCount(tags.wanted, problems);
+    checkTagBindingCount(tags.after, problems);
     await checkOverrides(tx, workspace, tags, problems);
     problems.throwIfAny();
     const now = await replaceWorkspaceTags(app, tx, workspace, tags);
     touch(workspace, app.now());
     await tx.record(workspaceUpdated(workspace));
-    return given.flatMap(({ key }) => now.get(key) ?? []);
+    return bindings.flatMap(({ key }) => now.get(key) ?? []);
   });
 
 /**
- * Adds a problem for each binding in `wanted` that differs from the project's binding although the key is reserved and
+ * Adds a problem for each binding in `after` that differs from the project's binding although the key is reserved and
  * must not be overridden. Overrides that the workspace already has (`current`) remain allowed.
  */
 export async function checkOverrides(
   tx: Tx,
   { projectId }: Workspace,
-  { current, wanted }: Pick<WantedTags, "current" | "wanted">,
+  { current, after }: Pick<TagChange, "current" | "after">,
   problems: Problems,
   path = "tagBindings",
 ): Promise<void> {
-  if (wanted.size === 0) return;
-  const fixed = await tx.reservedTagKeys.fixedBy(projectId, [...wanted.keys()]);
-  for (const key of disallowedOverrides(current, wanted, fixed)) {
+  if (after.size === 0) return;
+  const fixed = await tx.reservedTagKeys.fixedBy(projectId, [...after.keys()]);
+  for (const key of disallowedOverrides(current, after, fixed)) {
     problems.add(
       path,
       `Key ${quoted(key)} is reserved; the value of the project cannot be overridden.`,
@@ -119,25 +119,25 @@ export async function checkOverrides(
 }
 
 /**
- * Replaces a workspace's bindings with `wanted`, and returns them by key. The calling function must have authorized the
+ * Replaces a workspace's bindings with `after`, and returns them by key. The calling function must have authorized the
  * caller.
  */
 export async function replaceWorkspaceTags(
   app: App,
   tx: Tx,
   workspace: Workspace,
-  { current, wanted, tagKeys }: WantedTags,
+  { current, after, tagKeys }: TagChange,
 ): Promise<Map<string, TagBinding>> {
   const { id: workspaceId, organizationId } = workspace;
-  if (changesTagBindings(current, wanted, tagKeys)) tx.noteChange(workspace, "tagBindings");
+  if (changesTagBindings(current, after, tagKeys)) tx.noteChange(workspace, "tagBindings");
   const options = { now: app.now(), tagKeys };
-  return tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, options);
+  return tx.tagBindings.replace({ organizationId, workspaceId }, current, after, options);
 }
 
-interface WantedTags {
+interface TagChange {
   current: readonly TagBinding[];
   /** Maps each key to its value. */
-  wanted: ReadonlyMap<string, string>;
+  after: ReadonlyMap<string, string>;
   /** The keys of the wanted bindings that are flat tags. */
   tagKeys: ReadonlySet<string>;
 }
@@ -147,20 +147,20 @@ interface WantedTags {
  * A binding takes precedence over a flat tag with the same key.
  */
 export function checkedTags(
-  given: {
+  input: {
     tagNames: readonly string[] | undefined;
     tagBindings: readonly TagBindingInput[] | undefined;
   },
   problems: Problems,
-): Pick<WantedTags, "wanted" | "tagKeys"> {
-  const names = given.tagNames ?? [];
-  const bindings = given.tagBindings ?? [];
+): Pick<TagChange, "after" | "tagKeys"> {
+  const names = input.tagNames ?? [];
+  const bindings = input.tagBindings ?? [];
   checkTagNames(names, problems, (index) => `tagNames[${index}]`);
   checkTagBindings(bindings, problems);
   const flat = names.map((key) => ({ key, value: "" }));
-  const wanted = mergeTagBindings(flat, bindings);
-  checkTagBindingCount(wanted, problems);
-  return { wanted, tagKeys: new Set(names).difference(new Set(bindings.map(({ key }) => key))) };
+  const after = mergeTagBindings(flat, bindings);
+  checkTagBindingCount(after, problems);
+  return { after, tagKeys: new Set(names).difference(new Set(bindings.map(({ key }) => key))) };
 }
 
 /** Returns the placement of a workspace. Throws `notFound` if it does not exist or the caller cannot read it. */

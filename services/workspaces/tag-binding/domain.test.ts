@@ -7,9 +7,9 @@ import {
   type TagBindingInput,
 } from "./domain.ts";
 
-function problemsOf(given: TagBindingInput[]): string[] {
+function problemsOf(requested: TagBindingInput[]): string[] {
   const problems = new Problems();
-  checkTagBindings(given, problems);
+  checkTagBindings(requested, problems);
   return fieldsOf(problems);
 }
 
@@ -31,8 +31,8 @@ test.each([
   binding("env", "prod"),
   binding("a:b_c.d=e+f-g@h"),
   binding("k".repeat(128), "v".repeat(256)),
-])("%j is accepted", (given) => {
-  expect(problemsOf([given])).toEqual([]);
+])("%j is accepted", (requested) => {
+  expect(problemsOf([requested])).toEqual([]);
 });
 
 test.each<[TagBindingInput, string]>([
@@ -48,8 +48,8 @@ test.each<[TagBindingInput, string]>([
     binding("a", "v".repeat(257)),
     "tagBindings[0].value: Value is too long (maximum is 256 characters)",
   ],
-])("%j is refused", (given, problem) => {
-  expect(problemsOf([given])).toEqual([problem]);
+])("%j is refused", (requested, problem) => {
+  expect(problemsOf([requested])).toEqual([problem]);
 });
 
 test("ten bindings with a value and many more flat tags are allowed", () => {

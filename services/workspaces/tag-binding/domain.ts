@@ -45,15 +45,15 @@ const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
 const RESERVED = /^hcp?:/i;
 
 /** Checks the bindings of a request, in the field `tagBindings`, and adds their problems to `problems`. */
-export function checkTagBindings(given: readonly TagBindingInput[], problems: Problems): void {
-  if (given.length > MAX_VALUED) {
+export function checkTagBindings(requested: readonly TagBindingInput[], problems: Problems): void {
+  if (requested.length > MAX_VALUED) {
     problems.add(
       "tagBindings",
       `Tag bindings are too many (maximum is ${MAX_VALUED} in a request)`,
     );
   }
   const seen = new Set<string>();
-  for (const [index, { key, value }] of given.entries()) {
+  for (const [index, { key, value }] of requested.entries()) {
     const problem = problemOfKey(key) ?? (seen.has(key) ? "Key is given twice" : undefined);
     if (problem !== undefined) problems.add(`tagBindings[${index}].key`, problem);
     if (!VALUE.test(value)) problems.add(`tagBindings[${index}].value`, problemOfValue(value));
@@ -92,13 +92,13 @@ export function checkTagBindingCount(
 }
 
 /**
- * Returns a map from key to value that combines the existing bindings `own` with the requested bindings `given`. The
- * requested bindings take precedence.
+ * Returns a map from key to value that combines the existing bindings `own` with the requested bindings `requested`.
+ * The requested bindings take precedence.
  */
 export const mergeTagBindings = (
   own: readonly TagBindingInput[],
-  given: readonly TagBindingInput[],
-): Map<string, string> => new Map([...own, ...given].map(({ key, value }) => [key, value]));
+  requested: readonly TagBindingInput[],
+): Map<string, string> => new Map([...own, ...requested].map(({ key, value }) => [key, value]));
 
 /** Returns the problem of an invalid key, in the exact words that clients search for; undefined if the key is valid. */
 export function problemOfKey(key: string, word = "Key"): string | undefined {
@@ -110,27 +110,27 @@ export function problemOfKey(key: string, word = "Key"): string | undefined {
 }
 
 /**
- * Returns the keys of `wanted` that are flat tags after a request has added flat tags: those that were flat tags
+ * Returns the keys of `after` that are flat tags after a request has added flat tags: those that were flat tags
  * before, and all new keys.
  */
 export function tagKeysAfterAdding(
   current: readonly Pick<TagBinding, "key" | "throughTags">[],
-  wanted: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
 ): Set<string> {
   const bound = new Set(current.filter(({ throughTags }) => !throughTags).map(({ key }) => key));
-  return new Set(wanted.keys()).difference(bound);
+  return new Set(after.keys()).difference(bound);
 }
 
 /**
- * Returns the flat tags that remain after a request has set the bindings `given`: the flat tags whose keys the request
- * does not set.
+ * Returns the flat tags that remain after a request has set the bindings `requested`: the flat tags whose keys the
+ * request does not set.
  */
 export function tagKeysAfterBinding(
   current: readonly Pick<TagBinding, "key" | "throughTags">[],
-  given: readonly TagBindingInput[],
+  requested: readonly TagBindingInput[],
 ): Set<string> {
   const tags = new Set(current.filter(({ throughTags }) => throughTags).map(({ key }) => key));
-  return tags.difference(new Set(given.map(({ key }) => key)));
+  return tags.difference(new Set(requested.map(({ key }) => key)));
 }
 
 const problemOfValue = (value: string) =>
@@ -144,10 +144,10 @@ export type TagBindingId = `tb-${string}`;
  */
 export const changesTagBindings = (
   current: readonly Pick<TagBinding, "key" | "value" | "throughTags">[],
-  wanted: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
   tagKeys: ReadonlySet<string> = new Set(),
 ): boolean =>
-  current.length !== wanted.size ||
+  current.length !== after.size ||
   current.some(
-    ({ key, value, throughTags }) => wanted.get(key) !== value || tagKeys.has(key) !== throughTags,
+    ({ key, value, throughTags }) => after.get(key) !== value || tagKeys.has(key) !== throughTags,
   );

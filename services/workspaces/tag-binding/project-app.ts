@@ -44,7 +44,7 @@ export const updateProjectTagBindings = (
   app: App,
   caller: Caller,
   projectId: ProjectId,
-  { given, replacesAll }: TagBindingChange,
+  { bindings, replacesAll }: TagBindingChange,
 ): Promise<TagBinding[]> =>
   app.transaction(async (tx) => {
     const project = await tx.projects.getForUpdate(projectId);
@@ -52,14 +52,14 @@ export const updateProjectTagBindings = (
     authorize(caller, "project:update", { organizationId, projectId });
     const current = await tx.tagBindings.ofProject(projectId);
     const problems = new Problems();
-    checkTagBindings(given, problems);
-    const wanted = mergeTagBindings(replacesAll ? [] : current, given);
-    checkTagBindingCount(wanted, problems);
+    checkTagBindings(bindings, problems);
+    const after = mergeTagBindings(replacesAll ? [] : current, bindings);
+    checkTagBindingCount(after, problems);
     problems.throwIfAny();
-    if (changesTagBindings(current, wanted)) tx.noteChange(project, "tagBindings");
+    if (changesTagBindings(current, after)) tx.noteChange(project, "tagBindings");
     const owner = { organizationId, projectId };
-    const now = await tx.tagBindings.replace(owner, current, wanted, { now: app.now() });
+    const now = await tx.tagBindings.replace(owner, current, after, { now: app.now() });
     touch(project, app.now());
     await tx.record(projectUpdated(project));
-    return given.flatMap(({ key }) => now.get(key) ?? []);
+    return bindings.flatMap(({ key }) => now.get(key) ?? []);
   });

@@ -35,7 +35,7 @@ export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingServic
     };
   },
   updateProjectTagBindings: async ({ projectId: id, tagBindings, replacesAll }, { caller }) => {
-    const change = { given: tagBindings, replacesAll };
+    const change = { bindings: tagBindings, replacesAll };
     const bindings = await updateProjectTagBindings(app, caller, projectId(id), change);
     return { tagBindings: bindings.map(tagBindingToProto) };
   },
@@ -44,7 +44,7 @@ export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingServic
     return { tagBindings: bindings.map(tagBindingToProto) };
   },
   updateWorkspaceTagBindings: async ({ workspaceId: id, tagBindings, replacesAll }, { caller }) => {
-    const change = { given: tagBindings, replacesAll };
+    const change = { bindings: tagBindings, replacesAll };
     const bindings = await updateWorkspaceTagBindings(app, caller, workspaceId(id), change);
     return { tagBindings: bindings.map(tagBindingToProto) };
   },

@@ -92,19 +92,19 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Replaces the bindings `current` with `wanted`, a map from key to value, and inserts or deletes the rows of flat
+   * Replaces the bindings `current` with `after`, a map from key to value, and inserts or deletes the rows of flat
    * tags (`tags`). `tagKeys` are the keys that are flat tags afterwards; if it is omitted, there are none. Returns the
    * bindings afterwards, by key.
    */
   async replace(
     owner: TagBindingOwner,
     current: readonly TagBinding[],
-    wanted: ReadonlyMap<string, string>,
+    after: ReadonlyMap<string, string>,
     { now, tagKeys = new Set() }: { now: Date; tagKeys?: ReadonlySet<string> },
   ): Promise<Map<string, TagBinding>> {
-    const removed = current.filter(({ key }) => !wanted.has(key)).map(({ id }) => id);
+    const removed = current.filter(({ key }) => !after.has(key)).map(({ id }) => id);
     const before = new Map(current.map((binding) => [binding.key, binding]));
-    const changed = [...wanted]
+    const changed = [...after]
       .filter(([key, value]) => {
         const binding = before.get(key);
         return binding?.value !== value || binding.throughTags !== tagKeys.has(key);
@@ -112,15 +112,15 @@ const rows = (em: EntityManager) => ({
       .map(([key, value]) => ({ key, value, throughTags: tagKeys.has(key) }));
     const written =
       removed.length + changed.length > 0 ? await write(em, owner, { removed, changed }, now) : [];
-    const kept = current.filter(({ key }) => wanted.has(key));
-    const after = new Map([...kept, ...written].map((binding) => [binding.key, binding]));
-    if (!("workspaceId" in owner)) return after;
+    const kept = current.filter(({ key }) => after.has(key));
+    const stored = new Map([...kept, ...written].map((binding) => [binding.key, binding]));
+    if (!("workspaceId" in owner)) return stored;
     const flatBefore = new Set(current.filter(({ value }) => value === "").map(({ key }) => key));
-    const flatNow = new Set([...wanted].filter(([, value]) => value === "").map(([key]) => key));
+    const flatNow = new Set([...after].filter(([, value]) => value === "").map(([key]) => key));
     const tags = tagRows(em);
     await tags.ensure(owner.organizationId, [...flatNow.difference(flatBefore)], now);
     await tags.dropUnused(owner.organizationId, [...flatBefore.difference(flatNow)]);
-    return after;
+    return stored;
   },
 });
 

@@ -40,12 +40,12 @@ export const addWorkspaceTags = (
     const names = await namesOf(tx, caller, workspace, refs);
     const problems = new Problems();
     checkTagNames(names, problems, (index) => `tags[${index}].name`);
-    const given = names.map((key) => ({ key, value: "" }));
-    const wanted = mergeTagBindings(given, current);
-    checkTagBindingCount(wanted, problems, "tags");
-    await checkOverrides(tx, workspace, { current, wanted }, problems, "tags");
+    const bindings = names.map((key) => ({ key, value: "" }));
+    const after = mergeTagBindings(bindings, current);
+    checkTagBindingCount(after, problems, "tags");
+    await checkOverrides(tx, workspace, { current, after }, problems, "tags");
     problems.throwIfAny();
-    return wanted;
+    return after;
   });
 
 /** Removes flat tags from the workspace. Throws `notFound` for an unknown id; an unknown name is ignored. */
@@ -73,9 +73,9 @@ const changeTags = (
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     authorize(caller, "workspace:update", targetOf(workspace));
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
-    const wanted = await change(tx, workspace, current);
-    const tagKeys = tagKeysAfterAdding(current, wanted);
-    await replaceWorkspaceTags(app, tx, workspace, { current, wanted, tagKeys });
+    const after = await change(tx, workspace, current);
+    const tagKeys = tagKeysAfterAdding(current, after);
+    await replaceWorkspaceTags(app, tx, workspace, { current, after, tagKeys });
     touch(workspace, app.now());
     await tx.record(workspaceUpdated(workspace));
   });

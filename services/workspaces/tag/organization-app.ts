@@ -73,9 +73,9 @@ export const deleteOrganizationTags = (
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:manage-workspaces", { organizationId }, "organization");
-    const wanted = [...new Set(ids)];
-    const removed = await tx.tags.remove(organizationId, wanted);
-    if (removed.length < wanted.length) throw tagNotFound();
+    const uniqueIds = [...new Set(ids)];
+    const removed = await tx.tags.remove(organizationId, uniqueIds);
+    if (removed.length < uniqueIds.length) throw tagNotFound();
     const revision = nextVersion(0n, app.now());
     for (const { id, name } of removed) {
       await tx.record(tagDeleted({ id, organizationId, name, revision }));
@@ -104,13 +104,13 @@ export const addTagToWorkspaces = (
       authorize(caller, "workspace:update", targetOf(workspace));
       if (workspace.organizationId !== organizationId) throw workspaceNotFound();
       const current = await tx.tagBindings.ofWorkspace(id);
-      const wanted = mergeTagBindings([{ key: tag.name, value: "" }], current);
+      const after = mergeTagBindings([{ key: tag.name, value: "" }], current);
       const problems = new Problems();
-      checkTagBindingCount(wanted, problems, "workspaceIds");
-      await checkOverrides(tx, workspace, { current, wanted }, problems, "workspaceIds");
+      checkTagBindingCount(after, problems, "workspaceIds");
+      await checkOverrides(tx, workspace, { current, after }, problems, "workspaceIds");
       problems.throwIfAny();
-      const tagKeys = tagKeysAfterAdding(current, wanted);
-      await replaceWorkspaceTags(app, tx, workspace, { current, wanted, tagKeys });
+      const tagKeys = tagKeysAfterAdding(current, after);
+      await replaceWorkspaceTags(app, tx, workspace, { current, after, tagKeys });
       touch(workspace, app.now());
       await tx.record(workspaceUpdated(workspace));
     }

@@ -21,8 +21,8 @@ async function workspace(): Promise<{ id: string; name: string; projectId: strin
 }
 
 async function pool(settings: Record<string, unknown> = {}): Promise<string> {
-  const wanted = { organizationName, settings: { name: running.unique("pool"), ...settings } };
-  const { agentPool } = await running.agentPools.createAgentPool(wanted, owner);
+  const input = { organizationName, settings: { name: running.unique("pool"), ...settings } };
+  const { agentPool } = await running.agentPools.createAgentPool(input, owner);
   return agentPool?.id ?? "";
 }
 

@@ -15,8 +15,8 @@ test("state receives the retention of each workspace of a batch, and other calle
   const { id: organizationId, name: organizationName } = await running.organization(owner);
   const { id: otherId, name: otherName } = await running.organization(owner);
   const workspace = async (organization: string, name: string) => {
-    const wanted = { organizationName: organization, settings: { name } };
-    return (await running.service.createWorkspace(wanted, owner)).workspace?.id ?? "";
+    const request = { organizationName: organization, settings: { name } };
+    return (await running.service.createWorkspace(request, owner)).workspace?.id ?? "";
   };
   const [own, kept, inherits, elsewhere] = [
     await workspace(organizationName, "own"),
@@ -62,8 +62,8 @@ test("state receives the retention of each workspace of a batch, and other calle
   );
   expect(again.retentions.map((one) => one.deleteOlderThanNDays)).toEqual([12]);
   for (const identity of [owner, running.identities.access]) {
-    const asked = running.retention.batchGetRetention({ workspaceIds }, identity);
-    expect(await failureOf(asked)).toMatchObject({ kind: "forbidden" });
+    const response = running.retention.batchGetRetention({ workspaceIds }, identity);
+    expect(await failureOf(response)).toMatchObject({ kind: "forbidden" });
   }
 });
 

@@ -112,10 +112,10 @@ test("the stored reports and sums equal a recount, regardless of the order of re
     "Workspace run attributes/apply-duration-average, plan-duration-average, policy-check-failures, run-failures",
   );
   await fc.assert(
-    fc.asyncProperty(reports, async (given) => {
+    fc.asyncProperty(reports, async (sequence) => {
       const workspaceId = await workspaceOfItsOwn();
       const latest = new Map<string, Run>();
-      for (const report of given) {
+      for (const report of sequence) {
         const run = runOf(workspaceId, report);
         await reportRun({ transaction, now }, run);
         const known = latest.get(run.id);

@@ -40,7 +40,7 @@ async function newWorkspace(): Promise<string> {
  * Returns the numbers of runs, configuration versions and readmes that a user can read. The requests also contain
  * unknown ids.
  */
-async function asked(by: Person) {
+async function countReports(by: Person) {
   const { channel } = running;
   const { runs } = await createClient(RunService, channel, by).batchGetRuns({
     ids: [runId ?? "", newId("run"), "no id"],
@@ -62,8 +62,8 @@ async function asked(by: Person) {
 }
 
 test("reports are shown to callers who may read the workspace", async () => {
-  expect(await asked(owner)).toEqual({ runs: 1, configurationVersions: 1, readmes: 1 });
-  expect(await asked(stranger)).toEqual({ runs: 0, configurationVersions: 0, readmes: 0 });
+  expect(await countReports(owner)).toEqual({ runs: 1, configurationVersions: 1, readmes: 1 });
+  expect(await countReports(stranger)).toEqual({ runs: 0, configurationVersions: 0, readmes: 0 });
 });
 
 describe("access can request", () => {

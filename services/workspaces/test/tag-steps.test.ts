@@ -70,9 +70,9 @@ async function world() {
   const ids: string[] = [];
   let names = 0;
   /** Creates a workspace. Flat tags are passed by name, as the CLI passes them. */
-  async function create(given: readonly { key: string; value: string }[] = []): Promise<string> {
+  async function create(initial: readonly { key: string; value: string }[] = []): Promise<string> {
     const [flat, valued] = [true, false].map((isFlat) =>
-      given.filter(({ value }) => (value === "") === isFlat),
+      initial.filter(({ value }) => (value === "") === isFlat),
     );
     const settings = {
       name: `workspace-${names++}`,

@@ -162,11 +162,11 @@ describe("force-unlocking", () => {
 
 test("state can request lock and placement; a user may not call methods for state", async () => {
   await lock(owner, "r");
-  const asked = await running.locks.getLock({ workspaceId }, running.identities.state);
-  expect(asked.lock).toMatchObject({ holderType: "user", holderId: owner.id, reason: "r" });
-  expect(asked.placement).toMatchObject({ workspaceId });
+  const response = await running.locks.getLock({ workspaceId }, running.identities.state);
+  expect(response.lock).toMatchObject({ holderType: "user", holderId: owner.id, reason: "r" });
+  expect(response.placement).toMatchObject({ workspaceId });
   const { placement } = await running.locks.getPlacement({ workspaceId }, running.identities.state);
-  expect(placement).toEqual(asked.placement);
+  expect(placement).toEqual(response.placement);
   expect(await failureOf(running.locks.getLock({ workspaceId }, owner))).toMatchObject({
     reason: "caller_not_declared",
   });

@@ -66,13 +66,13 @@ export interface WorkspaceInput {
 export async function createWorkspace(
   app: App,
   caller: Caller,
-  { organizationName, validateOnly, ...wanted }: WorkspaceInput & { organizationName: string },
+  { organizationName, validateOnly, ...input }: WorkspaceInput & { organizationName: string },
 ): Promise<WorkspaceDocument> {
   const view = await app.transaction(
     async (tx) => {
-      const name = wanted.settings.name ?? "";
+      const name = input.settings.name ?? "";
       const context = await tx.workspaces.creationContext({
-        ...{ organizationName, projectId: wanted.projectId, name },
+        ...{ organizationName, projectId: input.projectId, name },
       });
       const { organizationId, projectId, inherited, plan, nameTaken } = context;
       authorize(caller, "organization:read", { organizationId });
@@ -86,16 +86,16 @@ export async function createWorkspace(
       inheritActivityDuration(workspace, context.autoDestroyActivityDuration, app.now());
       workspace.globalRemoteState = context.defaultRemoteStateAccess;
       const problems = new Problems();
-      const { settings } = wanted;
+      const { settings } = input;
       const poolKnown = await isPoolKnown(tx, workspace, settings);
       const conditions = validationContext(app, { poolKnown, inherited, plan });
       applySettings(workspace, settings, { ...conditions, nameTaken, problems });
-      const tags = { current: [], ...checkedTags(wanted, problems) };
+      const tags = { current: [], ...checkedTags(input, problems) };
       await checkOverrides(tx, workspace, tags, problems);
       await checkLimit(tx, context, problems);
       problems.throwIfAny();
       await tx.record(workspaceCreated(workspace));
-      if (tags.wanted.size > 0) {
+      if (tags.after.size > 0) {
         // The workspace is inserted before its bindings, which refer to its row.
         tx.workspaces.save(workspace);
         await replaceWorkspaceTags(app, tx, workspace, tags);
@@ -193,19 +193,19 @@ export async function listWorkspaces(
 export async function updateWorkspace(
   app: App,
   caller: Caller,
-  { ref, validateOnly, ...wanted }: WorkspaceInput & { ref: WorkspaceRef },
+  { ref, validateOnly, ...input }: WorkspaceInput & { ref: WorkspaceRef },
 ): Promise<WorkspaceDocument> {
   const { workspace, view } = await app.transaction(
     async (tx) => {
       const workspace = await tx.workspaces.getForUpdate(ref);
-      const destination = wanted.projectId === workspace.projectId ? undefined : wanted.projectId;
+      const destination = input.projectId === workspace.projectId ? undefined : input.projectId;
       authorizeUpdate(caller, workspace, {
-        mayOnlyMove: wanted.projectId !== undefined && !changesSettings(wanted),
+        mayOnlyMove: input.projectId !== undefined && !changesSettings(input),
       });
       if (destination) await move(app, tx, caller, workspace, destination);
       const problems = new Problems();
       // An update does not change the source of the workspace, which is set on creation only.
-      const { sourceName: _, sourceUrl: __, ...settings } = wanted.settings;
+      const { sourceName: _, sourceUrl: __, ...settings } = input.settings;
       const { name } = settings;
       const renamed = name !== undefined && name !== workspace.name;
       const poolKnown = await isPoolKnown(tx, workspace, settings);
@@ -215,7 +215,7 @@ export async function updateWorkspace(
       );
       const conditions = validationContext(app, { poolKnown, inherited, plan });
       applySettings(workspace, settings, { ...conditions, nameTaken, problems });
-      const { tagBindings } = wanted;
+      const { tagBindings } = input;
       const tags = tagBindings && {
         current: await tx.tagBindings.ofWorkspace(workspace.id),
         ...checkedTags({ tagNames: undefined, tagBindings }, problems),

@@ -65,7 +65,7 @@ export interface NewWorkspace {
 }
 
 /** Creates a workspace with default settings; the caller must set its name. */
-export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
+export function newWorkspace(input: NewWorkspace, now: Date): Workspace {
   const version = nextVersion(0n, now);
   return newRow(Workspace, {
     ...booleanSettings,
@@ -73,7 +73,7 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     ...noAutoDestroy,
     ...unlocked,
     ...noState,
-    ...wanted,
+    ...input,
     name: "",
     description: null,
     assessmentsEnabled: false,

@@ -71,8 +71,8 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService>
     return { workspaces: workspaces.map(workspaceToProto) };
   },
   updateWorkspace: async ({ workspace, settings, unset, validateOnly }, { caller }) => {
-    const wanted = { ref: refOf(workspace), ...inputOf(settings, unset), validateOnly };
-    return { workspace: workspaceToProto(await updateWorkspace(app, caller, wanted)) };
+    const input = { ref: refOf(workspace), ...inputOf(settings, unset), validateOnly };
+    return { workspace: workspaceToProto(await updateWorkspace(app, caller, input)) };
   },
   moveWorkspaces: async (request, { caller }) => {
     await moveWorkspaces(app, caller, {

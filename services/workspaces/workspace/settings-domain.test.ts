@@ -101,20 +101,20 @@ describe("name", () => {
 
 test("assessments require a plan, an engine and a mode that support them", () => {
   proves("Workspace/assessments-enabled");
-  const wanted: WorkspaceSettings = {
+  const input: WorkspaceSettings = {
     assessmentsEnabled: true,
     engineVersion: "0.15.3",
     executionMode: "local",
   };
   const { assessments } = usual;
   const free = { assessments: { ...assessments, plan: "free" as const } };
-  expect(problemsOf(() => apply(wanted, workspace(), free))).toEqual([
+  expect(problemsOf(() => apply(input, workspace(), free))).toEqual([
     "assessmentsEnabled: Assessments enabled is not available in the organization's plan",
     "assessmentsEnabled: Assessments enabled needs the execution mode remote",
     "assessmentsEnabled: Assessments enabled needs engine version 0.15.4 or later",
   ]);
   const elsewhere = { assessments: { ...assessments, offered: false } };
-  expect(problemsOf(() => apply(wanted, workspace(), elsewhere))).toEqual([
+  expect(problemsOf(() => apply(input, workspace(), elsewhere))).toEqual([
     "assessmentsEnabled: Assessments enabled is not available in this edition",
   ]);
   const able = { assessmentsEnabled: true, executionMode: "remote" };

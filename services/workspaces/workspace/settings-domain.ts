@@ -113,18 +113,18 @@ function applyTriggers(
   problems: Problems,
 ): void {
   if (!patterns && !prefixes) return;
-  const wanted = {
+  const triggers = {
     triggerPatterns: patterns?.values ?? [],
     triggerPrefixes: prefixes?.values ?? [],
   };
-  if (wanted.triggerPatterns.length > 0 && wanted.triggerPrefixes.length > 0) {
+  if (triggers.triggerPatterns.length > 0 && triggers.triggerPrefixes.length > 0) {
     problems.add(
       "triggerPatterns",
       "Trigger patterns cannot be given together with trigger prefixes; expected one of them.",
     );
   }
   for (const name of lists) {
-    const value = wanted[name];
+    const value = triggers[name];
     checkTexts(name, value, { entries: limits.triggers, characters: limits.trigger }, problems);
     workspace[name] = value;
   }

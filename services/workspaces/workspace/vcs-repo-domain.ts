@@ -74,11 +74,11 @@ function checkForms(settings: VcsRepoSettings, problems: Problems): void {
   const { identifier, branch, oauthTokenId, appInstallationId, tagsRegex } = settings;
   const check = (
     field: keyof VcsRepo,
-    given: string | null | undefined,
+    value: string | null | undefined,
     good: (text: string) => boolean,
   ) => {
-    if (!given) return;
-    if (given.length > MAX_LENGTH || holdsNul(given) || !good(given)) {
+    if (!value) return;
+    if (value.length > MAX_LENGTH || holdsNul(value) || !good(value)) {
       // The message uses the attribute's public name, which differs from the field's name.
       const words = inWords(field === "appInstallationId" ? "vcsAppInstallationId" : field);
       problems.add(path(field), `${words} is invalid`);

@@ -172,7 +172,7 @@ onEveryStore("downloads", (objects) => {
     const { state, store } = objects();
     const version = await objects().pending("endless");
     await objects().send(version.raw, "PUT", { body: "endless" });
-    let givenUp = false;
+    let isAborted = false;
     await using endless = await runObjects(state, {
       ...tracedStore(store),
       async get(_key, open, signal) {
@@ -182,11 +182,11 @@ onEveryStore("downloads", (objects) => {
           })(),
         );
         await pipeline(zeros, open("endless".length), { signal }).catch(() => {});
-        givenUp = true;
+        isAborted = true;
       },
     });
     standingReader(endless, version.id);
-    await waitFor(() => givenUp);
+    await waitFor(() => isAborted);
   });
 
   it("returns 404 if the data is permanently deleted before the first byte", async () => {

@@ -259,8 +259,8 @@ beforeAll(async () => {
     await tx.agentPools.commit(await tx.agentPools.getForUpdate("apool-1"), scope);
   });
   await transactions(database)(async (tx) => {
-    const wanted = { organizationId: "org-1", projectId: "prj-1", engineVersion: "1.0.0" } as const;
-    const added = newWorkspace({ id: "ws-added", ...wanted }, now);
+    const fields = { organizationId: "org-1", projectId: "prj-1", engineVersion: "1.0.0" } as const;
+    const added = newWorkspace({ id: "ws-added", ...fields }, now);
     added.name = "added";
     await tx.workspaces.commit(added);
   });
