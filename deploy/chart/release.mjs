@@ -104,8 +104,8 @@ function ofTheImage(extension) {
 
 /** Returns the time of the commit, in seconds, or SOURCE_DATE_EPOCH if it is set. */
 function committedAt() {
-  const given = process.env.SOURCE_DATE_EPOCH;
-  if (given) return Number(given);
+  const configured = process.env.SOURCE_DATE_EPOCH;
+  if (configured) return Number(configured);
   const { stdout } = spawnSync("git", ["log", "-1", "--format=%ct"], { cwd: root });
   return Number(stdout) || fail("git did not return the time of the commit.");
 }

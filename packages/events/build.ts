@@ -27,9 +27,9 @@ const manifestOf = (folder: string): Manifest =>
 function pack(folder: string, of: Manifest, dependencies: readonly string[], exports: object) {
   const { name, version, description, license } = of;
   const needed = dependencies.map((dependency) => {
-    const wanted = of.dependencies[dependency];
-    if (!wanted) throw new Error(`${name} does not depend on ${dependency}`);
-    return [dependency, wanted];
+    const range = of.dependencies[dependency];
+    if (!range) throw new Error(`${name} does not depend on ${dependency}`);
+    return [dependency, range];
   });
   const manifest = {
     ...{ name, version, description, license, type: "module", engines: { node: ">=22" } },

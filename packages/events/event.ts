@@ -84,11 +84,11 @@ export const reaches = (filter: string, type: string): boolean =>
  * stands for any value.
  */
 export function matches(filter: string, subject: string): boolean {
-  const wanted = filter.split(".");
+  const pattern = filter.split(".");
   const tokens = subject.split(".");
-  const rest = wanted.at(-1) === ">" ? wanted.length - 1 : undefined;
-  if (rest === undefined ? wanted.length !== tokens.length : tokens.length <= rest) return false;
-  return wanted
+  const rest = pattern.at(-1) === ">" ? pattern.length - 1 : undefined;
+  if (rest === undefined ? pattern.length !== tokens.length : tokens.length <= rest) return false;
+  return pattern
     .slice(0, rest)
     .every((token, index) => token === "*" || tokens[index] === "*" || token === tokens[index]);
 }

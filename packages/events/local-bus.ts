@@ -48,9 +48,9 @@ export function createLocalBus(): LocalBus {
       stop.addEventListener("abort", () => stopped.resolve(), { once: true });
       await Promise.race([opened.promise, stopped.promise]);
       for (const { consumer, logger } of subscriptions) {
-        const wanted = events.filter(({ type }) => reaches(consumer.filter, type));
+        const matching = events.filter(({ type }) => reaches(consumer.filter, type));
         for (const projection of consumer.projections) {
-          const [first, ...others] = wanted.filter(({ type }) => type in projection.hints);
+          const [first, ...others] = matching.filter(({ type }) => type in projection.hints);
           if (!first || stop.aborted) continue;
           const ids = [first, ...others].flatMap(
             (event) => projection.hints[event.type]?.(event) ?? [],

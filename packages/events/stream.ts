@@ -116,12 +116,12 @@ export async function ensureSubscribers(
 async function ensureStream(
   streams: StreamAPI,
   stream: Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">,
-  { replicas, ...wanted }: Partial<StreamConfig> & Pick<StreamSettings, "replicas">,
+  { replicas, ...streamConfig }: Partial<StreamConfig> & Pick<StreamSettings, "replicas">,
 ): Promise<void> {
   try {
     const { config } = await streams.info(stream.name);
     const more = replicas !== undefined && config.num_replicas < replicas;
-    const changed = { ...wanted, ...(more && { num_replicas: replicas }) };
+    const changed = { ...streamConfig, ...(more && { num_replicas: replicas }) };
     // The defaults are added, because the server omits empty members of the placement.
     const current = { ...config, placement: { cluster: "", tags: [], ...config.placement } };
     const isCurrent = Object.entries(changed).every(([name, value]) =>

@@ -28,18 +28,18 @@ const isFree = (port: number): Promise<boolean> =>
   });
 
 /**
- * Starts a local service on the port `wanted`, or on a free port if it is 0. Retries if another process takes the free
- * port first.
+ * Starts a local service on the port `requested`, or on a free port if it is 0. Retries if another process takes the
+ * free port first.
  */
 export function onFreePort(
-  wanted: number,
+  requested: number,
   run: (port: number) => Promise<ServerProcess>,
 ): Promise<{ port: number; process: ServerProcess }> {
   // The first alternative matches the messages of MinIO and NATS, the second the message of PostgreSQL.
   const isRetryable = (error: unknown) =>
     error instanceof Error && /already in use|TCP\/IP sockets/i.test(error.message);
-  return withRetry({ attempts: wanted ? 1 : 5, isRetryable }, async () => {
-    const port = wanted || (await freePort());
+  return withRetry({ attempts: requested ? 1 : 5, isRetryable }, async () => {
+    const port = requested || (await freePort());
     return { port, process: await run(port) };
   });
 }

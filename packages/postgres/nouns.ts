@@ -11,7 +11,7 @@ import { type EntityManager, noteChange } from "./unit-of-work.ts";
 export type PartsOf<Nouns, Part extends string> = {
   [Name in keyof Nouns as Nouns[Name] extends Record<Part, unknown>
     ? Name
-    : never]: Nouns[Name] extends Record<Part, (...given: never[]) => infer Created>
+    : never]: Nouns[Name] extends Record<Part, (...args: never[]) => infer Created>
     ? Created
     : never;
 };
@@ -23,12 +23,12 @@ export type PartsOf<Nouns, Part extends string> = {
 export const partsOf = <Nouns extends Record<string, object>, Part extends string>(
   nouns: Nouns,
   part: Part,
-  ...given: unknown[]
+  ...args: unknown[]
 ): PartsOf<Nouns, Part> =>
   Object.fromEntries(
     Object.entries<Partial<Record<string, unknown>>>(nouns).flatMap(([name, noun]) => {
       const create = noun[part];
-      return typeof create === "function" ? [[name, create(...given)]] : [];
+      return typeof create === "function" ? [[name, create(...args)]] : [];
     }),
   ) as PartsOf<Nouns, Part>;
 
@@ -91,7 +91,7 @@ export function createTransactions<Nouns extends Record<string, object>, Event, 
   database: Database,
   nouns: Nouns,
   recorders: Recorders<Event, Change>,
-  ...given: unknown[]
+  ...args: unknown[]
 ) {
   const uniqueErrors = uniqueErrorsOf(nouns);
   return async <T>(
@@ -102,7 +102,7 @@ export function createTransactions<Nouns extends Record<string, object>, Event, 
       return await database.transaction(
         (em) =>
           work({
-            ...partsOf(nouns, "rows", em, ...given),
+            ...partsOf(nouns, "rows", em, ...args),
             record: (event) => recorders.event(em, event),
             audit: (change) => recorders.change(em, change),
             noteChange,

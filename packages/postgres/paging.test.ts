@@ -5,8 +5,8 @@ test.each([
   ["absent values have their default", { pageNumber: 0, pageSize: 0 }, { number: 1, size: 20 }],
   ["given values are used", { pageNumber: 3, pageSize: 7 }, { number: 3, size: 7 }],
   ["a page has at most 100 rows", { pageNumber: 1, pageSize: 101 }, { number: 1, size: 100 }],
-])("%s", (_, asked, page) => {
-  expect(pageOf(asked)).toEqual(page);
+])("%s", (_, request, page) => {
+  expect(pageOf(request)).toEqual(page);
 });
 
 test("the offset is the number of rows on earlier pages", () => {

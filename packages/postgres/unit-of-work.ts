@@ -138,20 +138,20 @@ function writeMany(group: readonly Change[], bind: Bind): string {
   );
   const arrays = columns.map((_, index) => `${bind(rows.map((row) => row[index]?.value))}::text[]`);
   const source = `unnest(${arrays}) as given (${columns.map((_, index) => `c${index}`)})`;
-  const given = columns.map(({ type }, index) => `given.c${index}::${type}`);
+  const selected = columns.map(({ type }, index) => `given.c${index}::${type}`);
   if (inserts) {
     return `insert into ${meta.tableName} (${written.map(({ name }) => name)})
-      select ${given} from ${source}`;
+      select ${selected} from ${source}`;
   }
   const keys = columns.length - written.length;
   const condition = columns
     .slice(0, keys)
-    .map(({ name }, index) => `${meta.tableName}.${name} = ${given[index]}`)
+    .map(({ name }, index) => `${meta.tableName}.${name} = ${selected[index]}`)
     .join(" and ");
   if (type === ChangeSetType.DELETE) {
     return `delete from ${meta.tableName} using ${source} where ${condition}`;
   }
-  const set = written.map(({ name }, index) => `${name} = ${given[keys + index]}`);
+  const set = written.map(({ name }, index) => `${name} = ${selected[keys + index]}`);
   return `update ${meta.tableName} set ${set} from ${source} where ${condition}`;
 }
 

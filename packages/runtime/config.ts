@@ -26,7 +26,7 @@ function parse<Schema extends z.ZodObject>(schema: Schema, env: Env): z.infer<Sc
   const input: Record<string, string> = {};
   const unreadable = new Map<string, string>();
   for (const name of Object.keys(schema.shape)) {
-    const { value, problem } = givenValue(name, env, schema);
+    const { value, problem } = configuredValue(name, env, schema);
     if (value !== undefined) input[name] = value;
     if (problem !== undefined) unreadable.set(name, `${name}_FILE: ${problem}`);
   }
@@ -56,7 +56,7 @@ function fileOf(name: string, env: Env, schema: z.ZodObject): string | undefined
   return variable in schema.shape ? undefined : env[variable] || undefined;
 }
 
-function givenValue(
+function configuredValue(
   name: string,
   env: Env,
   schema: z.ZodObject,

@@ -69,8 +69,8 @@ export async function startOpsServer(address: { host: string; port: number }): P
   const port = await listenOn(server, address);
   return {
     port,
-    started(given) {
-      options = given;
+    started(running) {
+      options = running;
     },
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {

@@ -88,8 +88,8 @@ function ringProblem(
     ids.add(id);
     const size = Buffer.from(encoded, "base64").length;
     if ("bytes" in length ? size !== length.bytes : size < length.atLeast) {
-      const wanted = "bytes" in length ? `${length.bytes}` : `at least ${length.atLeast}`;
-      return `the key ${id} has ${size} bytes and must have ${wanted}`;
+      const expected = "bytes" in length ? `${length.bytes}` : `at least ${length.atLeast}`;
+      return `the key ${id} has ${size} bytes and must have ${expected}`;
     }
   }
   return undefined;

@@ -68,8 +68,8 @@ export function defineService<
       const logger = ownLogger ?? createLogger({ service: name, level });
       await using opening = new AsyncDisposableStack();
       const tls = () => grpcTlsOf(config as unknown as GrpcTlsConfig);
-      const given = { channels, tls, logger, options: {} };
-      const opened = await openApp(definition, config, given, opening);
+      const openingOptions = { channels, tls, logger, options: {} };
+      const opened = await openApp(definition, config, openingOptions, opening);
       const stack = opening.move();
       return { ...opened, [Symbol.asyncDispose]: () => stack.disposeAsync() };
     },

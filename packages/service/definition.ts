@@ -94,7 +94,7 @@ export interface ServiceDefinition<
   listing(source: ListingSource): Listing;
   consumers(app: App): Consumer[];
   /** Opens resources when the service starts. Commands do not open them. */
-  resources?(given: { config: z.output<Schema>; logger: Logger }): Promise<Resources>;
+  resources?(context: { config: z.output<Schema>; logger: Logger }): Promise<Resources>;
   /** Starts background work, which runs until the service stops. */
   workers?(running: Running<z.output<Schema>, App, Resources, Options>): readonly AsyncDisposable[];
   /** Returns checks of dependencies that readiness reports in addition to `database` and `nats`. */

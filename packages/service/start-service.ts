@@ -92,8 +92,8 @@ export async function startService<
     : starting.use(await startOpsServer({ host, port: settings.OPS_PORT }));
   // Embedded services call each other inside the process, without connections.
   const grpcTls = embedded ? undefined : startGrpcTls(settings, logger, starting);
-  const given = { channels, tls: () => grpcTls, logger, options };
-  const opened = await openApp(definition, config, given, starting);
+  const openingOptions = { channels, tls: () => grpcTls, logger, options };
+  const opened = await openApp(definition, config, openingOptions, starting);
   starting.use(watchSettings(config, { logger, files: [grpcTls] }));
   const { app, database, audit, callerOf } = opened;
   const source = `${settings.EVENT_SOURCE}/${name}`;

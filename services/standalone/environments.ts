@@ -34,12 +34,12 @@ export const blobsIn = (folder: string): Environment => ({
 export function serviceEnvironments(installation: Installation): Record<ServiceName, Environment> {
   const { secrets, databaseUrl, natsUrl, natsLogin, publicUrl, objectUrl, addresses, settings } =
     installation;
-  const given = Object.fromEntries(
+  const configured = Object.fromEntries(
     Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
   const common = (service: ServiceName): Environment => ({
     GRPC_TLS: "off",
-    ...given,
+    ...configured,
     NATS_URL: natsUrl,
     ...(natsLogin && { NATS_USER: natsLogin.user, NATS_PASSWORD: natsLogin.password }),
     PUBLIC_URL: publicUrl,

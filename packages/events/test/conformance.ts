@@ -114,9 +114,9 @@ const log = (level: string) => (about: Record<string, unknown>, message: string)
   print({ log: level, message, ...("err" in about && { error: String(about.err) }) });
 
 /** Returns snapshots that print when they begin and when they are complete. */
-function snapshotOf(given: NonNullable<Scenario["snapshot"]>): SnapshotOptions {
+function snapshotOf(settings: NonNullable<Scenario["snapshot"]>): SnapshotOptions {
   return {
-    checkpoint: checkpointFile(given.checkpoint),
+    checkpoint: checkpointFile(settings.checkpoint),
     compareEveryMs: 100,
     begin: async () => {
       print({ snapshot: "begins" });

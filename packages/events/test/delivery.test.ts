@@ -358,16 +358,16 @@ test("a subscription never creates the stream, and begins when Statehouse has cr
   );
   const connection = await nats.connection();
   const requests = connection.subscribe("$JS.EVENT.ADVISORY.API");
-  const asked: string[] = [];
+  const subjects: string[] = [];
   const listening = (async () => {
     for await (const message of requests) {
       const { subject } = message.json<{ subject: string }>();
-      asked.push(subject);
-      if (asked.length === 3) return;
+      subjects.push(subject);
+      if (subjects.length === 3) return;
     }
   })();
   await listening;
-  expect(asked.filter((subject) => subject.includes("STREAM.CREATE"))).toEqual([]);
+  expect(subjects.filter((subject) => subject.includes("STREAM.CREATE"))).toEqual([]);
   relay();
   await record(1);
   await waitFor(() => received.length === 1);

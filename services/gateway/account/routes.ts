@@ -56,11 +56,11 @@ export const accountRoutes: readonly Route[] = [
     credentials: ["user"],
     handle: async ({ client, body, caller }): Promise<Account | undefined> => {
       const { username, email } = body.data.attributes;
-      const wanted = {
+      const request = {
         ...(username === undefined ? {} : { username }),
         ...(email === undefined ? {} : { email }),
       };
-      const { user } = await client(UserService).updateCurrentUser(wanted, caller);
+      const { user } = await client(UserService).updateCurrentUser(request, caller);
       return user && { kind: "user", user };
     },
   }),

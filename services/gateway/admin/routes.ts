@@ -48,12 +48,12 @@ export const adminRoutes: readonly Route[] = [
     edition: "admin.general-settings",
     handle: async ({ client, body, caller }) => {
       const { attributes } = body.data;
-      const wanted = omitUndefined({
+      const request = omitUndefined({
         defaultRemoteStateAccess: attributes["default-remote-state-access"],
         planTimeout: attributes["plan-timeout"],
         applyTimeout: attributes["apply-timeout"],
       });
-      return (await client(AdminService).updateGeneralSettings(wanted, caller)).settings;
+      return (await client(AdminService).updateGeneralSettings(request, caller)).settings;
     },
   }),
   route({
@@ -131,12 +131,12 @@ export const adminRoutes: readonly Route[] = [
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => {
       const { "plan-identifier": plan, "workspace-limit": workspaceLimit } = body.data.attributes;
-      const wanted = {
+      const request = {
         name: params.organizationName,
         ...omitUndefined({ plan, workspaceLimit: workspaceLimit ?? undefined }),
         withoutWorkspaceLimit: workspaceLimit === null,
       };
-      return (await client(AdminService).updateAnyOrganization(wanted, caller)).organization;
+      return (await client(AdminService).updateAnyOrganization(request, caller)).organization;
     },
   }),
   route({

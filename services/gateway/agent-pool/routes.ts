@@ -69,8 +69,8 @@ export const agentPoolRoutes: readonly Route[] = [
     success: [201, one(agentPoolResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => {
-      const wanted = { organizationName: params.organizationName, settings: body };
-      return (await client(AgentPoolService).createAgentPool(wanted, caller)).agentPool;
+      const request = { organizationName: params.organizationName, settings: body };
+      return (await client(AgentPoolService).createAgentPool(request, caller)).agentPool;
     },
   }),
   routeForLongLivedCredentials({
@@ -90,8 +90,8 @@ export const agentPoolRoutes: readonly Route[] = [
     success: [200, one(agentPoolResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => {
-      const wanted = { id: params.agentPoolId, settings: body };
-      return (await client(AgentPoolService).updateAgentPool(wanted, caller)).agentPool;
+      const request = { id: params.agentPoolId, settings: body };
+      return (await client(AgentPoolService).updateAgentPool(request, caller)).agentPool;
     },
   }),
   routeForLongLivedCredentials({

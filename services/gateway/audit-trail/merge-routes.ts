@@ -78,9 +78,11 @@ export async function readAuditTrail({
   );
   const second = placeOf(seconds, hour.offset);
   const from = { ...rest, since: Math.max(span.since, second.start) };
-  const wanted = second.offset + page.size;
-  const lists = await Promise.all(services.map((name) => firstRecords(read, name, from, wanted)));
-  return { records: lists.flat().toSorted(inOrder).slice(second.offset, wanted), totalCount };
+  const maxRecords = second.offset + page.size;
+  const lists = await Promise.all(
+    services.map((name) => firstRecords(read, name, from, maxRecords)),
+  );
+  return { records: lists.flat().toSorted(inOrder).slice(second.offset, maxRecords), totalCount };
 }
 
 /**
@@ -130,16 +132,16 @@ async function countedIntervals(
     .toSorted((one, other) => one.start - other.start);
 }
 
-/** Returns the first records, at most `wanted`, that one service has in a span of time. */
+/** Returns the first records, at most `maxRecords`, that one service has in a span of time. */
 async function firstRecords(
   { client, caller }: Reader,
   name: keyof Channels,
   span: Span,
-  wanted: number,
+  maxRecords: number,
 ): Promise<AuditRecord[]> {
   const found: AuditRecord[] = [];
-  for (let more = true; more && found.length < wanted; ) {
-    const limit = Math.min(wanted - found.length, MAX_PAGE);
+  for (let more = true; more && found.length < maxRecords; ) {
+    const limit = Math.min(maxRecords - found.length, MAX_PAGE);
     const request = { ...requestOf(span), limit, offset: found.length };
     const { records } = await client(AuditTrailService, name).listAuditRecords(request, caller);
     found.push(...records);

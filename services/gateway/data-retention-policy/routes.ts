@@ -67,11 +67,11 @@ const routesAt = <Path extends string>(
       failures: [404, 422],
       edition,
       handle: async (input) => {
-        const wanted = { target: targetOf(input.params), ...input.body.data };
+        const request = { target: targetOf(input.params), ...input.body.data };
         return (
           await input
             .client(DataRetentionPolicyService)
-            .setDataRetentionPolicy(wanted, input.caller)
+            .setDataRetentionPolicy(request, input.caller)
         ).policy;
       },
     });

@@ -2,29 +2,29 @@ import { expect, test } from "vitest";
 import { batchPerTick } from "./batch-per-tick.ts";
 
 function recorded() {
-  const asked: string[][] = [];
+  const calls: string[][] = [];
   const lengthOf = batchPerTick(async (keys: readonly string[]) => {
-    asked.push([...keys]);
+    calls.push([...keys]);
     if (keys.includes("broken")) throw new Error("no answer");
     return keys.map((key) => (key === "unknown" ? undefined : key.length));
   });
-  return { asked, lengthOf };
+  return { calls, lengthOf };
 }
 
 test("keys of one turn are requested in one batch, each once, and each caller receives its own result", async () => {
-  const { asked, lengthOf } = recorded();
-  const wanted = ["a", "bb", "a", "unknown", "ccc"].map(lengthOf);
-  expect(await Promise.all(wanted)).toEqual([1, 2, 1, undefined, 3]);
-  expect(asked).toEqual([["a", "bb", "unknown", "ccc"]]);
+  const { calls, lengthOf } = recorded();
+  const lengths = ["a", "bb", "a", "unknown", "ccc"].map(lengthOf);
+  expect(await Promise.all(lengths)).toEqual([1, 2, 1, undefined, 3]);
+  expect(calls).toEqual([["a", "bb", "unknown", "ccc"]]);
 });
 
 test("a key requested after a batch was sent is requested again", async () => {
-  const { asked, lengthOf } = recorded();
+  const { calls, lengthOf } = recorded();
   const first = lengthOf("a");
   await new Promise((resolve) => setImmediate(resolve));
   const second = lengthOf("a");
   await Promise.all([first, second]);
-  expect(asked).toEqual([["a"], ["a"]]);
+  expect(calls).toEqual([["a"], ["a"]]);
 });
 
 test("the failure of a batch reaches all its callers, and no later ones", async () => {
@@ -35,7 +35,7 @@ test("the failure of a batch reaches all its callers, and no later ones", async 
 });
 
 test("a batch has at most a hundred keys", async () => {
-  const { asked, lengthOf } = recorded();
+  const { calls, lengthOf } = recorded();
   await Promise.all(Array.from({ length: 150 }, (_, key) => lengthOf(`key ${key}`)));
-  expect(asked.map(({ length }) => length)).toEqual([100, 50]);
+  expect(calls.map(({ length }) => length)).toEqual([100, 50]);
 });

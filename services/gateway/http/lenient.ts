@@ -8,10 +8,10 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
   const { success, data } = z.safeParse(schema, value);
   if (success) return data;
   if (schema instanceof z.ZodObject) {
-    const given: object = isObject(value) ? value : {};
+    const container: object = isObject(value) ? value : {};
     const members = Object.entries<z.core.$ZodType>(schema.shape).map(([name, member]) => [
       name,
-      parseLeniently(member, Reflect.get(given, name)),
+      parseLeniently(member, Reflect.get(container, name)),
     ]);
     return Object.fromEntries(members);
   }

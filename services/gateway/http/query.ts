@@ -110,11 +110,11 @@ export const choices = (
   return {
     parameters,
     read(query: URLSearchParams): string[] {
-      const wanted = read(query);
-      if (wanted.some((value) => !values.includes(value))) {
+      const requested = read(query);
+      if (requested.some((value) => !values.includes(value))) {
         throw badRequest(reason, `${name} must be one of ${values.join(", ")}.`);
       }
-      return wanted;
+      return requested;
     },
   };
 };

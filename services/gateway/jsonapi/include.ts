@@ -45,11 +45,11 @@ export async function resolveIncludes<Context>(
   const found: Group<Context>[] = [];
   let level = [{ group: primary, tree }];
   while (level.length > 0) {
-    const wanted = level.flatMap(({ group, tree }) =>
+    const requested = level.flatMap(({ group, tree }) =>
       [...tree].map(([name, nested]) => ({ group, name, nested })),
     );
     const brought = await Promise.all(
-      wanted.map(async ({ group, name, nested }) => {
+      requested.map(async ({ group, name, nested }) => {
         const groups = await group.load(name.replaceAll("_", "-"), context);
         return groups.map((group) => ({ group, tree: nested }));
       }),

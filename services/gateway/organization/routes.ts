@@ -22,8 +22,8 @@ export const organizationRoutes: readonly Route[] = [
     credentials: ["user"],
     handle: async ({ client, body, validateOnly, caller }) => {
       const { name = "", ...settings } = body;
-      const wanted = { name, settings, validateOnly };
-      return (await client(OrganizationService).createOrganization(wanted, caller)).organization;
+      const request = { name, settings, validateOnly };
+      return (await client(OrganizationService).createOrganization(request, caller)).organization;
     },
   }),
   route({
@@ -78,8 +78,8 @@ export const organizationRoutes: readonly Route[] = [
       failures: [404, 422, 503],
       handle: async ({ client, params, body, validateOnly, caller }) => {
         const { name: newName, ...settings } = body;
-        const wanted = { ...omitUndefined({ newName }), settings, validateOnly };
-        const request = { name: params.organizationName, ...wanted };
+        const changes = { ...omitUndefined({ newName }), settings, validateOnly };
+        const request = { name: params.organizationName, ...changes };
         return (await client(OrganizationService).updateOrganization(request, caller)).organization;
       },
     }),

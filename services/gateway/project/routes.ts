@@ -22,7 +22,7 @@ const includes = ["effective_tag_bindings"] as const;
 
 const actions = ["create-workspace", "update"].map((name) => ({
   action: `project:${name}`,
-  wanted: flag(
+  isRequested: flag(
     `filter[permissions][${name}]`,
     `If true, only projects on which the caller is allowed this action: ${name}. A request can filter by at most one action.`,
   ),
@@ -33,9 +33,11 @@ const actions = ["create-workspace", "update"].map((name) => ({
  * "" if the query names no action; throws `badRequest` if it names more than one.
  */
 const allowedAction = {
-  parameters: actions.flatMap(({ wanted }) => wanted.parameters),
+  parameters: actions.flatMap(({ isRequested }) => isRequested.parameters),
   read(query: URLSearchParams): string {
-    const [first, ...others] = actions.filter(({ wanted }) => wanted.read(query) === true);
+    const [first, ...others] = actions.filter(
+      ({ isRequested }) => isRequested.read(query) === true,
+    );
     if (others.length > 0) {
       throw badRequest("filter", "filter[permissions] can be true for one action only.");
     }
@@ -112,8 +114,8 @@ export const projectRoutes: readonly Route[] = [
     success: [200, one(projectResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, validateOnly, caller }) => {
-      const { name, description, tagBindings: given, unset = [], ...settings } = body;
-      const tagBindings = given && { tagBindings: given };
+      const { name, description, tagBindings: bindings, unset = [], ...settings } = body;
+      const tagBindings = bindings && { tagBindings: bindings };
       const fields = { ...omitUndefined({ name, description, tagBindings }), settings };
       const request = { id: params.projectId, ...fields, unset, validateOnly };
       return (await client(ProjectService).updateProject(request, caller)).project;

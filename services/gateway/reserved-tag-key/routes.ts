@@ -34,8 +34,8 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     success: [201, one(reservedTagKeyResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => {
-      const wanted = { ...body, organizationName: params.organizationName };
-      return (await client(ReservedTagKeyService).createReservedTagKey(wanted, caller))
+      const input = { ...body, organizationName: params.organizationName };
+      return (await client(ReservedTagKeyService).createReservedTagKey(input, caller))
         .reservedTagKey;
     },
   }),
@@ -47,8 +47,8 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     success: [200, one(reservedTagKeyResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => {
-      const wanted = { ...body, id: params.reservedTagKeyId };
-      return (await client(ReservedTagKeyService).updateReservedTagKey(wanted, caller))
+      const input = { ...body, id: params.reservedTagKeyId };
+      return (await client(ReservedTagKeyService).updateReservedTagKey(input, caller))
         .reservedTagKey;
     },
   }),

@@ -46,8 +46,8 @@ export const sshKeyRoutes: readonly Route[] = [
     success: [201, one(sshKeyResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => {
-      const wanted = { ...body, organizationName: params.organizationName };
-      return (await client(SshKeyService).createSshKey(wanted, caller)).sshKey;
+      const input = { ...body, organizationName: params.organizationName };
+      return (await client(SshKeyService).createSshKey(input, caller)).sshKey;
     },
   }),
   routeForLongLivedCredentials({
@@ -67,8 +67,8 @@ export const sshKeyRoutes: readonly Route[] = [
     success: [200, one(sshKeyResource)],
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => {
-      const wanted = { ...body, id: params.sshKeyId };
-      return (await client(SshKeyService).updateSshKey(wanted, caller)).sshKey;
+      const input = { ...body, id: params.sshKeyId };
+      return (await client(SshKeyService).updateSshKey(input, caller)).sshKey;
     },
   }),
   routeForLongLivedCredentials({
@@ -89,8 +89,8 @@ export const sshKeyRoutes: readonly Route[] = [
     failures: [404, 422],
     handle: async ({ client, params, body, caller }) => {
       const sshKeyId = body.data.attributes.id ?? "";
-      const wanted = { workspaceId: params.workspaceId, sshKeyId };
-      return (await client(SshKeyService).assignSshKey(wanted, caller)).workspace;
+      const input = { workspaceId: params.workspaceId, sshKeyId };
+      return (await client(SshKeyService).assignSshKey(input, caller)).workspace;
     },
   }),
 ];

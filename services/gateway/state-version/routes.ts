@@ -41,11 +41,11 @@ async function putInline(
   inline: { state: Uint8Array | undefined; jsonState: Uint8Array | undefined },
 ): Promise<boolean> {
   const { state: raw, jsonState } = inline;
-  const wanted = raw !== undefined && created.stateVersion?.status === "pending";
+  const sendsState = raw !== undefined && created.stateVersion?.status === "pending";
   // The raw state is uploaded last, because it finalizes the version.
   if (jsonState) await objects.put(created.internalJsonUploadPath, jsonState);
-  if (wanted) await objects.put(created.internalUploadPath, raw);
-  return wanted || jsonState !== undefined;
+  if (sendsState) await objects.put(created.internalUploadPath, raw);
+  return sendsState || jsonState !== undefined;
 }
 
 export const stateVersionRoutes: readonly Route[] = [

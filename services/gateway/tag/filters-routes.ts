@@ -36,10 +36,10 @@ function readTagFilters(query: URLSearchParams): TagFilter[] {
   const filters = new Map<string, TagFilter>();
   for (const name of new Set(query.keys())) {
     const [, index, part] = PARAMETER.exec(name) ?? [];
-    const given = index === undefined ? undefined : parameter(query, name);
-    if (index === undefined || given === undefined) continue;
+    const text = index === undefined ? undefined : parameter(query, name);
+    if (index === undefined || text === undefined) continue;
     const filter = filters.get(index) ?? { key: "", value: "" };
-    filters.set(index, part === "key" ? { ...filter, key: given } : { ...filter, value: given });
+    filters.set(index, part === "key" ? { ...filter, key: text } : { ...filter, value: text });
   }
   if (filters.size > MAX_FILTERS)
     throw badRequest("parameter", `filter[tagged] has more than ${MAX_FILTERS} filters.`);

@@ -113,14 +113,14 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       handle: async ({ client, body, caller }) => {
         const { team: teamId = "", [targetType]: targetId = "" } = body.data.relationships;
         const { attributes } = body.data;
-        const wanted = {
+        const request = {
           teamId,
           targetType,
           targetId,
           access: attributes.access,
           permissions: permissionsIn(attributes),
         };
-        return (await client(TeamAccessService).createTeamAccess(wanted, caller)).teamAccess;
+        return (await client(TeamAccessService).createTeamAccess(request, caller)).teamAccess;
       },
     }),
     routeForLongLivedCredentials({
@@ -144,13 +144,13 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       failures: [404, 422],
       handle: async ({ client, params, body, caller }) => {
         const { attributes } = body.data;
-        const wanted = {
+        const request = {
           targetType,
           id: idIn(params),
           ...omitUndefined({ access: attributes.access }),
           permissions: permissionsIn(attributes),
         };
-        return (await client(TeamAccessService).updateTeamAccess(wanted, caller)).teamAccess;
+        return (await client(TeamAccessService).updateTeamAccess(request, caller)).teamAccess;
       },
     }),
     routeForLongLivedCredentials({

@@ -156,10 +156,10 @@ const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
 ];
 
 const bindings = methodsOf.map(([desc, methods]): ServiceBinding<object> => {
-  const unasked = async () => {
+  const unexpected = async () => {
     throw new Error("not used by these tests");
   };
-  const all = desc.methods.map(({ localName }) => [localName, methods[localName] ?? unasked]);
+  const all = desc.methods.map(({ localName }) => [localName, methods[localName] ?? unexpected]);
   return { desc, methods: Object.fromEntries(all) };
 });
 

@@ -157,14 +157,14 @@ export const workspaceRoutes: readonly Route[] = [
     failures: [400, 404],
     handle: async ({ client, params, query, caller }) => {
       const { page, locked, taggedAny = false, ...filters } = query;
-      const asked = {
+      const search = {
         organizationName: params.organizationName,
         ...filters,
         taggedAny,
         ...(locked !== "" && { locked: locked === "true" }),
       };
       const { workspaces: items, totalCount } = await client(WorkspaceService).listWorkspaces(
-        { ...asked, pageNumber: page.number, pageSize: page.size },
+        { ...search, pageNumber: page.number, pageSize: page.size },
         caller,
       );
       return { items, totalCount, page };
