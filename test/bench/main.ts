@@ -28,10 +28,10 @@ async function run(options: Options): Promise<void> {
   const startedAt = performance.now();
   sayIfBusy();
   const aims: Aim[] = [];
-  for (const name of options.only.filter((wanted) => ofStart.includes(wanted))) {
+  for (const name of options.only.filter((section) => ofStart.includes(section))) {
     aims.push(...(await surviving(name, () => sections[name](options, 0))));
   }
-  const others = options.only.filter((wanted) => !ofStart.includes(wanted));
+  const others = options.only.filter((section) => !ofStart.includes(section));
   if (others.length > 0) {
     // Commits wait for the disk, as in a real installation.
     await using started = await startDependencies({ fast: false });

@@ -39,9 +39,9 @@ export async function get(
   headers: Record<string, string> = {},
 ): Promise<number> {
   const startedAt = performance.now();
-  const asked = request(url, { agent, headers });
-  const answered = once(asked, "response");
-  asked.end();
+  const outgoing = request(url, { agent, headers });
+  const answered = once(outgoing, "response");
+  outgoing.end();
   const [answer] = await answered;
   const received = await drained(answer, "GET", [200]);
   if (received !== size) throw new Error(`GET returned ${received} of ${size} bytes`);

@@ -110,7 +110,7 @@ export async function template(
     writeFileSync(file, JSON.stringify(value));
     return file;
   });
-  const given = files.flatMap((file) => ["--values", file]);
+  const valueFiles = files.flatMap((file) => ["--values", file]);
   // Sets the version of Kubernetes, because a Helm that was built with `go install` has no correct default version.
   const release = [
     "template",
@@ -121,7 +121,7 @@ export async function template(
     "--namespace",
     "tools",
   ];
-  return await run(program(helm), [...release, ...given, ...args]);
+  return await run(program(helm), [...release, ...valueFiles, ...args]);
 }
 
 /** Renders the chart with `values` in addition to those of minimal.yaml. If Helm fails, throws its error output. */

@@ -144,8 +144,8 @@ async function expectFiring(expected: Readonly<Record<string, Firing>>): Promise
     async () => {
       const firing = await prometheus.firing();
       for (const [alertname, labels] of missing) {
-        const wanted = Object.entries({ ...labels, alertname });
-        if (firing.some((alert) => wanted.every(([label, is]) => alert[label] === is))) {
+        const required = Object.entries({ ...labels, alertname });
+        if (firing.some((alert) => required.every(([label, is]) => alert[label] === is))) {
           missing.delete(alertname);
           fired.add(alertname);
         }

@@ -33,8 +33,8 @@ const own = (component: string, instance = "statehouse"): Pod => ({
 });
 const elsewhere = (namespace: string): Pod => ({ namespace, labels: {} });
 
-const matches = (wanted: Record<string, string>, labels: Record<string, string>): boolean =>
-  Object.entries(wanted).every(([name, value]) => labels[name] === value);
+const matches = (selector: Record<string, string>, labels: Record<string, string>): boolean =>
+  Object.entries(selector).every(([name, value]) => labels[name] === value);
 
 /** Whether a peer in a policy of the namespace `tools` selects the pod. */
 const isPeer = ({ podSelector, namespaceSelector }: Peer, pod: Pod): boolean =>

@@ -36,9 +36,9 @@ test.for(services)("every setting of %s can be set", async (service) => {
   expect(names.length).toBeGreaterThan(10);
   const declared = declaredSettings(service);
   for (const login of service === "gateway" ? [""] : alone) {
-    const given = names.filter((name) => login === name || !alone.includes(name));
-    const withoutUser = given.filter((name) => !/^NATS_(USER|PASSWORD)$/.test(name));
-    const tried = login === alone[0] ? given.filter((name) => name !== login) : withoutUser;
+    const chosen = names.filter((name) => login === name || !alone.includes(name));
+    const withoutUser = chosen.filter((name) => !/^NATS_(USER|PASSWORD)$/.test(name));
+    const tried = login === alone[0] ? chosen.filter((name) => name !== login) : withoutUser;
     const fromSource = tried.filter((name) => declared[name]?.secret || declared[name]?.file);
     const asText = tried.filter((name) => !fromSource.includes(name));
     const rendered = await render({

@@ -43,12 +43,12 @@ export async function workingFolder(options: {
 }
 
 /** Returns functions that run the Terraform CLI in an existing folder. */
-export function inFolder(cwd: string, given: Record<string, string>): CommandLine {
+export function inFolder(cwd: string, variables: Record<string, string>): CommandLine {
   const env = {
     PATH: process.env.PATH ?? "",
     TF_IN_AUTOMATION: "1",
     CHECKPOINT_DISABLE: "1",
-    ...given,
+    ...variables,
   };
   const runWith = (input: string, ...args: string[]) =>
     runProgram(commandLine(), withoutColor(args), {

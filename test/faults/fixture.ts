@@ -185,9 +185,10 @@ export async function eventually(
 ): Promise<Answer> {
   const answer = await waitFor(
     async () => {
-      const asked = await ask();
-      if (asked.status >= 500) throw new Error(`${asked.status}: ${JSON.stringify(asked.body)}`);
-      return asked;
+      const response = await ask();
+      if (response.status >= 500)
+        throw new Error(`${response.status}: ${JSON.stringify(response.body)}`);
+      return response;
     },
     { interval: 100, what: `an answer with status ${status}` },
   );

@@ -15,12 +15,12 @@ async function sendLate(id: string, state: StateFile, attributes: Record<string,
   const road = await startFaultProxy(Number(new URL(stack.url).port));
   const held = road.hold({ direction: "requests", when: mentions("POST /api") });
   const late = api(`http://127.0.0.1:${road.port}`, owner.token);
-  const asked = late.post(`/workspaces/${id}/state-versions`, inlineState(state, attributes));
+  const response = late.post(`/workspaces/${id}/state-versions`, inlineState(state, attributes));
   await held;
   return {
     async arrive() {
       road.release();
-      const answer = await asked;
+      const answer = await response;
       await road[Symbol.asyncDispose]();
       return answer;
     },

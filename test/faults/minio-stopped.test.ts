@@ -101,10 +101,10 @@ needs("minio")("while MinIO is stopped", () => {
     const id = await newLockedWorkspace(fixture());
     const state = one();
     proxies.stateToStore.freeze();
-    const asked = write(fixture(), id, state);
+    const response = write(fixture(), id, state);
     const other = await newLockedWorkspace(fixture());
     expect((await unlock(fixture(), other)).status).toBe(200);
-    expect([503, 504]).toContain((await asked).status);
+    expect([503, 504]).toContain((await response).status);
     proxies.stateToStore.release();
     await eventually(201, () => write(fixture(), id, state));
     expect(

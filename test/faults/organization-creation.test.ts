@@ -36,7 +36,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
         ? { direction: "requests", when: mentions("org-") }
         : { direction: "answers", when: () => true, after: mentions("org-") },
     );
-    const asked = create(name, settings);
+    const response = create(name, settings);
     await held;
     const [{ id } = { id: "" }] = await rows<{ id: string }>(
       "workspaces",
@@ -47,7 +47,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
     if (lost === "call to access") expect(await known()).toEqual([]);
     else await waitFor(async () => (await known()).length === 1);
     await stack.processes.workspaces.kill();
-    expectUnanswered(await asked);
+    expectUnanswered(await response);
     return name;
   }
 
@@ -128,10 +128,10 @@ test("kill -9 of access between creating the owners and responding: the repeat c
     when: mentions("COMMIT\0"),
     after: mentions("org-"),
   });
-  const asked = create();
+  const response = create();
   await held;
   await stack.processes.access.kill();
-  expectUnanswered(await asked);
+  expectUnanswered(await response);
   await healAll(fixture());
   // The creation event may have completed the creation before the repeated request, which then returns 422.
   const repeated = await eventually(201, create).catch(() => undefined);

@@ -25,14 +25,14 @@ test.each(["stopped", "killed"])(
     const state = one();
     const version = await announce(fixture(), id, state);
     await (end === "stopped" ? server().stop() : server().kill());
-    const asked = await Promise.all([
+    const responses = await Promise.all([
       owner.api.get(`/workspaces/${id}`),
       owner.api.get(`/workspaces/${id}/current-state-version`),
       unlock(fixture(), id),
       write(fixture(), id, one()),
       upload(version.uploadUrl, state.bytes),
     ]);
-    expect(asked.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
+    expect(responses.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
     for (const name of ["access", "workspaces", "state"] as const) {
       const ready = await fetch(`http://127.0.0.1:${stack.environments[name].OPS_PORT}/readyz`);
       expect(ready.status).toBe(503);

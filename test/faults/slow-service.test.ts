@@ -43,8 +43,8 @@ const idleTransactions = (service: "workspaces" | "state") =>
  * Expects that the requests end within five seconds after their time limit, with an error that clients retry, while
  * another service does not respond.
  */
-async function expectGivenUp(asked: readonly Promise<{ status: number }>[], since: number) {
-  const statuses = new Set((await Promise.all(asked)).map(({ status }) => status));
+async function expectGivenUp(responses: readonly Promise<{ status: number }>[], since: number) {
+  const statuses = new Set((await Promise.all(responses)).map(({ status }) => status));
   expect([...statuses].filter((status) => status !== 503 && status !== 504)).toEqual([]);
   expect(performance.now() - since).toBeLessThan(REQUEST_TIMEOUT_S * 1000 + 5000);
 }
@@ -144,13 +144,13 @@ describe("while the database of state does not respond", () => {
     const ids = await many(() => newLockedWorkspace(fixture()));
     const since = performance.now();
     proxies.stateToDatabase.freeze();
-    const asked = ids.flatMap((id) => [
+    const responses = ids.flatMap((id) => [
       unlock(fixture(), id),
       owner.api.get(`/workspaces/${id}/current-state-version`),
     ]);
     await newLockedWorkspace(fixture());
     await expectStatus(200, owner.api.get(`/workspaces/${ids[0]}`));
-    await expectGivenUp(asked, since);
+    await expectGivenUp(responses, since);
     proxies.stateToDatabase.release();
     await waitFor(async () => (await unlock(fixture(), ids[0] ?? "")).status !== 503);
   });

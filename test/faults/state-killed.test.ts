@@ -166,10 +166,10 @@ describe("kill -9 of state with bytes in a directory", () => {
       when: mentions("COMMIT\0"),
       after: mentions("dropped_at", id, "update"),
     });
-    const asked = owner.api.delete(`/workspaces/${id}`);
+    const response = owner.api.delete(`/workspaces/${id}`);
     await held;
     await stack.processes.state.kill();
-    expect((await asked).status).toBe(503);
+    expect((await response).status).toBe(503);
     await healAll(fixture());
     // The deletion event may have completed the deletion before the repeated request, which then returns 404.
     const repeated = await owner.api.delete(`/workspaces/${id}`);
@@ -187,10 +187,10 @@ describe("kill -9 of state with bytes in a directory", () => {
       when: mentions("COMMIT\0"),
       after: mentions("workspace_states", id),
     });
-    const asked = unlock(fixture(), id);
+    const response = unlock(fixture(), id);
     await held;
     await stack.processes.state.kill();
-    expect((await asked).status).toBeGreaterThanOrEqual(503);
+    expect((await response).status).toBeGreaterThanOrEqual(503);
     await healAll(fixture());
     await eventually(200, () => unlock(fixture(), id));
     expect((await lock(fixture(), id)).status).toBe(200);

@@ -111,10 +111,10 @@ describe("kill -9 of state", () => {
     const { stack, proxies } = fixture();
     const { workspaceId, old } = await twoVersions(fixture());
     const held = proxies.stateToDatabase.hold(sent("state-version.soft-deleted.v1", workspaceId));
-    const asked = attempted(act(fixture(), old, "soft_delete_backing_data"));
+    const response = attempted(act(fixture(), old, "soft_delete_backing_data"));
     await held;
     await stack.processes.state.kill();
-    expect((await asked)?.status ?? 503).toBe(503);
+    expect((await response)?.status ?? 503).toBe(503);
     await healAll(fixture());
     expect((await shown(fixture(), old)).status).toBe("finalized");
   });
@@ -126,10 +126,10 @@ describe("kill -9 of state", () => {
     const held = proxies.stateToDatabase.hold(
       committed("state-version.soft-deleted.v1", workspaceId),
     );
-    const asked = attempted(act(fixture(), old, "soft_delete_backing_data"));
+    const response = attempted(act(fixture(), old, "soft_delete_backing_data"));
     await held;
     await stack.processes.state.kill();
-    expect((await asked)?.status ?? 503).toBe(503);
+    expect((await response)?.status ?? 503).toBe(503);
     await healAll(fixture());
     expect((await shown(fixture(), old)).status).toBe(soft);
     expect((await bytesOf(fixture(), old)).status).toBe(404);
@@ -150,10 +150,10 @@ describe("kill -9 of state", () => {
     const held = proxies.stateToDatabase.hold(
       committed("state-version.permanently-deleted.v1", alone.workspaceId),
     );
-    const asked = attempted(act(fixture(), alone.old, "permanently_delete_backing_data"));
+    const response = attempted(act(fixture(), alone.old, "permanently_delete_backing_data"));
     await held;
     await stack.processes.state.kill();
-    expect((await asked)?.status ?? 503).toBe(503);
+    expect((await response)?.status ?? 503).toBe(503);
     await healAll(fixture());
     expect((await shown(fixture(), alone.old)).status).toBe(gone);
     await waitFor(async () => (await keysOf(fixture(), alone.old)).length === 0);
@@ -224,13 +224,13 @@ describe("PostgreSQL restarted", () => {
       const again = await twoVersions(fixture());
       await expectStatus(200, act(fixture(), again.old, "soft_delete_backing_data"));
       await (end === "stopped" ? server().stop() : server().kill());
-      const asked = await Promise.all([
+      const response = await Promise.all([
         rollBack(fixture(), workspaceId, old),
         act(fixture(), old, "soft_delete_backing_data"),
         act(fixture(), again.old, "restore_backing_data"),
         bytesOf(fixture(), old),
       ]);
-      expect(asked.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+      expect(response.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
       await server().start();
       const copy = await rollBackAgain(fixture(), workspaceId, old, state);
       expect(await copiesOf(fixture(), old)).toEqual([{ id: copy }]);

@@ -100,5 +100,5 @@ export function forget({ acknowledged }: Pick<FaultFixture, "acknowledged">, id:
 }
 
 /** Returns the response to a request, or undefined if no response arrives. */
-export const attempted = (asked: Promise<Answer>): Promise<Answer | undefined> =>
-  asked.catch(() => undefined);
+export const attempted = (response: Promise<Answer>): Promise<Answer | undefined> =>
+  response.catch(() => undefined);

@@ -66,13 +66,13 @@ describe("kill -9 of workspaces between seal and release", () => {
       when: () => true,
       after: mentions(id),
     });
-    const asked = act();
+    const response = act();
     await held;
     // Whether the state service has sent its response is unknown, so the test waits for the effect of its transaction.
     const epoch = await lockEpoch(id);
     await waitFor(async () => (await sealedEpoch(id)) === epoch, { what: "the seal" });
     await stack.processes.workspaces.kill();
-    expectUnanswered(await asked);
+    expectUnanswered(await response);
     await healAll(fixture());
     const shown = await owner.api.get(`/workspaces/${id}`);
     expect(shown.body.data.attributes.locked).toBe(true);
@@ -91,10 +91,10 @@ describe("kill -9 of workspaces between seal and release", () => {
       when: mentions("COMMIT\0"),
       after: mentions("workspace.unlocked.v1", id),
     });
-    const asked = unlock(fixture(), id);
+    const response = unlock(fixture(), id);
     await held;
     await stack.processes.workspaces.kill();
-    expectUnanswered(await asked);
+    expectUnanswered(await response);
     await healAll(fixture());
     expect((await owner.api.get(`/workspaces/${id}`)).body.data.attributes.locked).toBe(false);
     const repeated = await unlock(fixture(), id);
@@ -119,10 +119,10 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     // receives DropWorkspace.
     proxies.workspacesToNats.freeze();
     const held = proxies.workspacesToState.hold({ direction: "requests", when: mentions(id) });
-    const asked = attempted(owner.api.delete(`/workspaces/${id}`));
+    const response = attempted(owner.api.delete(`/workspaces/${id}`));
     await held;
     await stack.processes.workspaces.kill();
-    expectUnanswered(await asked);
+    expectUnanswered(await response);
     const { attributes } = written.body.data;
     forget(fixture(), id);
     const url: string = attributes["hosted-state-download-url"];
@@ -170,10 +170,10 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
       when: () => true,
       after: mentions(id),
     });
-    const asked = owner.api.post(`/workspaces/${id}/actions/safe-delete`);
+    const response = owner.api.post(`/workspaces/${id}/actions/safe-delete`);
     await held;
     await stack.processes.workspaces.kill();
-    expectUnanswered(await asked);
+    expectUnanswered(await response);
     await healAll(fixture());
     expect((await lock(fixture(), id)).status).toBe(409);
     await rows("workspaces", "update workspaces set deletion_lock_until = now() where id = $1", [

@@ -33,7 +33,7 @@ if (values.help) process.stdout.write(usage);
 else await runCommand("Calling the API", callApi);
 
 async function callApi(print: (line: string) => void): Promise<void> {
-  const wanted = countOf("calls", values.calls);
+  const minimum = countOf("calls", values.calls);
   const seed = countOf("seed", values.seed);
   const names = callersOf(values.as);
   await using started = await startDependencies({ fast: true });
@@ -45,7 +45,7 @@ async function callApi(print: (line: string) => void): Promise<void> {
     const { failures, calls, statuses, operations, succeeded } = await generatedCalls(stack.url, {
       token: tokens[name],
       pools,
-      examples: Math.max(1, Math.ceil((wanted - DERIVED) / OPERATIONS)),
+      examples: Math.max(1, Math.ceil((minimum - DERIVED) / OPERATIONS)),
       phases: ["examples", "coverage", "fuzzing"],
       seed,
     });
@@ -54,7 +54,7 @@ async function callApi(print: (line: string) => void): Promise<void> {
       `${name}: ${calls} calls of ${operations.size} operations, of which ${succeeded.size} succeeded; responses by status: ${shares.join(", ")}`,
     );
     if (failures !== "") print(failures);
-    if (failures !== "" || calls < wanted) failed.push(name);
+    if (failures !== "" || calls < minimum) failed.push(name);
   }
   if (failed.length > 0) throw new StartError(`The calls as ${failed.join(", ")} failed.`);
 }

@@ -62,8 +62,8 @@ export function readCompose(
 function interpolate(value: unknown, variables: Readonly<Record<string, string>>): unknown {
   if (typeof value === "string") {
     return value.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name, operator, rest) => {
-      const given = variables[name];
-      if (given) return given;
+      const configured = variables[name];
+      if (configured) return configured;
       if (operator === "?") throw new Error(`${name} ${rest}`);
       return rest ?? "";
     });

@@ -43,8 +43,8 @@ describe("the script of a release", () => {
     ["sha256:1234", "deploy/image/base.digest must be sha256: and 64 hexadecimal digits."],
     [digest.toUpperCase(), "must be sha256: and 64 hexadecimal digits."],
     [`${digest} ${digest}`, "must be sha256: and 64 hexadecimal digits."],
-  ])("refuses the digest %j", async (given, problem) => {
-    const { status, stdout, stderr } = await release(given, "registry.example.com/statehouse");
+  ])("refuses the digest %j", async (reference, problem) => {
+    const { status, stdout, stderr } = await release(reference, "registry.example.com/statehouse");
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr).toContain(problem);
   });

@@ -171,10 +171,10 @@ function helm(cluster: Cluster, ...args: string[]): Promise<string> {
 }
 
 /** Installs or upgrades the release, and waits until all pods are ready. */
-async function upgrade(cluster: Cluster, given: object): Promise<void> {
+async function upgrade(cluster: Cluster, changes: object): Promise<void> {
   await using folder = await temporaryFolder();
   const file = path.join(folder.path, "values.json");
-  await writeFile(file, JSON.stringify(given));
+  await writeFile(file, JSON.stringify(changes));
   const files = [path.join(chart, "examples/minimal.yaml"), file].map((one) => `--values=${one}`);
   const wait = ["--wait", `--timeout=${patience}`];
   try {
@@ -314,7 +314,7 @@ async function restartPostgres(
  */
 async function objectsOf({ kubectl }: Cluster): Promise<string[]> {
   const kinds = await kubectl("api-resources", "--verbs=list", "--namespaced", "--output=name");
-  const wanted = kinds.split("\n").filter((kind) => kind && !/^events|metrics\.k8s\.io/.test(kind));
-  const found = await kubectl("get", wanted.join(","), "--output=name", "--ignore-not-found");
+  const listed = kinds.split("\n").filter((kind) => kind && !/^events|metrics\.k8s\.io/.test(kind));
+  const found = await kubectl("get", listed.join(","), "--output=name", "--ignore-not-found");
   return found.split("\n").filter(Boolean).sort();
 }

@@ -50,8 +50,8 @@ const paths: Record<Action, string> = {
   permanentlyDelete: "permanently_delete_backing_data",
 };
 
-const received = async (asked: Promise<Answer>, withId = true): Promise<Received> => {
-  const { status, body } = await asked;
+const received = async (response: Promise<Answer>, withId = true): Promise<Received> => {
+  const { status, body } = await response;
   return { status, ...(withId && status < 300 ? { id: body.data.id } : {}) };
 };
 

@@ -125,16 +125,16 @@ const write = (by: Client, announced: Announced, held: State["lock"]): Moment =>
 /** Stores the inline bytes of a create request; they follow the same rules as uploads. */
 const put = (announced: Announced, index: number): Moment =>
   moment(`look ${index}`, (state) => {
-    const wanted = announced.inline && versionAt(state, index).status === "pending";
+    const isReceived = announced.inline && versionAt(state, index).status === "pending";
     const end = (now: State, status: number): Progress =>
       status === 200 ? answered(now, 201, { version: index }) : answered(now, 409);
     const raw = (now: State, status: number): Progress =>
-      wanted && status === 200
+      isReceived && status === 200
         ? { state: now, next: upload("", index, "raw", announced.content, end) }
         : end(now, status);
     return announced.json === undefined
       ? raw(state, 200)
-      : { state, next: upload(String(wanted), index, "json", announced.json, raw) };
+      : { state, next: upload(String(isReceived), index, "json", announced.json, raw) };
   });
 
 /** Uploads bytes to the upload URL of the version with this id. */

@@ -5,8 +5,8 @@ type Address = Omit<MinioAddress, "region"> & { region: string };
 
 /** Creates a user of MinIO that may read and write every bucket. */
 export async function addMinioUser(minio: Address, user: string, password: string): Promise<void> {
-  const wanted = JSON.stringify({ secretKey: password, status: "enabled" });
-  const body = encrypted(minio.secretKey, Buffer.from(wanted));
+  const account = JSON.stringify({ secretKey: password, status: "enabled" });
+  const body = encrypted(minio.secretKey, Buffer.from(account));
   await request(minio, "PUT", "add-user", { accessKey: user }, body);
   const policy = { policyName: "readwrite", userOrGroup: user, isGroup: "false" };
   await request(minio, "PUT", "set-user-or-group-policy", policy);

@@ -95,14 +95,14 @@ export interface RoleFixture {
 }
 
 /** A user whose only team has one role. */
-export interface RoleHolder extends GivenRole {
+export interface RoleHolder extends RoleGrants {
   role: TeamRole;
   person: Person;
   teamId: string;
 }
 
 /** The ids of the grants of a role. */
-export interface GivenRole {
+export interface RoleGrants {
   teamProjectId?: string;
   teamWorkspaceId?: string;
 }
@@ -113,11 +113,11 @@ export interface RoleTarget {
   workspaceId?: string;
 }
 
-/** Creates a user in a new secret team, and grants the team the role on the targets in `place`. */
+/** Creates a user in a new secret team, and grants the team the role on the targets in `target`. */
 export async function newRoleHolder(
   fixture: RoleFixture,
   role: TeamRole,
-  place: RoleTarget,
+  target: RoleTarget,
 ): Promise<RoleHolder> {
   const person = await fixture.stack.people.newUser();
   const { organizationId } = fixture;
@@ -130,8 +130,8 @@ export async function newRoleHolder(
     members,
     organizationAccess,
   });
-  const given = await giveRole(fixture, { role, teamId: team.id }, place);
-  return { role, person, teamId: team.id, ...given };
+  const grants = await giveRole(fixture, { role, teamId: team.id }, target);
+  return { role, person, teamId: team.id, ...grants };
 }
 
 /**
@@ -142,24 +142,24 @@ export async function giveRole(
   { owner }: Pick<RoleFixture, "owner">,
   { role, teamId }: Pick<RoleHolder, "role" | "teamId">,
   { projectId, workspaceId }: RoleTarget,
-): Promise<GivenRole> {
-  const given: GivenRole = {};
+): Promise<RoleGrants> {
+  const grants: RoleGrants = {};
   if (role.onProject && projectId !== undefined) {
     const { access, permissions } = role.onProject;
-    const wanted = projectAccess(teamId, projectId, { access, ...byGroup(permissions) });
-    const { body } = await expectStatus(200, owner.api.post("/team-projects", wanted));
-    given.teamProjectId = body.data.id;
+    const request = projectAccess(teamId, projectId, { access, ...byGroup(permissions) });
+    const { body } = await expectStatus(200, owner.api.post("/team-projects", request));
+    grants.teamProjectId = body.data.id;
   }
   if (role.onWorkspace && workspaceId !== undefined) {
     const { access, permissions } = role.onWorkspace;
-    const wanted = workspaceAccess(teamId, workspaceId, {
+    const request = workspaceAccess(teamId, workspaceId, {
       access,
       ...byAttribute(permissions),
     });
-    const { body } = await expectStatus(200, owner.api.post("/team-workspaces", wanted));
-    given.teamWorkspaceId = body.data.id;
+    const { body } = await expectStatus(200, owner.api.post("/team-workspaces", request));
+    grants.teamWorkspaceId = body.data.id;
   }
-  return given;
+  return grants;
 }
 
 /**

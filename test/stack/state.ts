@@ -107,8 +107,8 @@ export const processedVersion = (
   );
 
 /** Returns the response if it has this status; otherwise throws an error with its content. */
-export async function expectStatus(status: number, asked: Promise<Answer>): Promise<Answer> {
-  const answer = await asked;
+export async function expectStatus(status: number, response: Promise<Answer>): Promise<Answer> {
+  const answer = await response;
   if (answer.status === status) return answer;
   throw new Error(`Expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
 }

@@ -12,11 +12,11 @@ export async function newWorkspaceIn(
   attributes: Record<string, unknown> = {},
   projectId?: string,
 ): Promise<Answer["body"]> {
-  const wanted = document(
+  const request = document(
     "workspaces",
     { name: unusedName("workspace"), ...attributes },
     projectId === undefined ? {} : { project: linkage("projects", projectId) },
   );
   const path = `/organizations/${organization}/workspaces`;
-  return (await expectStatus(201, api.post(path, wanted))).body.data;
+  return (await expectStatus(201, api.post(path, request))).body.data;
 }

@@ -23,7 +23,7 @@ export interface Actor extends Pick<Fixture, "organization" | "owner" | "stack">
 async function actorWith(
   fixture: Fixture,
   api: Api,
-  give: (place: RoleTarget) => Promise<unknown>,
+  give: (target: RoleTarget) => Promise<unknown>,
 ): Promise<Actor> {
   const { organization, owner, stack } = fixture;
   const project = async () => {
@@ -54,8 +54,8 @@ export async function newActor(fixture: Fixture, role: TeamRole): Promise<Actor>
   const { stack, owner, organization, url } = fixture;
   const roles = { stack, owner, organizationId: await organizationId(stack, organization) };
   const holder = await newRoleHolder(roles, role, {});
-  return actorWith(fixture, recordedApi(url, holder.person.token), (place) =>
-    giveRole(roles, holder, place),
+  return actorWith(fixture, recordedApi(url, holder.person.token), (target) =>
+    giveRole(roles, holder, target),
   );
 }
 

@@ -9,12 +9,12 @@ import { errorDetails, newUser, newWorkspace, problems, useFixture } from "./fix
 
 const fixture = useFixture();
 const settings = "/admin/general-settings";
-const wanted = (attributes: Record<string, unknown>) => document("general-settings", attributes);
+const input = (attributes: Record<string, unknown>) => document("general-settings", attributes);
 const administrator = () => newUser(fixture().stack, { administrator: true });
 
 afterEach(async () => {
   const { api } = await administrator();
-  await api.patch(settings, wanted({ "default-remote-state-access": false }));
+  await api.patch(settings, input({ "default-remote-state-access": false }));
 });
 
 test("an administrator sets the default sharing of new workspaces, which their creator can override", async () => {
@@ -35,13 +35,13 @@ test("an administrator sets the default sharing of new workspaces, which their c
   const shares = async (attributes = {}) =>
     (await newWorkspace(fixture(), attributes)).attributes["global-remote-state"];
   expect(await shares()).toBe(false);
-  const changed = await api.patch(settings, wanted({ "default-remote-state-access": true }));
+  const changed = await api.patch(settings, input({ "default-remote-state-access": true }));
   expect(changed.status).toBe(200);
   expect(changed.body.data.attributes["default-remote-state-access"]).toBe(true);
-  expect((await api.patch(settings, wanted({}))).body).toEqual(changed.body);
+  expect((await api.patch(settings, input({}))).body).toEqual(changed.body);
   expect(await shares()).toBe(true);
   expect(await shares({ "global-remote-state": false })).toBe(false);
-  const wrong = await api.patch(settings, wanted({ "default-remote-state-access": "yes" }));
+  const wrong = await api.patch(settings, input({ "default-remote-state-access": "yes" }));
   expect(wrong.status).toBe(422);
 });
 
@@ -74,7 +74,7 @@ test("an administrator sees every organization and sets its plan; other users do
   expect((await owner.api.get(path)).status).toBe(404);
   expect((await owner.api.patch(path, plan("premium"))).status).toBe(404);
   expect((await owner.api.get(settings)).status).toBe(404);
-  expect((await owner.api.patch(settings, wanted({}))).status).toBe(404);
+  expect((await owner.api.patch(settings, input({}))).status).toBe(404);
 });
 
 test("administrators set plan-timeout and apply-timeout, which runners receive with the lock of a run", async () => {
@@ -84,12 +84,9 @@ test("administrators set plan-timeout and apply-timeout, which runners receive w
     return [attributes["plan-timeout"], attributes["apply-timeout"]];
   };
   expect(await shown()).toEqual(["2h", "24h"]);
-  await api.patch(settings, wanted({ "plan-timeout": "90m" }));
+  await api.patch(settings, input({ "plan-timeout": "90m" }));
   expect(await shown()).toEqual(["90m", "24h"]);
-  const wrong = await api.patch(
-    settings,
-    wanted({ "plan-timeout": "soon", "apply-timeout": "0h" }),
-  );
+  const wrong = await api.patch(settings, input({ "plan-timeout": "soon", "apply-timeout": "0h" }));
   expect(problems(wrong)).toEqual({
     "/data/attributes/plan-timeout":
       "Plan timeout is invalid; expected a number from 1 to 99999 and a unit s, m, h or d",
@@ -100,7 +97,7 @@ test("administrators set plan-timeout and apply-timeout, which runners receive w
   const { id } = await newWorkspace(fixture());
   const locked = await locks.lockAsRun({ workspaceId: id, runId: newId("run"), reason: "" });
   expect(locked).toMatchObject({ planTimeout: "90m", applyTimeout: "24h" });
-  await api.patch(settings, wanted({ "plan-timeout": "2h" }));
+  await api.patch(settings, input({ "plan-timeout": "2h" }));
 });
 
 test("administrators limit the workspaces of an organization by workspace-limit", async () => {

@@ -6,7 +6,7 @@ import { namesOf, newProject, newTeam, newWorkspace, problems, useFixture } from
 
 const fixture = useFixture();
 const pools = () => `/organizations/${fixture().organization}/agent-pools`;
-const wanted = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
+const input = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
   document("agent-pools", attributes, relationships);
 const many = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
 
@@ -18,7 +18,7 @@ test("a new pool can be read as created", async () => {
   const name = unusedName("pool");
   const created = await owner.api.post(
     pools(),
-    wanted(
+    input(
       { name, "organization-scoped": false },
       {
         "allowed-workspaces": many("workspaces", workspace.id),
@@ -55,9 +55,9 @@ test("a pool can be changed and deleted unless something uses it", async () => {
   const { api } = fixture().owner;
   const organization = await newOrganization(api);
   const path = `/organizations/${organization}/agent-pools`;
-  const { body } = await api.post(path, wanted({ name: "first" }));
+  const { body } = await api.post(path, input({ name: "first" }));
   const self = `/agent-pools/${body.data.id}`;
-  const changed = await api.patch(self, wanted({ name: "second", "organization-scoped": false }));
+  const changed = await api.patch(self, input({ name: "second", "organization-scoped": false }));
   expect(changed.status).toBe(200);
   expect(changed.body.data.attributes).toMatchObject({
     name: "second",
@@ -84,7 +84,7 @@ test("the list supports search, sort and pages", async () => {
   const { api } = fixture().owner;
   const organization = await newOrganization(api);
   const path = `/organizations/${organization}/agent-pools`;
-  for (const name of ["charlie", "alpha", "bravo"]) await api.post(path, wanted({ name }));
+  for (const name of ["charlie", "alpha", "bravo"]) await api.post(path, input({ name }));
   expect(namesOf(await api.get(path))).toEqual(["alpha", "bravo", "charlie"]);
   expect(namesOf(await api.get(`${path}?sort=-name`))).toEqual(["charlie", "bravo", "alpha"]);
   expect(namesOf(await api.get(`${path}?sort=created-at`))).toEqual(["charlie", "alpha", "bravo"]);
@@ -97,23 +97,23 @@ test("the list supports search, sort and pages", async () => {
 
 test("an invalid name is refused", async () => {
   const { api } = fixture().owner;
-  const { body } = await api.post(pools(), wanted({ name: unusedName("taken") }));
-  const again = await api.post(pools(), wanted({ name: body.data.attributes.name }));
+  const { body } = await api.post(pools(), input({ name: unusedName("taken") }));
+  const again = await api.post(pools(), input({ name: body.data.attributes.name }));
   expect(again.status).toBe(422);
   expect(problems(again)).toEqual({ "/data/attributes/name": "Name has already been taken" });
-  const blank = await api.patch(`/agent-pools/${body.data.id}`, wanted({ name: "" }));
+  const blank = await api.patch(`/agent-pools/${body.data.id}`, input({ name: "" }));
   expect(blank.status).toBe(422);
 });
 
 test("members may read a pool and not change it; a user without access gets not found", async () => {
   const { owner, reader, stranger } = fixture();
-  const { body } = await owner.api.post(pools(), wanted({ name: unusedName("pool") }));
+  const { body } = await owner.api.post(pools(), input({ name: unusedName("pool") }));
   const self = `/agent-pools/${body.data.id}`;
   expect((await reader.api.get(self)).status).toBe(200);
   expect((await reader.api.get(pools())).status).toBe(200);
   for (const { api } of [reader, stranger]) {
-    expect((await api.post(pools(), wanted({ name: unusedName("no") }))).status).toBe(404);
-    expect((await api.patch(self, wanted({ name: "no" }))).status).toBe(404);
+    expect((await api.post(pools(), input({ name: unusedName("no") }))).status).toBe(404);
+    expect((await api.patch(self, input({ name: "no" }))).status).toBe(404);
     expect((await api.delete(self)).status).toBe(404);
   }
   expect((await stranger.api.get(self)).status).toBe(404);
@@ -130,7 +130,7 @@ test("members see the readable workspaces and projects of a pool", async () => {
   const workspaces = many("workspaces", shown.id, hidden.id);
   const { body } = await owner.api.post(
     pools(),
-    wanted(settings, {
+    input(settings, {
       "allowed-workspaces": workspaces,
       "allowed-projects": many("projects", readable.id, hiddenProject.id),
       "excluded-workspaces": workspaces,
@@ -170,7 +170,7 @@ test("members see the readable workspaces and projects of a pool", async () => {
   const { member: manager } = await newTeam(fixture(), ["manage-agent-pools"]);
   expect(await named(manager.api)).toEqual(await named(owner.api));
   const relate = (...ids: string[]) =>
-    manager.api.patch(self, wanted({}, { "allowed-workspaces": many("workspaces", ...ids) }));
+    manager.api.patch(self, input({}, { "allowed-workspaces": many("workspaces", ...ids) }));
   expect((await relate(hidden.id)).status).toBe(200);
   const refused = await relate(hidden.id, shown.id);
   expect(problems(refused)).toEqual({
@@ -182,7 +182,7 @@ test("members see the readable workspaces and projects of a pool", async () => {
 test("pools can be filtered by the name of a readable workspace that may use them", async () => {
   proves("Isolation/lists that leak");
   const { owner, reader, readable } = fixture();
-  await owner.api.post(pools(), wanted({ name: unusedName("pool") }));
+  await owner.api.post(pools(), input({ name: unusedName("pool") }));
   const shown = await newWorkspace(fixture(), {}, readable.id);
   const hidden = await newWorkspace(fixture());
   const usable = async (api: Api, { attributes }: { attributes: { name: string } }) => {
@@ -219,5 +219,5 @@ test("a team with manage-agent-pools may manage them", async () => {
     organizationAccess: ["manage-agent-pools"],
   });
   const path = `/organizations/${organization}/agent-pools`;
-  expect((await reader.api.post(path, wanted({ name: "ours" }))).status).toBe(201);
+  expect((await reader.api.post(path, input({ name: "ours" }))).status).toBe(201);
 });

@@ -247,9 +247,9 @@ describe("an intercepted assertion", () => {
     expect((await call("workspaces", show, overheard, asking(id))).code).toBe(status.OK);
     let lastTaken = 0;
     await waitFor(async () => {
-      const asked = Date.now();
+      const sentAt = Date.now();
       const { code } = await call("workspaces", show, overheard, asking(id));
-      if (code === status.OK) lastTaken = asked;
+      if (code === status.OK) lastTaken = sentAt;
       return code === status.UNAUTHENTICATED;
     });
     expect(lastTaken).toBeLessThan(expiry.getTime());

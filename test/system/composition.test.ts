@@ -197,9 +197,9 @@ needs("minio")("four processes on MinIO", () => {
     async (name) => {
       const { stack, owner } = fixture();
       const { id } = await newWorkspace(fixture());
-      const asked = Array.from({ length: 30 }, () => owner.api.get(`/workspaces/${id}`));
+      const responses = Array.from({ length: 30 }, () => owner.api.get(`/workspaces/${id}`));
       const stopped = stack.processes[name].terminate();
-      const answers = await Promise.all(asked);
+      const answers = await Promise.all(responses);
       for (const { status } of answers) expect([200, 503]).toContain(status);
       expect(await stopped).toBe(0);
       await stack.processes[name].start();

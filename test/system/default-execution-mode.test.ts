@@ -20,10 +20,10 @@ test("new organizations have the installation's default mode", async () => {
     "setting-overwrites": { "execution-mode": false },
   });
   const name = unusedName("org");
-  const given = { name, email: "owner@example.com", "default-execution-mode": "local" };
+  const creation = { name, email: "owner@example.com", "default-execution-mode": "local" };
   const { body } = await expectStatus(
     201,
-    owner.api.post("/organizations", document("organizations", given)),
+    owner.api.post("/organizations", document("organizations", creation)),
   );
   expect(body.data.attributes["default-execution-mode"]).toBe("local");
 });

@@ -24,9 +24,9 @@ const editionNames = Object.keys(worlds) as EditionName[];
  * the same as for an unknown path.
  */
 async function isThere(
-  asked: Promise<{ status: number; body: { errors?: { detail: string }[] } }>,
+  response: Promise<{ status: number; body: { errors?: { detail: string }[] } }>,
 ) {
-  const { status, body } = await asked;
+  const { status, body } = await response;
   return !(status === 404 && body.errors?.[0]?.detail === "Not found.");
 }
 
@@ -168,11 +168,11 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
   async "workspaces.assessments-enabled"(fixture) {
     const { owner } = fixture;
     const { id, attributes } = await newWorkspace(fixture);
-    const asked = document("workspaces", {
+    const response = document("workspaces", {
       "execution-mode": "remote",
       "assessments-enabled": true,
     });
-    const changed = await owner.api.patch(`/workspaces/${id}`, asked);
+    const changed = await owner.api.patch(`/workspaces/${id}`, response);
     const there = "assessments-enabled" in attributes;
     expect(changed.status).toBe(there ? 200 : 422);
     if (there) expect(changed.body.data.attributes["assessments-enabled"]).toBe(true);

@@ -41,8 +41,8 @@ test("assessments are disabled when a workspace stops being remote, and refused 
   proves("Workspace/assessments-enabled");
   const { owner, organization } = fixture();
   const made = async () => {
-    const wanted = { "execution-mode": "remote", "assessments-enabled": true };
-    return (await newWorkspace(fixture(), wanted)).id as string;
+    const remote = { "execution-mode": "remote", "assessments-enabled": true };
+    return (await newWorkspace(fixture(), remote)).id as string;
   };
   const enabled = async (id: string, attributes: object = {}) => {
     const { status, body } = await owner.api.patch(

@@ -66,18 +66,18 @@ describe("a request header", () => {
     const { stranger, reader } = fixture();
     const value = headers()[name];
     if (value === undefined) throw new Error(`no value for ${name}`);
-    const given = [`${name}: ${value}`];
+    const spoofed = [`${name}: ${value}`];
     const shown = `GET /api/v2/workspaces/${mine().id}`;
     const hidden = `GET /api/v2/workspaces/${foreign().id}`;
     const administrative = "GET /api/v2/admin/users";
     for (const line of [shown, hidden, administrative, "GET /api/v2/account/details"]) {
       const without = await asStranger(line);
-      expect(plain(await asStranger(line, given)), line).toBe(plain(without));
+      expect(plain(await asStranger(line, spoofed)), line).toBe(plain(without));
     }
-    const unknown = await ask(hidden, given);
+    const unknown = await ask(hidden, spoofed);
     expect(unknown.status).toBe(401);
     const lock = `POST /api/v2/workspaces/${foreign().id}/actions/lock`;
-    expect((await ask(lock, [bearer(reader.token), ...given])).status).toBe(404);
+    expect((await ask(lock, [bearer(reader.token), ...spoofed])).status).toBe(404);
     expect((await stranger.api.get(`/workspaces/${mine().id}`)).status).toBe(200);
   });
 });
@@ -89,13 +89,13 @@ describe("a token", () => {
     const path = `/api/v2/workspaces/${foreign().id}`;
     const body = JSON.stringify({ token, access_token: token, authorization: `Bearer ${token}` });
     const json = ["Content-Type: application/vnd.api+json"];
-    for (const [line, given, text] of [
+    for (const [line, headers, text] of [
       [`GET ${path}?access_token=${token}`, [], ""],
       [`GET ${path}?authorization=Bearer%20${token}`, [], ""],
       [`GET ${path};access_token=${token}`, [], ""],
       [`POST ${path}/actions/lock`, json, body],
     ] as const) {
-      expect((await ask(line, given, text)).status, line).toBe(401);
+      expect((await ask(line, headers, text)).status, line).toBe(401);
     }
   });
 
@@ -143,17 +143,17 @@ test("URLs in documents have the installation's own host, regardless of the requ
   const { owner, url, organization } = fixture();
   const { id } = await newLockedWorkspace(fixture());
   const body = JSON.stringify(announcement(stateFile()));
-  const given = [
+  const headers = [
     bearer(owner.token),
     "Host: evil.example",
     "X-Forwarded-Host: evil.example",
     "X-Forwarded-Proto: https",
     "Forwarded: host=evil.example;proto=https",
   ];
-  const created = await ask(`POST /api/v2/workspaces/${id}/state-versions`, given, body);
+  const created = await ask(`POST /api/v2/workspaces/${id}/state-versions`, headers, body);
   expect(created.status).toBe(201);
-  const listed = await ask(`GET /api/v2/organizations/${organization}/workspaces`, given);
-  const feed = await ask("GET /changelog.atom", given);
+  const listed = await ask(`GET /api/v2/organizations/${organization}/workspaces`, headers);
+  const feed = await ask("GET /changelog.atom", headers);
   for (const answer of [created, listed, feed]) {
     expect(answer.body).not.toContain("evil.example");
     expect(answer.body).toContain(url);

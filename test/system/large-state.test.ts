@@ -72,7 +72,7 @@ test("documents larger than one message are shown: many resources, large outputs
 test("outputs in a request larger than one message are stored", async () => {
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());
-  const given = JSON.stringify({ large: { value: `${large}${large}`, type: "string" } });
+  const encodedOutputs = JSON.stringify({ large: { value: `${large}${large}`, type: "string" } });
   const state = stateFile();
   const { body } = await expectStatus(
     201,
@@ -80,7 +80,7 @@ test("outputs in a request larger than one message are stored", async () => {
       `/workspaces/${id}/state-versions`,
       announcement(state, {
         state: state.bytes.toString("base64"),
-        "json-state-outputs": Buffer.from(given).toString("base64"),
+        "json-state-outputs": Buffer.from(encodedOutputs).toString("base64"),
       }),
     ),
   );

@@ -9,7 +9,7 @@ import { type Fixture, newProject, newWorkspace } from "./fixture.ts";
 export type ObjectIds = Record<string, string>;
 
 const outputs = { text: { value: "a", type: "string" } };
-const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
+const encoded = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
 /** Creates one object of each kind as the owner, by default in a new project. */
 export async function createObjects(
@@ -20,7 +20,7 @@ export async function createObjects(
   const { body: shown } = await owner.api.get(`/projects/${project}`);
   const workspace = await newWorkspace({ organization, owner }, {}, project);
   const { body } = await writeState(owner.api, workspace.id, stateFile({ outputs }), {
-    "json-state-outputs": given,
+    "json-state-outputs": encoded,
   });
   const listed = await owner.api.get(`/state-versions/${body.data.id}/outputs`);
   const made = await owner.api.post(

@@ -56,7 +56,7 @@ test("one request is one trace: HTTP, calls, SQL, object store and events", asyn
     const found = collector.spansOf(traceId);
     const services = new Set(found.map(({ service }) => service));
     const names = found.map(({ name }) => name).join("\n");
-    const wanted = [
+    const missing = [
       /^POST \/api\/v2\/workspaces\/:workspaceId\/state-versions$/m,
       /^PUT \/v1\/object\/:token$/m,
       /StateVersionService\/CreateStateVersion/,
@@ -68,8 +68,8 @@ test("one request is one trace: HTTP, calls, SQL, object store and events", asyn
       /^process statehouse\.state\.workspace-state\.changed\.v1$/m,
     ].filter((name) => !name.test(names));
     const silent = serviceNames.filter((name) => !services.has(name));
-    if (wanted.length + silent.length > 0) {
-      throw new Error(`no span yet of ${[...silent, ...wanted].join(", ")} in:\n${names}`);
+    if (missing.length + silent.length > 0) {
+      throw new Error(`no span yet of ${[...silent, ...missing].join(", ")} in:\n${names}`);
     }
     const known = new Set(found.map(({ spanId }) => spanId));
     const roots = found.filter(({ parentSpanId }) => !known.has(parentSpanId));

@@ -11,7 +11,7 @@ const fresh = async () => {
   const organization = await newOrganization(fixture().owner.api);
   return { organization, path: `/organizations/${organization}` };
 };
-const wanted = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
+const input = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
   document("organizations", attributes, relationships);
 
 const settings = {
@@ -39,15 +39,15 @@ test("every setting can be given on creation and changed, and keeps its value if
   );
   const { api } = fixture().owner;
   const name = unusedName("org");
-  const created = await api.post("/organizations", wanted({ name, ...settings }));
+  const created = await api.post("/organizations", input({ name, ...settings }));
   expect(created.status).toBe(201);
   expect(created.body.data.attributes).toMatchObject(settings);
 
   const { path } = await fresh();
-  const changed = await api.patch(path, wanted(settings));
+  const changed = await api.patch(path, input(settings));
   expect(changed.status).toBe(200);
   expect(changed.body.data.attributes).toMatchObject(settings);
-  const kept = await api.patch(path, wanted({}));
+  const kept = await api.patch(path, input({}));
   expect(kept.body.data.attributes).toMatchObject(settings);
   expect((await api.get(path)).body).toEqual(kept.body);
 });
@@ -57,8 +57,8 @@ test("stacks are shown as disabled, and cannot be enabled", async () => {
   const { api } = fixture().owner;
   const { path } = await fresh();
   expect((await api.get(path)).body.data.attributes["stacks-enabled"]).toBe(false);
-  expect((await api.patch(path, wanted({ "stacks-enabled": false }))).status).toBe(200);
-  const refused = await api.patch(path, wanted({ "stacks-enabled": true }));
+  expect((await api.patch(path, input({ "stacks-enabled": false }))).status).toBe(200);
+  const refused = await api.patch(path, input({ "stacks-enabled": true }));
   expect(refused.status).toBe(422);
   expect(problems(refused)).toEqual({
     "/data/attributes/stacks-enabled": expect.stringContaining("false"),
@@ -70,12 +70,12 @@ test("a rename frees the old name and takes the new one", async () => {
   const { api } = fixture().owner;
   const { organization, path } = await fresh();
   const name = unusedName("renamed");
-  const renamed = await api.patch(path, wanted({ name }));
+  const renamed = await api.patch(path, input({ name }));
   expect(renamed.body.data).toMatchObject({ id: name, attributes: { name } });
   expect((await api.get(path)).status).toBe(404);
   expect((await api.get(`/organizations/${name}`)).status).toBe(200);
   await newOrganization(fixture().stranger.api, organization);
-  const taken = await api.patch(`/organizations/${name}`, wanted({ name: organization }));
+  const taken = await api.patch(`/organizations/${name}`, input({ name: organization }));
   expect(taken.status).toBe(422);
   expect(problems(taken)).toEqual({ "/data/attributes/name": "Name has already been taken" });
 });
@@ -86,7 +86,7 @@ test("all problems are reported, and nothing is changed", async () => {
   const before = await api.get(path);
   const answer = await api.patch(
     path,
-    wanted({
+    input({
       name: "a b",
       email: "nowhere",
       "collaborator-auth-policy": "none",
@@ -111,8 +111,8 @@ test("all problems are reported, and nothing is changed", async () => {
     "/data/attributes/email": "Email must be a string",
     "/data/attributes/session-timeout": "Session timeout must be a number",
   };
-  expect(problems(await api.patch(path, wanted(wrong)))).toEqual(expected);
-  expect(problems(await api.post("/organizations", wanted(wrong)))).toEqual(expected);
+  expect(problems(await api.patch(path, input(wrong)))).toEqual(expected);
+  expect(problems(await api.post("/organizations", input(wrong)))).toEqual(expected);
   expect((await api.get(path)).body).toEqual(before.body);
 });
 
@@ -122,7 +122,7 @@ test("workspaces inherit the default mode and its pool; leaving the mode agent c
   const { organization, path } = await fresh();
   const workspace = await newWorkspace({ organization, owner });
   const shown = async () => (await owner.api.get(`/workspaces/${workspace.id}`)).body.data;
-  const without = await owner.api.patch(path, wanted({ "default-execution-mode": "agent" }));
+  const without = await owner.api.patch(path, input({ "default-execution-mode": "agent" }));
   expect(problems(without)).toEqual({
     "/data/relationships/default-agent-pool": "must be specified when using 'agent' execution mode",
   });
@@ -130,21 +130,21 @@ test("workspaces inherit the default mode and its pool; leaving the mode agent c
   const linkage = { data: { type: "agent-pools", id: pool.body.data.id } };
   const agent = await owner.api.patch(
     path,
-    wanted({ "default-execution-mode": "agent" }, { "default-agent-pool": linkage }),
+    input({ "default-execution-mode": "agent" }, { "default-agent-pool": linkage }),
   );
   expect(agent.body.data.relationships["default-agent-pool"]).toEqual(linkage);
   expect(await shown()).toMatchObject({
     attributes: { "execution-mode": "agent", operations: true },
     relationships: { "agent-pool": linkage },
   });
-  const remote = await owner.api.patch(path, wanted({ "default-execution-mode": "remote" }));
+  const remote = await owner.api.patch(path, input({ "default-execution-mode": "remote" }));
   expect(remote.body.data.relationships["default-agent-pool"]).toEqual({ data: null });
   expect((await shown()).relationships["agent-pool"]).toEqual({ data: null });
   const named = { "default-execution-mode": "agent", "default-agent-pool-id": pool.body.data.id };
-  const again = await owner.api.patch(path, wanted(named));
+  const again = await owner.api.patch(path, input(named));
   expect(again.body.data.relationships["default-agent-pool"]).toEqual(linkage);
-  await owner.api.patch(path, wanted({ "default-execution-mode": "local" }));
-  const outside = await owner.api.patch(path, wanted({}, { "default-agent-pool": linkage }));
+  await owner.api.patch(path, input({ "default-execution-mode": "local" }));
+  const outside = await owner.api.patch(path, input({}, { "default-agent-pool": linkage }));
   expect(problems(outside)).toEqual({
     "/data/relationships/default-agent-pool":
       "must not be specified unless using 'agent' execution mode",
@@ -154,7 +154,7 @@ test("workspaces inherit the default mode and its pool; leaving the mode agent c
 test("callers without the right get not found, and a deletion includes all contents", async () => {
   const { owner, reader, stranger, organization: shared } = fixture();
   for (const { api } of [reader, stranger]) {
-    expect((await api.patch(`/organizations/${shared}`, wanted({}))).status).toBe(404);
+    expect((await api.patch(`/organizations/${shared}`, input({}))).status).toBe(404);
     expect((await api.delete(`/organizations/${shared}`)).status).toBe(404);
   }
   const { organization, path } = await fresh();

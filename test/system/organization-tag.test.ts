@@ -101,8 +101,8 @@ test("a tag is added to many workspaces, all or none", async () => {
   const unknown = await api.post(assign, refs("workspaces", first.id, foreign.id));
   expect(unknown.status).toBe(404);
   expect(namesOf(await api.get(`/workspaces/${first.id}/relationships/tags`))).not.toContain("two");
-  const given = await api.post(assign, refs("workspaces", first.id, second.id));
-  expect(given.status).toBe(204);
+  const assignment = await api.post(assign, refs("workspaces", first.id, second.id));
+  expect(assignment.status).toBe(204);
   const [two] = (await api.get(`${path}?q=two`)).body.data;
   expect(two.attributes["instance-count"]).toBe(2);
   expect((await api.post(assign, { data: [{ type: "tags", id: first.id }] })).status).toBe(422);
@@ -147,9 +147,9 @@ test("a member sees and counts the tags of readable workspaces", async () => {
   await owner.api.post(ofShown, named(both));
   await owner.api.post(`/workspaces/${hidden.id}/relationships/tags`, named(both, secret));
   const path = `/organizations/${organization}/tags`;
-  const counts = async (asked: Promise<Answer>) =>
+  const counts = async (answer: Promise<Answer>) =>
     Object.fromEntries(
-      (await asked).body.data.map(
+      (await answer).body.data.map(
         ({ attributes }: { attributes: { name: string; "instance-count": number } }) => [
           attributes.name,
           attributes["instance-count"],

@@ -14,7 +14,7 @@ import {
 
 const fixture = useFixture();
 
-const wanted = (name: unknown = unusedName("org"), email: unknown = "owner@example.com") =>
+const input = (name: unknown = unusedName("org"), email: unknown = "owner@example.com") =>
   document("organizations", { name, email });
 
 test("a new organization has its default project and can be read as created", async () => {
@@ -23,7 +23,7 @@ test("a new organization has its default project and can be read as created", as
     "Organizations/creating makes the default",
   );
   const { api } = await newUser(fixture().stack);
-  const body = wanted();
+  const body = input();
   const created = await api.post("/organizations", body);
   expect(created.status).toBe(201);
   const { name } = body.data.attributes;
@@ -129,7 +129,7 @@ test("a taken name is refused, regardless of its owner", async () => {
   proves("Organizations/names");
   const { stranger, organization } = fixture();
   for (const name of [organization, stranger.organization]) {
-    const again = await stranger.api.post("/organizations", wanted(name));
+    const again = await stranger.api.post("/organizations", input(name));
     expect(again.status).toBe(422);
     expect(problems(again)).toEqual({ "/data/attributes/name": "Name has already been taken" });
   }
@@ -137,7 +137,7 @@ test("a taken name is refused, regardless of its owner", async () => {
 
 test("of concurrent creations with one name one succeeds, and the others report the name", async () => {
   const parties = await Promise.all(Array.from({ length: 6 }, () => newUser(fixture().stack)));
-  const body = wanted();
+  const body = input();
   const answers = await Promise.all(parties.map(({ api }) => api.post("/organizations", body)));
   const statuses = answers.map(({ status }) => status).toSorted();
   expect(statuses).toEqual([201, 422, 422, 422, 422, 422]);
@@ -152,13 +152,13 @@ test("all problems are reported", async () => {
   const { owner } = fixture();
   const empty = await owner.api.post("/organizations", document("organizations", {}));
   expect(Object.keys(problems(empty))).toContain("/data/attributes/name");
-  const wrong = await owner.api.post("/organizations", wanted("a b", "nowhere"));
+  const wrong = await owner.api.post("/organizations", input("a b", "nowhere"));
   expect(wrong.status).toBe(422);
   expect(problems(wrong)).toEqual({
     "/data/attributes/name": "Name is invalid",
     "/data/attributes/email": "Email is invalid",
   });
-  const kinds = await owner.api.post("/organizations", wanted(3, false));
+  const kinds = await owner.api.post("/organizations", input(3, false));
   expect(Object.keys(problems(kinds)).toSorted()).toEqual([
     "/data/attributes/email",
     "/data/attributes/name",
@@ -177,9 +177,9 @@ test("the list contains the caller's organizations: all, filtered, or a page", a
   expect(namesOf(all)).toEqual(names);
   expect(all.body.meta.pagination).toMatchObject({ "total-count": 23, "next-page": null });
 
-  const asked = await api.get("/organizations?q=-07");
-  expect(namesOf(asked)).toEqual([`${prefix}-07`]);
-  expect(asked.body.meta.pagination["total-count"]).toBe(1);
+  const response = await api.get("/organizations?q=-07");
+  expect(namesOf(response)).toEqual([`${prefix}-07`]);
+  expect(response.body.meta.pagination["total-count"]).toBe(1);
 
   const page = await api.get("/organizations?page[number]=2&page[size]=10");
   expect(namesOf(page)).toEqual(names.slice(10, 20));

@@ -7,7 +7,7 @@ import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 import { namesOf, newProject, newWorkspace, problems, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
-const wanted = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
+const input = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
   document("projects", attributes, relationships);
 const binding = (key: string, value?: string) => ({
   type: "tag-bindings",
@@ -21,17 +21,17 @@ test("an update changes given settings and keeps the others", async () => {
   const { api } = fixture().owner;
   const project = await newProject(fixture());
   const self = `/projects/${project.id}`;
-  const described = await api.patch(self, wanted({ description: "What it is" }));
+  const described = await api.patch(self, input({ description: "What it is" }));
   expect(described.status).toBe(200);
   expect(described.body.data.attributes).toMatchObject({
     name: project.name,
     description: "What it is",
   });
   const name = unusedName("renamed");
-  const renamed = await api.patch(self, wanted({ name }));
+  const renamed = await api.patch(self, input({ name }));
   expect(renamed.body.data.attributes).toMatchObject({ name, description: "What it is" });
   expect((await api.get(self)).body).toEqual(renamed.body);
-  const emptied = await api.patch(self, wanted({ description: "" }));
+  const emptied = await api.patch(self, input({ description: "" }));
   expect(emptied.body.data.attributes.description).toBe("");
 });
 
@@ -46,7 +46,7 @@ test("workspaces inherit the project's default mode until the organization's app
     const { data } = (await owner.api.get(`/workspaces/${workspace.id}`)).body;
     return [data.attributes["execution-mode"], data.relationships["agent-pool"].data?.id ?? null];
   };
-  const remote = await owner.api.patch(self, wanted({ "default-execution-mode": "remote" }));
+  const remote = await owner.api.patch(self, input({ "default-execution-mode": "remote" }));
   expect(remote.body.data.attributes).toMatchObject({
     "default-execution-mode": "remote",
     "setting-overwrites": { "default-execution-mode": true, "default-agent-pool": true },
@@ -58,16 +58,16 @@ test("workspaces inherit the project's default mode until the organization's app
   );
   const { id } = pool.body.data;
   const linkage = { "default-agent-pool": { data: { type: "agent-pools", id } } };
-  const agent = await owner.api.patch(self, wanted({ "default-execution-mode": "agent" }, linkage));
+  const agent = await owner.api.patch(self, input({ "default-execution-mode": "agent" }, linkage));
   expect(agent.body.data.relationships).toMatchObject(linkage);
   expect(await mode()).toEqual(["agent", id]);
   // go-tfe sends the pool as an attribute.
-  await owner.api.patch(self, wanted({ "default-execution-mode": "local" }));
-  const named = wanted({ "default-execution-mode": "agent", "default-agent-pool-id": id });
+  await owner.api.patch(self, input({ "default-execution-mode": "local" }));
+  const named = input({ "default-execution-mode": "agent", "default-agent-pool-id": id });
   expect((await owner.api.patch(self, named)).body.data.relationships).toMatchObject(linkage);
   const inherited = await owner.api.patch(
     self,
-    wanted({ "setting-overwrites": { "default-execution-mode": false } }),
+    input({ "setting-overwrites": { "default-execution-mode": false } }),
   );
   expect(inherited.body.data).toMatchObject({
     attributes: {
@@ -79,7 +79,7 @@ test("workspaces inherit the project's default mode until the organization's app
   expect(await mode()).toEqual(["local", null]);
   const created = await owner.api.post(
     `/organizations/${organization}/projects`,
-    wanted({ name: "remote project", "default-execution-mode": "remote" }),
+    input({ name: "remote project", "default-execution-mode": "remote" }),
   );
   expect(created.body.data.attributes["default-execution-mode"]).toBe("remote");
 });
@@ -89,7 +89,7 @@ test("all problems are reported, and nothing is changed", async () => {
   const project = await newProject(fixture());
   const answer = await api.patch(
     `/projects/${project.id}`,
-    wanted(
+    input(
       { name: "Default Project", "default-execution-mode": "agent" },
       { "tag-bindings": { data: [binding("hc:a", "1")] } },
     ),
@@ -104,7 +104,7 @@ test("all problems are reported, and nothing is changed", async () => {
   expect(body.data.attributes.name).toBe(project.name);
   // Invalid values are combined with values of wrong types and an unknown pool.
   const pool = { "default-agent-pool": { data: { type: "agent-pools", id: "junk" } } };
-  const wrong = wanted({ name: "a/b", description: 3, "default-execution-mode": "agent" }, pool);
+  const wrong = input({ name: "a/b", description: 3, "default-execution-mode": "agent" }, pool);
   const expected = {
     "/data/attributes/name":
       "Name may only contain letters, digits, spaces, hyphens and underscores, and no space at its ends",
@@ -140,7 +140,7 @@ test("bindings are added and changed by PATCH, replaced through the project, and
   expect(pairs(inherited.body.data)).toEqual(["app=web", "flat=", "zone=c"]);
   const replaced = await owner.api.patch(
     `/projects/${project.id}`,
-    wanted({}, { "tag-bindings": { data: [binding("only", "1")] } }),
+    input({}, { "tag-bindings": { data: [binding("only", "1")] } }),
   );
   expect(replaced.status).toBe(200);
   expect(pairs((await owner.api.get(path)).body.data)).toEqual(["only=1"]);
@@ -156,7 +156,7 @@ test("the list can be filtered by bindings: by key, by value, by several", async
   const organization = await newOrganization(owner.api);
   const path = `/organizations/${organization}/projects`;
   const tagged = async (name: string, ...data: unknown[]) =>
-    owner.api.post(path, wanted({ name }, { "tag-bindings": { data } }));
+    owner.api.post(path, input({ name }, { "tag-bindings": { data } }));
   await tagged("one", binding("zone", "a"), binding("app", "web"));
   await tagged("two", binding("zone", "b"), binding("app", "web"));
   await tagged("three", binding("zone", "a"));
@@ -233,7 +233,7 @@ test("callers who may not change or not read a project get 404", async () => {
   const self = `/projects/${readable.id}`;
   expect((await reader.api.get(`${self}/tag-bindings`)).status).toBe(200);
   for (const { api } of [reader, stranger]) {
-    expect((await api.patch(self, wanted({}))).status).toBe(404);
+    expect((await api.patch(self, input({}))).status).toBe(404);
     expect((await api.delete(self)).status).toBe(404);
     expect((await api.patch(`${self}/tag-bindings`, { data: [] })).status).toBe(404);
   }

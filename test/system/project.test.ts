@@ -23,13 +23,13 @@ interface Identifier {
 }
 
 const projects = () => `/organizations/${fixture().organization}/projects`;
-const wanted = (attributes: Record<string, unknown>) => document("projects", attributes);
+const input = (attributes: Record<string, unknown>) => document("projects", attributes);
 
 test("a new project can be read as created", async () => {
   proves("Projects/create, show, update, delete");
   const { owner, organization } = fixture();
   const name = `Team ${unusedName("a_b")}`.slice(0, 40);
-  const created = await owner.api.post(projects(), wanted({ name, description: "What it is ✓" }));
+  const created = await owner.api.post(projects(), input({ name, description: "What it is ✓" }));
   expect(created.status).toBe(201);
   const { data } = created.body;
   expect(data).toMatchObject({
@@ -153,14 +153,14 @@ test.each([
   ["that is taken", "Default Project", "Name has already been taken"],
 ])("a name %s is refused", async (_, name, detail) => {
   proves("Versioning/2024-04-25", "Workspace limits/project name up to 40 characters");
-  const answer = await fixture().owner.api.post(projects(), wanted({ name }));
+  const answer = await fixture().owner.api.post(projects(), input({ name }));
   expect(answer.status).toBe(422);
   expect(problems(answer)).toEqual({ "/data/attributes/name": detail });
 });
 
 test("of concurrent creations with one name one succeeds", async () => {
   const { owner } = fixture();
-  const body = wanted({ name: unusedName("race") });
+  const body = input({ name: unusedName("race") });
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => owner.api.post(projects(), body)),
   );
@@ -178,7 +178,7 @@ test("the list supports search, exact names, sort and pages", async () => {
   );
   const path = `/organizations/${organization}/projects`;
   for (const name of ["charlie", "alpha", "alpha two", "bravo"]) {
-    await api.post(path, wanted({ name }));
+    await api.post(path, input({ name }));
   }
   const names = async (query: string) => namesOf(await api.get(`${path}?${query}`));
   expect(await names("sort=name")).toEqual([
@@ -213,10 +213,10 @@ test("unknown projects are not found", async () => {
   expect((await owner.api.get("/projects/prj-0000000000000000")).status).toBe(404);
   expect((await owner.api.get("/organizations/nowhere/projects")).status).toBe(404);
   const elsewhere = `/organizations/${stranger.organization}/projects`;
-  expect((await owner.api.post(elsewhere, wanted({ name: "abc" }))).status).toBe(404);
+  expect((await owner.api.post(elsewhere, input({ name: "abc" }))).status).toBe(404);
 });
 
 test("a reader may not create a project", async () => {
-  const answer = await fixture().reader.api.post(projects(), wanted({ name: unusedName("no") }));
+  const answer = await fixture().reader.api.post(projects(), input({ name: unusedName("no") }));
   expect(answer.status).toBe(404);
 });

@@ -6,13 +6,13 @@ import { problems, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 const path = () => `/organizations/${fixture().organization}/reserved-tag-keys`;
-const wanted = (attributes: Record<string, unknown>) => document("reserved-tag-keys", attributes);
+const input = (attributes: Record<string, unknown>) => document("reserved-tag-keys", attributes);
 
 test("a key can be reserved, changed and deleted", async () => {
   proves("Tags/reserved tag keys");
   const { api } = fixture().owner;
   const key = unusedName("key");
-  const created = await api.post(path(), wanted({ key }));
+  const created = await api.post(path(), input({ key }));
   expect(created.status).toBe(201);
   expect(created.body.data).toEqual({
     id: expect.stringMatching(/^rtk-[A-Za-z0-9]{16}$/),
@@ -25,7 +25,7 @@ test("a key can be reserved, changed and deleted", async () => {
     },
   });
   const self = `/reserved-tag-keys/${created.body.data.id}`;
-  const changed = await api.patch(self, wanted({ "disable-overrides": true }));
+  const changed = await api.patch(self, input({ "disable-overrides": true }));
   expect(changed.status).toBe(200);
   expect(changed.body.data.attributes).toMatchObject({ key, "disable-overrides": true });
   const listed = await api.get(path());
@@ -37,7 +37,7 @@ test("a key can be reserved, changed and deleted", async () => {
 test("the list is ordered by key and has pages", async () => {
   const { api } = fixture().owner;
   const list = `/organizations/${await newOrganization(api)}/reserved-tag-keys`;
-  for (const key of ["c", "a", "b"]) await api.post(list, wanted({ key }));
+  for (const key of ["c", "a", "b"]) await api.post(list, input({ key }));
   const keys = ({ body }: { body: { data: { attributes: { key: string } }[] } }) =>
     body.data.map(({ attributes }) => attributes.key);
   expect(keys(await api.get(list))).toEqual(["a", "b", "c"]);
@@ -50,24 +50,24 @@ test("the list is ordered by key and has pages", async () => {
 test("an invalid key and a taken key are refused", async () => {
   const { api } = fixture().owner;
   const key = unusedName("taken");
-  const { body } = await api.post(path(), wanted({ key }));
-  const again = await api.post(path(), wanted({ key }));
+  const { body } = await api.post(path(), input({ key }));
+  const again = await api.post(path(), input({ key }));
   expect(again.status).toBe(422);
   expect(problems(again)).toEqual({ "/data/attributes/key": "Key has already been taken" });
-  const bad = await api.patch(`/reserved-tag-keys/${body.data.id}`, wanted({ key: "hc:a" }));
+  const bad = await api.patch(`/reserved-tag-keys/${body.data.id}`, input({ key: "hc:a" }));
   expect(bad.status).toBe(422);
   expect(problems(bad)).toEqual({ "/data/attributes/key": "Key has a reserved prefix" });
 });
 
 test("members see reserved keys, owners change them, and a user without access sees none", async () => {
   const { owner, reader, stranger } = fixture();
-  const { body } = await owner.api.post(path(), wanted({ key: unusedName("key") }));
+  const { body } = await owner.api.post(path(), input({ key: unusedName("key") }));
   const self = `/reserved-tag-keys/${body.data.id}`;
   expect((await reader.api.get(path())).status).toBe(200);
   expect((await stranger.api.get(path())).status).toBe(404);
   for (const { api } of [reader, stranger]) {
-    expect((await api.post(path(), wanted({ key: unusedName("no") }))).status).toBe(404);
-    expect((await api.patch(self, wanted({}))).status).toBe(404);
+    expect((await api.post(path(), input({ key: unusedName("no") }))).status).toBe(404);
+    expect((await api.patch(self, input({}))).status).toBe(404);
     expect((await api.delete(self)).status).toBe(404);
   }
 });

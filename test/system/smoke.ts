@@ -22,13 +22,13 @@ export async function smoke(
     secret: { value: smokeMarkers.output, type: "string", sensitive: true },
   };
   const state = stateFile({ marker: smokeMarkers.state, outputs });
-  const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
+  const encoded = Buffer.from(JSON.stringify(outputs)).toString("base64");
   const created = await expectStatus(
     201,
     api.send(
       "POST",
       `/workspaces/${id}/state-versions`,
-      announcement(state, { "json-state-outputs": given }),
+      announcement(state, { "json-state-outputs": encoded }),
       headers,
     ),
   );

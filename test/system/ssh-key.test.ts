@@ -6,12 +6,12 @@ import { namesOf, newWorkspace, problems, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 const path = () => `/organizations/${fixture().organization}/ssh-keys`;
-const wanted = (attributes: Record<string, unknown>) => document("ssh-keys", attributes);
+const input = (attributes: Record<string, unknown>) => document("ssh-keys", attributes);
 const assignment = (id: unknown) => document("workspaces", { id });
 const SECRET = "-----BEGIN secret-of-this-test-----";
 
 const create = async (name = unusedName("key")) =>
-  fixture().owner.api.post(path(), wanted({ name, value: SECRET }));
+  fixture().owner.api.post(path(), input({ name, value: SECRET }));
 
 test("a key can be created, shown, changed and deleted, and its value is never shown", async () => {
   proves("SSH keys/CRUD; the private key is never returned");
@@ -28,7 +28,7 @@ test("a key can be created, shown, changed and deleted, and its value is never s
   const shown = await api.get(self);
   expect(shown.status).toBe(200);
   expect(shown.body).toEqual(created.body);
-  const changed = await api.patch(self, wanted({ name: `${name}-2`, value: "other" }));
+  const changed = await api.patch(self, input({ name: `${name}-2`, value: "other" }));
   expect(changed.status).toBe(200);
   expect(changed.body.data.attributes).toEqual({ name: `${name}-2` });
   const listed = await api.get(path());
@@ -44,15 +44,15 @@ test("a key can be created, shown, changed and deleted, and its value is never s
 test("any text is a valid key; a missing one is refused, and all problems are reported", async () => {
   proves("SSH keys/any text is accepted");
   const { api } = fixture().owner;
-  const any = await api.post(path(), wanted({ name: "odd", value: "ünïcode\n\t✓" }));
+  const any = await api.post(path(), input({ name: "odd", value: "ünïcode\n\t✓" }));
   expect(any.status).toBe(201);
-  const empty = await api.post(path(), wanted({}));
+  const empty = await api.post(path(), input({}));
   expect(empty.status).toBe(422);
   expect(Object.keys(problems(empty)).toSorted()).toEqual([
     "/data/attributes/name",
     "/data/attributes/value",
   ]);
-  const blank = await api.patch(`/ssh-keys/${any.body.data.id}`, wanted({ name: "", value: "" }));
+  const blank = await api.patch(`/ssh-keys/${any.body.data.id}`, input({ name: "", value: "" }));
   expect(blank.status).toBe(422);
   expect(problems(blank)).toEqual({
     "/data/attributes/name": "Name can't be blank",
@@ -63,7 +63,7 @@ test("any text is a valid key; a missing one is refused, and all problems are re
 test("the list is ordered by name and has pages", async () => {
   const { api } = fixture().owner;
   const list = `/organizations/${await newOrganization(api)}/ssh-keys`;
-  for (const name of ["c", "a", "b"]) await api.post(list, wanted({ name, value: "x" }));
+  for (const name of ["c", "a", "b"]) await api.post(list, input({ name, value: "x" }));
   expect(namesOf(await api.get(list))).toEqual(["a", "b", "c"]);
   const page = await api.get(`${list}?page[size]=2&page[number]=2`);
   expect(namesOf(page)).toEqual(["c"]);
@@ -105,7 +105,7 @@ test("a key of another organization cannot be assigned", async () => {
   const { owner, stranger } = fixture();
   const foreign = await stranger.api.post(
     `/organizations/${stranger.organization}/ssh-keys`,
-    wanted({ name: "foreign", value: "x" }),
+    input({ name: "foreign", value: "x" }),
   );
   const { id } = await newWorkspace(fixture());
   const assign = `/workspaces/${id}/relationships/ssh-key`;
@@ -119,8 +119,8 @@ test("members see names, callers with the right change keys, and a user without 
   expect((await reader.api.get(self)).status).toBe(200);
   expect((await reader.api.get(path())).status).toBe(200);
   for (const { api } of [reader, stranger]) {
-    expect((await api.post(path(), wanted({ name: "no", value: "x" }))).status).toBe(404);
-    expect((await api.patch(self, wanted({ name: "no" }))).status).toBe(404);
+    expect((await api.post(path(), input({ name: "no", value: "x" }))).status).toBe(404);
+    expect((await api.patch(self, input({ name: "no" }))).status).toBe(404);
     expect((await api.delete(self)).status).toBe(404);
   }
   expect((await stranger.api.get(self)).status).toBe(404);

@@ -31,7 +31,7 @@ test("a download returns the exact bytes repeatedly from the service's own addre
   );
   const { owner, url } = fixture();
   const version = await written();
-  for (let asked = 0; asked < 2; asked++) {
+  for (let attempt = 0; attempt < 2; attempt++) {
     expect(version.raw).toMatch(`${url}/v1/object/`);
     expect((await download(version.raw, owner.token)).bytes.equals(version.state.bytes)).toBe(true);
     expect((await download(version.json, owner.token)).bytes.equals(json)).toBe(true);

@@ -146,7 +146,9 @@ test("the outputs of the newest state are the current ones", async () => {
 });
 
 describe("outputs in a create request", () => {
-  const given = Buffer.from(JSON.stringify({ quick: { value: ["x"], type: ["list", "string"] } }));
+  const encoded = Buffer.from(
+    JSON.stringify({ quick: { value: ["x"], type: ["list", "string"] } }),
+  );
 
   test("are available immediately", async () => {
     proves("Versioning/2022-09-21", "State version creation/json-state-outputs");
@@ -154,7 +156,7 @@ describe("outputs in a create request", () => {
     const { id } = await newLockedWorkspace(fixture());
     const created = await owner.api.post(
       `/workspaces/${id}/state-versions`,
-      inlineState(stateFile(), { "json-state-outputs": given.toString("base64") }),
+      inlineState(stateFile(), { "json-state-outputs": encoded.toString("base64") }),
     );
     expect(created.status).toBe(201);
     const { status, body } = await owner.api.get(current(id));
@@ -171,7 +173,7 @@ describe("outputs in a create request", () => {
       `/workspaces/${id}/state-versions`,
       inlineState(
         { serial: 1, lineage: "l", bytes, md5: md5Of(bytes) },
-        { "json-state-outputs": given.toString("base64") },
+        { "json-state-outputs": encoded.toString("base64") },
       ),
     );
     await processedVersion(owner.api, created.body.data.id);

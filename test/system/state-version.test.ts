@@ -272,10 +272,10 @@ test("contains each included resource once", async () => {
   const { owner, organization } = fixture();
   const { id, attributes } = await newLockedWorkspace(fixture());
   const outputs = { text: { value: "a", type: "string" } };
-  const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
+  const encoded = Buffer.from(JSON.stringify(outputs)).toString("base64");
   const created = await create(
     id,
-    inlineState(stateFile({ outputs }), { "json-state-outputs": given }),
+    inlineState(stateFile({ outputs }), { "json-state-outputs": encoded }),
   );
   const version = created.body.data.id;
   for (const target of [`/state-versions/${version}`, `/workspaces/${id}/current-state-version`]) {

@@ -137,12 +137,12 @@ const texts = fc.oneof(
 test("no value of a query parameter returns 5xx", async () => {
   const { owner, url } = fixture();
   const reading = routes.filter(({ method, path }) => method === "GET" && /^.api.v2/.test(path));
-  const wanted = fc.record({
+  const choice = fc.record({
     route: fc.nat(reading.length - 1),
     parameters: fc.array(fc.tuple(fc.constantFrom(...names), texts), { maxLength: 4 }),
   });
   await fc.assert(
-    fc.asyncProperty(wanted, async ({ route: index, parameters }) => {
+    fc.asyncProperty(choice, async ({ route: index, parameters }) => {
       const route = reading[index];
       if (!route) return;
       const query = parameters.map(([name, text]) => `${name}=${text}`).join("&");

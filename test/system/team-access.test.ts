@@ -85,11 +85,11 @@ test.each(["the organization's token", "a token of the owners team"])(
     const api = recordedApi(url, made.body.data.attributes.token);
     const project = await newProject(fixture());
     const secret = await newTeam(fixture());
-    const given = await api.post("/team-projects", projectAccess(secret.id, project.id));
-    expect(given.status).toBe(200);
-    const path = `/team-projects/${given.body.data.id}`;
+    const created = await api.post("/team-projects", projectAccess(secret.id, project.id));
+    expect(created.status).toBe(200);
+    const path = `/team-projects/${created.body.data.id}`;
     const listed = await api.get(`/team-projects?filter[project][id]=${project.id}`);
-    expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([given.body.data.id]);
+    expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([created.body.data.id]);
     const raised = await api.patch(path, document("team-projects", { access: "maintain" }));
     expect(raised.body.data.attributes.access).toBe("maintain");
     expect((await api.get(path)).status).toBe(200);
@@ -116,7 +116,7 @@ describe("a project level allows a team", () => {
     const { id } = await newWorkspace(fixture(), {}, project.id);
     const moving = await newWorkspace(fixture(), {}, project.id);
     const going = await newWorkspace(fixture(), {}, project.id);
-    const does = async (asked: Promise<{ status: number }>) => (await asked).status < 300;
+    const does = async (answer: Promise<{ status: number }>) => (await answer).status < 300;
     const { api }: ApiUser = member;
     const { organization } = fixture();
     const inProject = { project: { data: { type: "projects", id: project.id } } };

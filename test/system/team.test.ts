@@ -245,18 +245,18 @@ test("named like another user's id are not added in that user's place", async ()
   proves("Isolation/names that are others' ids");
   const { owner } = fixture();
   const team = await newTeam();
-  const [wanted, thief] = [await newMember(), await newMember()];
+  const [invited, thief] = [await newMember(), await newMember()];
   const renamed = await thief.api.patch(
     "/account/update",
-    document("users", { username: wanted.id.toUpperCase() }),
+    document("users", { username: invited.id.toUpperCase() }),
   );
   expect(problems(renamed)).toEqual({ "/data/attributes/username": "Username is invalid" });
   const added = await owner.api.post(`/teams/${team.id}/relationships/users`, {
-    data: [{ type: "users", id: wanted.id }],
+    data: [{ type: "users", id: invited.id }],
   });
   expect(added.status).toBe(204);
   const shown = await owner.api.get(`/teams/${team.id}`);
-  expect(shown.body.data.relationships.users.data).toEqual([{ type: "users", id: wanted.id }]);
+  expect(shown.body.data.relationships.users.data).toEqual([{ type: "users", id: invited.id }]);
 });
 
 describe("each organization permission alone", () => {

@@ -31,7 +31,7 @@ test("if the installation limits lifetimes, no token exceeds the limit, with or 
     const expiry: string = usual.body.data.attributes["expired-at"];
     expect(expiry > inDays(29) && expiry < inDays(31), expiry).toBe(true);
     const soon = inDays(7);
-    const given = await ask({ "expired-at": soon });
-    expect(given.body.data.attributes["expired-at"]).toBe(soon);
+    const created = await ask({ "expired-at": soon });
+    expect(created.body.data.attributes["expired-at"]).toBe(soon);
   }
 });

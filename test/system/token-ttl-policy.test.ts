@@ -156,8 +156,8 @@ test("tokens of teams and of the organization expire no later, and by default th
     const usual = (await expectStatus(201, create({}))).body.data.attributes;
     expect(Date.parse(usual["expired-at"]) - Date.parse(usual["created-at"]), at).toBe(most);
     const soon = inMs(most - HOUR);
-    const given = (await expectStatus(201, create({ "expired-at": soon }))).body.data;
-    expect(given.attributes["expired-at"]).toBe(soon);
+    const created = (await expectStatus(201, create({ "expired-at": soon }))).body.data;
+    expect(created.attributes["expired-at"]).toBe(soon);
     expect((await owner.api.patch(path, enabled(false))).status).toBe(200);
   }
   const own = await owner.api.post(

@@ -123,13 +123,13 @@ const atCreation: Record<string, Attribute> = {
 };
 
 const pointer = (name: string) => `/data/attributes/${name}`;
-const create = (given: Record<string, unknown>) =>
+const create = (settings: Record<string, unknown>) =>
   fixture().owner.api.post(
     `/organizations/${fixture().organization}/workspaces`,
-    document("workspaces", { name: unusedName("workspace"), ...given }),
+    document("workspaces", { name: unusedName("workspace"), ...settings }),
   );
-const update = (id: string, given: Record<string, unknown>) =>
-  fixture().owner.api.patch(`/workspaces/${id}`, document("workspaces", given));
+const update = (id: string, settings: Record<string, unknown>) =>
+  fixture().owner.api.patch(`/workspaces/${id}`, document("workspaces", settings));
 
 /** Returns the specification's row for an attribute. */
 const rowOf = (name: string): string => `Workspace/${rows[name] ?? name}`;
@@ -292,8 +292,8 @@ test("wrong types and wrong values are reported together, each position once", a
 
 test("a workspace with its own auto-destroy settings stops inheriting, and inherits again without them", async () => {
   const { id } = await newWorkspace(fixture());
-  const inherits = async (given: Record<string, unknown>) => {
-    const { status, body } = await update(id, given);
+  const inherits = async (settings: Record<string, unknown>) => {
+    const { status, body } = await update(id, settings);
     expect(status).toBe(200);
     return body.data.attributes["inherits-project-auto-destroy"];
   };

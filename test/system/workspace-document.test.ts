@@ -152,10 +152,10 @@ describe("included resources", () => {
     const { owner, organization } = fixture();
     const { id } = await newLockedWorkspace(fixture());
     const state = stateFile({ outputs: { text: { value: "a", type: "string" } } });
-    const given = Buffer.from('{"text":{"value":"a","type":"string"}}').toString("base64");
+    const encoded = Buffer.from('{"text":{"value":"a","type":"string"}}').toString("base64");
     const created = await owner.api.post(
       `/workspaces/${id}/state-versions`,
-      inlineState(state, { "json-state-outputs": given }),
+      inlineState(state, { "json-state-outputs": encoded }),
     );
     expect(created.status).toBe(201);
     const names = "locked_by,organization,project,outputs";

@@ -157,7 +157,7 @@ describe("while a state version is pending", () => {
     const state = stateFile();
     const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
     expect(created.body.data.attributes.status).toBe("pending");
-    for (let asked = 0; asked < 2; asked++) {
+    for (let attempt = 0; attempt < 2; attempt++) {
       const answer = await act(id, "unlock");
       expect(answer.status).toBe(503);
       expect(errorDetails(answer)[0]).toContain("latest state version is still pending");

@@ -60,8 +60,8 @@ test("a blank project, the same project and no project do not move the workspace
   const { owner } = fixture();
   const project = await newProject(fixture());
   const { id } = await newWorkspace(fixture(), {}, project.id);
-  const wanted = [into(""), into(project.id), into(null), { project: { data: null } }, {}];
-  for (const relationships of wanted) {
+  const moves = [into(""), into(project.id), into(null), { project: { data: null } }, {}];
+  for (const relationships of moves) {
     const body = document("workspaces", {}, relationships);
     await expectStatus(200, owner.api.patch(`/workspaces/${id}`, body));
     expect(await projectOf(id)).toBe(project.id);

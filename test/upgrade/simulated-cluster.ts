@@ -148,14 +148,14 @@ export function startSimulatedCluster({
           }),
         );
       }
-      const wanted = rendered.ofKind("Job");
+      const renderedJobs = rendered.ofKind("Job");
       for (const [name, job] of jobs) {
-        if (wanted.some(({ metadata }) => metadata.name === name)) continue;
+        if (renderedJobs.some(({ metadata }) => metadata.name === name)) continue;
         job.cancelled = true;
         job.process?.signal("KILL");
         jobs.delete(name);
       }
-      for (const object of wanted) {
+      for (const object of renderedJobs) {
         const { name, labels } = object.metadata;
         if (jobs.has(name)) continue;
         void runJob(name, labels["app.kubernetes.io/component"] ?? "", podOf(object));

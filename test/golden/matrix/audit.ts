@@ -74,11 +74,11 @@ export async function withoutRecord(
   );
   const refused = await requestIds(stack, "select request_id from attempt_requests");
   const missing = (
-    wanted: (call: AuditedCall) => boolean,
+    matches: (call: AuditedCall) => boolean,
     recorded: ReadonlySet<string>,
   ): string[] => {
     const byRow = Map.groupBy(
-      calls.filter((call) => !isObject(call.row) && wanted(call)),
+      calls.filter((call) => !isObject(call.row) && matches(call)),
       ({ row }) => row,
     );
     return [...byRow]

@@ -1,7 +1,7 @@
 import type { Grants } from "@statehouse/authorization";
 import type { CredentialType } from "@statehouse/gateway/http/authentication";
 import type { Api } from "../../stack/http.ts";
-import type { GivenRole, RoleTarget } from "../../stack/roles.ts";
+import type { RoleGrants, RoleTarget } from "../../stack/roles.ts";
 import type { MatrixFixture } from "./fixture.ts";
 
 /** A caller that calls every route. */
@@ -23,9 +23,9 @@ export interface Caller {
   /** The name of another organization that the user owns. */
   organization?: string;
   /** The ids of the team's access to the project or workspace. */
-  given?: GivenRole;
+  roleGrants?: RoleGrants;
   /** Grants the caller its role on an object that is created later. */
-  give(place: RoleTarget): Promise<void>;
+  give(target: RoleTarget): Promise<void>;
   /** Takes the lock for the caller. Set only for runs, because their runner locks for them. */
   lock?(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface Caller {
 /** A role, and the function that creates a caller with it in a fixture. */
 export interface Role {
   name: string;
-  cast(fixture: MatrixFixture, place: Required<RoleTarget>): Promise<Caller>;
+  cast(fixture: MatrixFixture, target: Required<RoleTarget>): Promise<Caller>;
   /** Whether the caller is created in a separate organization, which then refuses user tokens. */
   withoutUserTokens?: true;
 }

@@ -11,7 +11,7 @@ const outputs = { text: { value: "a", type: "string" } };
 const encoded = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
 /** Returns the ids that are defined. */
-const given = (ids: Readonly<Record<string, string | undefined>>): ObjectIds =>
+const defined = (ids: Readonly<Record<string, string | undefined>>): ObjectIds =>
   Object.fromEntries(
     Object.entries(ids).flatMap(([name, id]) => (id === undefined ? [] : [[name, id]])),
   );
@@ -46,11 +46,11 @@ export async function prepareCaller(main: MatrixFixture, role: Role): Promise<Pr
   await caller.give({ projectId: otherProjectId });
   await caller.give({ projectId: emptyProjectId });
   const objects: ObjectIds = {
-    ...given({
+    ...defined({
       ownUserId: caller.userId,
       ownTeamId: caller.teamId,
-      ownTeamProjectId: caller.given?.teamProjectId,
-      ownTeamWorkspaceId: caller.given?.teamWorkspaceId,
+      ownTeamProjectId: caller.roleGrants?.teamProjectId,
+      ownTeamWorkspaceId: caller.roleGrants?.teamWorkspaceId,
       ownMembershipId: caller.invitationId ?? (await membershipOf(fixture, caller)),
     }),
     organizationName: fixture.organization,

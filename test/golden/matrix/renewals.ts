@@ -40,8 +40,8 @@ export const renewals = {
     await renewals.teamToken(prepared);
     await renewals.teamProject(prepared);
     const access = workspaceAccess(objects.teamId, objects.workspaceId);
-    const given = await expectStatus(200, fixture.owner.api.post("/team-workspaces", access));
-    objects.teamWorkspaceId = given.body.data.id;
+    const created = await expectStatus(200, fixture.owner.api.post("/team-workspaces", access));
+    objects.teamWorkspaceId = created.body.data.id;
   },
   tag: async ({ fixture: { owner, organization }, objects }) => {
     const name = unusedName("tag");
@@ -88,8 +88,8 @@ export const renewals = {
   },
   teamProject: async ({ fixture: { owner }, objects }) => {
     const access = projectAccess(objects.teamId, objects.projectId);
-    const given = await expectStatus(200, owner.api.post("/team-projects", access));
-    objects.teamProjectId = given.body.data.id;
+    const created = await expectStatus(200, owner.api.post("/team-projects", access));
+    objects.teamProjectId = created.body.data.id;
   },
   workspacePolicy: async ({ fixture: { owner }, objects }) => {
     const path = `/workspaces/${objects.workspaceId}/relationships/data-retention-policy`;

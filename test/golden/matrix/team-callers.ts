@@ -13,9 +13,9 @@ import { newToken } from "./token.ts";
 
 const ofTeam = (role: TeamRole): Role => ({
   name: role.name,
-  cast: async (fixture, place) => {
-    const holder = await newRoleHolder(fixture, role, place);
-    const places: RoleTarget[] = [place];
+  cast: async (fixture, target) => {
+    const holder = await newRoleHolder(fixture, role, target);
+    const places: RoleTarget[] = [target];
     return {
       name: role.name,
       type: "user",
@@ -24,7 +24,7 @@ const ofTeam = (role: TeamRole): Role => ({
       userId: holder.person.id,
       username: holder.person.username,
       teamId: holder.teamId,
-      given: holder,
+      roleGrants: holder,
       grants: () => grantsByRole(holder, fixture.organizationId, places),
       give: async (further) => {
         await giveRole(fixture, holder, further);
@@ -37,8 +37,8 @@ const ofTeam = (role: TeamRole): Role => ({
 /** Returns a role with the same grants, but whose caller is a token of the team instead of a member. */
 export const asTeamToken = (role: Role): Role => ({
   name: `team token: ${role.name}`,
-  cast: async (fixture, place) => {
-    const { teamId = "", ...member } = await role.cast(fixture, place);
+  cast: async (fixture, target) => {
+    const { teamId = "", ...member } = await role.cast(fixture, target);
     const { userId: _, username: __, ...held } = member;
     const { token, api } = await newToken(fixture, `/teams/${teamId}/authentication-tokens`);
     const principal = { type: "team", id: teamId } as const;
