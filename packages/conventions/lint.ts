@@ -18,7 +18,7 @@ export interface Finding {
   /** `path:line`, with the path under which the file was read. */
   place: string;
   kind: Passage["kind"];
-  /** The matched text as it is written in the file. */
+  /** The matched text as it is written in the file; of a name, the matched words. */
   found: string;
   replacement: string;
   reason: string;
@@ -76,7 +76,8 @@ export function lint(file: string, source: string): Finding[] {
         reason,
       })),
     );
-    const twice = repetitions(prose).map(({ found, offset }) => ({
+    const isName = kind === "identifier" || kind === "file name";
+    const twice = (isName ? [] : repetitions(prose)).map(({ found, offset }) => ({
       offset,
       found,
       replacement: "the word once",
@@ -85,7 +86,7 @@ export function lint(file: string, source: string): Finding[] {
     return [...words, ...twice]
       .sort((one, other) => one.offset - other.offset)
       .map(({ offset, ...finding }) => ({
-        place: `${file}:${lineOf(start + offset)}`,
+        place: `${file}:${lineOf(isName ? start : start + offset)}`,
         kind,
         ...finding,
       }));

@@ -1,11 +1,15 @@
+import { basename } from "node:path";
 import { type ESTree, parseSync, Visitor } from "rolldown/utils";
 
-/** A piece of prose: a comment, a paragraph of a document, a message, or the title of a test. */
+/** A piece of prose: a comment, a paragraph of a document, a message, the title of a test, or a name. */
 export interface Passage {
-  kind: "comment" | "document" | "message" | "title";
-  /** The source text with everything except the prose replaced with blanks, so that offsets stay the same. */
+  kind: "comment" | "document" | "message" | "title" | "identifier" | "file name";
+  /**
+   * The source text with everything except the prose replaced with blanks, so that offsets stay the same. Of a name,
+   * its words, separated by blanks.
+   */
   text: string;
-  /** Offset of the prose in the file. */
+  /** Offset in the file. */
   start: number;
 }
 
@@ -22,6 +26,11 @@ const withoutCode = (text: string) =>
 
 /** Returns the passages of a file according to its file type; empty for an unknown type. */
 export function passagesOf(path: string, source: string): Passage[] {
+  const name: Passage = { kind: "file name", text: wordsOf(basename(path)), start: 0 };
+  return [name, ...passagesOfContent(path, source)];
+}
+
+function passagesOfContent(path: string, source: string): Passage[] {
   if (/\.(ts|mts|mjs|js)$/.test(path)) return passagesOfScript(path, source);
   if (/\.proto$/.test(path)) return lineComments(source, "//");
   if (/\.(ya?ml|tf|toml|sh)$/.test(path)) return lineComments(source, "#");
@@ -86,7 +95,45 @@ function passagesOfScript(path: string, source: string): Passage[] {
     ...blocks.flatMap((block) => joined(source, [block])),
     ...messages(program, source, isTest(path)),
     ...(isTest(path) ? titles(program, source) : []),
+    ...identifiers(program),
   ].sort((one, other) => one.start - other.start);
+}
+
+/** Returns the words of a name in camelCase, PascalCase, kebab-case or CONSTANT_CASE. */
+const wordsOf = (name: string) =>
+  name
+    .replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " ")
+    .replace(/[^\p{L}\p{N}]+/gu, " ");
+
+/**
+ * Returns the identifiers of a script, each once. Members that the script only accesses are excluded, because the file
+ * that declares them is checked, and so are names that libraries export.
+ */
+function identifiers(program: ESTree.Program): Passage[] {
+  const found = new Map<string, Passage>();
+  const accessed = new Set<number>();
+  const ofLibraries = new Set<string>();
+  const add = ({ name, start }: { name: string; start: number }) => {
+    if (accessed.has(start) || found.has(name)) return;
+    found.set(name, { kind: "identifier", text: wordsOf(name), start });
+  };
+  new Visitor({
+    ImportDeclaration({ source, specifiers }) {
+      if (/^(?:\.|@statehouse\/)/.test(source.value)) return;
+      for (const specifier of specifiers) {
+        ofLibraries.add(specifier.local.name);
+        if (specifier.type !== "ImportSpecifier" || specifier.imported.type !== "Identifier")
+          continue;
+        ofLibraries.add(specifier.imported.name);
+      }
+    },
+    MemberExpression({ computed, property }) {
+      if (!computed) accessed.add(property.start);
+    },
+    Identifier: add,
+    PrivateIdentifier: add,
+  }).visit(program);
+  return [...found].flatMap(([name, passage]) => (ofLibraries.has(name) ? [] : [passage]));
 }
 
 const isTest = (path: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(path);

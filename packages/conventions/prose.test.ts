@@ -23,6 +23,10 @@ test.each([
   ["a suite's title", "example.test.ts", 'describe.each([1])("told %i times", () => {});', "told"],
   ["a comment in protobuf", "example.proto", "// Kept for\n// ever.\nmessage A {}", "for ever"],
   ["a comment in YAML", "example.yml", "on: push # for everybody\n", "everybody"],
+  ["an identifier", "example.ts", "const letGo = 1;", "let Go"],
+  ["a member", "example.ts", "interface A { lastNews?: string }", "News"],
+  ["a constant", "example.test.ts", "const WHOLE_PASS = 1;", "WHOLE PASS"],
+  ["a file's name", "use-stranger.py", "", "stranger"],
   ["Markdown", "example.md", "# Title\n\nState hears\nof a move.\n", "hears"],
 ])("reports a forbidden word in %s", (_, file, text, found) => {
   expect(lint(file, text)).toEqual([expect.objectContaining({ found })]);
@@ -47,9 +51,11 @@ test("reports a repeated word", () => {
 });
 
 test.each([
-  ["identifiers", "const nobody = tell.heard(neighbours); // Uses `nobody`.\n"],
+  ["code in comments", "const user = 1; // Uses `nobody`.\n"],
+  ["longer names", "const header = roadmap.heartbeat;"],
+  ["names of libraries", 'import { tell } from "library";\ntell(a.told);'],
   ["longer words", "// The header, the heartbeat and the retell.\n"],
-  ["keys and values that are not prose", 'const a = { told: "nobody" };'],
+  ["values that are not prose", 'const a = { "told": "nobody" };'],
   ["SQL", "sql`select told from heard where nobody is no`;"],
   ["paths", "// See app/neighbour.ts.\n"],
   ["ordinary negation", "// There is no lock; it is no longer held.\n"],
