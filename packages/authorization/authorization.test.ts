@@ -93,7 +93,7 @@ const roles: Record<string, Grants> = {
   member: grantsWith(),
   administrator: { ...grantsWith(), administrator: true, organizations: new Map() },
   "owner with a refused token": grantsWith({ owner: true, refused: true }),
-  stranger: { ...grantsWith(), organizations: new Map() },
+  outsider: { ...grantsWith(), organizations: new Map() },
 };
 
 test("each role may perform exactly the actions in the golden table", async () => {

@@ -167,9 +167,9 @@ async function verify(
     if (ageS < -CLOCK_SKEW_S) throw new Error("the assertion was issued in the future");
     const type = principalTypes.find((known) => known === payload.typ);
     const id = payload.sub ?? "";
-    const speaksForItself = type === "service" && id === issuer;
-    const speaksForOthers = type !== undefined && type !== "service" && issuer === GATEWAY;
-    if (!type || !(speaksForItself || speaksForOthers))
+    const assertsItself = type === "service" && id === issuer;
+    const assertsOthers = type !== undefined && type !== "service" && issuer === GATEWAY;
+    if (!type || !(assertsItself || assertsOthers))
       throw new Error("the issuer is not allowed to assert this principal");
     return {
       principal: {

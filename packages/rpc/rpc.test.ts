@@ -101,12 +101,12 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const roads: Record<string, () => Channel> = {
+const connections: Record<string, () => Channel> = {
   "in process": () => server.inProcess(),
   "over gRPC": () => grpcChannel({ address: `127.0.0.1:${port}`, audience: "workspaces" }),
 };
 
-describe.each(Object.entries(roads))("a call %s", (_, open) => {
+describe.each(Object.entries(connections))("a call %s", (_, open) => {
   let channel: Channel;
   let client: Client<typeof WorkspaceLockService>;
   beforeAll(() => {
@@ -240,8 +240,8 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
         .setExpirationTime(new Date(Date.now() - 60_000))
         .sign(await importJWK(gatewayKey.privateJwk, "EdDSA")),
     "signed by a stranger": async () => {
-      const stranger = await generateAssertionKey();
-      const jwk = { ...stranger.privateJwk, kid: gatewayKey.privateJwk.kid ?? "" };
+      const outsider = await generateAssertionKey();
+      const jwk = { ...outsider.privateJwk, kid: gatewayKey.privateJwk.kid ?? "" };
       return (await createIdentity("gateway", jwk)).on(user).assertion("workspaces");
     },
   };

@@ -212,10 +212,10 @@ test("invalid tokens and forged assertions fire their alerts", async () => {
   const { privateJwk } = await generateAssertionKey();
   const forger = await createIdentity("gateway", privateJwk);
   const forged = createClient(UserService, stack.access, forger);
-  const stranger = api(stack.url, `refused.atlasv1.${randomUUID()}`);
+  const outsider = api(stack.url, `refused.atlasv1.${randomUUID()}`);
   const attempts = setInterval(() => {
     forged.createUser({ username: "x", email: "x@example.com" }).catch(() => {});
-    for (let count = 0; count < 10; count++) stranger.get("/account/details").catch(() => {});
+    for (let count = 0; count < 10; count++) outsider.get("/account/details").catch(() => {});
   }, 500);
   try {
     await expectFiring({

@@ -107,7 +107,7 @@ needs(
   }
 
   /** Waits until every subscriber has handled more events than at the time of the call. */
-  async function goesOn(subscribers: readonly Subscriber[]): Promise<void> {
+  async function waitForProgress(subscribers: readonly Subscriber[]): Promise<void> {
     for (const subscriber of subscribers) {
       const before = new Set(handledBy(subscriber)).size;
       const [last] = subscriber.replicas.slice(-1);
@@ -128,13 +128,13 @@ needs(
     }
     const changes = startChanges();
     disposing.defer(() => changes.stop());
-    await goesOn(subscribers);
+    await waitForProgress(subscribers);
 
     // NATS is killed.
     await stack.nats.kill();
     await waitFor(async () => (await waiting()) > 5);
     await stack.nats.start();
-    await goesOn(subscribers);
+    await waitForProgress(subscribers);
 
     // The database is killed between a change and its publication.
     proxies.workspacesToNats.partition();
@@ -143,7 +143,7 @@ needs(
     await postgres().start();
     expect(await waitFor(waiting)).toBeGreaterThan(5);
     proxies.workspacesToNats.heal();
-    await goesOn(subscribers);
+    await waitForProgress(subscribers);
 
     // Kills both replicas after one of them has handled an event and before it has acknowledged the event.
     for (const subscriber of subscribers) {
@@ -157,7 +157,7 @@ needs(
       proxy.release();
       replicas.push(...[1, 2].map(() => disposing.use(startReplica(subscriber))));
     }
-    await goesOn(subscribers);
+    await waitForProgress(subscribers);
 
     await changes.stop();
     await waitFor(async () => (await waiting()) === 0);

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { download } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
 import { endLeases, eventually, type FaultFixture, sweep } from "./fixture.ts";
-import { brokenPromises, differences, unsettled } from "./truth.ts";
+import { brokenPromises, differences, unfinished } from "./truth.ts";
 
 /** A time limit that is longer than the bus waits for the acknowledgements of a killed consumer. */
 const SETTLING_MS = 60_000;
@@ -15,7 +15,7 @@ const SETTLING_MS = 60_000;
 export async function expectWhole(fixture: FaultFixture): Promise<void> {
   await expectEveryLockOpens(fixture);
   await endLeases(fixture);
-  await becomesEmpty("unfinished work", () => unsettled(fixture));
+  await becomesEmpty("unfinished work", () => unfinished(fixture));
   await becomesEmpty("differences between the services", () => differences(fixture));
   expect(await brokenPromises(fixture)).toEqual([]);
   await expectAcknowledgedStates(fixture);

@@ -47,7 +47,7 @@ needs("minio")("while the collector works", () => {
     );
     return row?.finished_at?.getTime() ?? 0;
   };
-  const wholePass = async () => {
+  const wholeScan = async () => {
     const before = await passes();
     await waitFor(async () => (await passes()) > before, PATIENCE);
   };
@@ -153,8 +153,8 @@ needs("minio")("while the collector works", () => {
     await answered;
     await setPolicy(id, never);
     proxies.stateToWorkspaces.release();
-    await wholePass();
-    await wholePass();
+    await wholeScan();
+    await wholeScan();
     expect(await statuses(id)).toEqual(["finalized", "finalized", "finalized"]);
   });
 

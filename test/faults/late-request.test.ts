@@ -12,16 +12,16 @@ const fixture = useFaultFixture(() => ({}));
 /** Sends a create request and holds it back in transit. It arrives when `arrive` is called. */
 async function sendLate(id: string, state: StateFile, attributes: Record<string, unknown> = {}) {
   const { stack, owner } = fixture();
-  const road = await startFaultProxy(Number(new URL(stack.url).port));
-  const held = road.hold({ direction: "requests", when: mentions("POST /api") });
-  const late = api(`http://127.0.0.1:${road.port}`, owner.token);
+  const proxy = await startFaultProxy(Number(new URL(stack.url).port));
+  const held = proxy.hold({ direction: "requests", when: mentions("POST /api") });
+  const late = api(`http://127.0.0.1:${proxy.port}`, owner.token);
   const response = late.post(`/workspaces/${id}/state-versions`, inlineState(state, attributes));
   await held;
   return {
     async arrive() {
-      road.release();
+      proxy.release();
       const answer = await response;
-      await road[Symbol.asyncDispose]();
+      await proxy[Symbol.asyncDispose]();
       return answer;
     },
   };

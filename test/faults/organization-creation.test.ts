@@ -22,7 +22,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
    * Creates an organization and kills the workspaces service, either before the access service has received the call or
    * before the response of the access service has arrived.
    */
-  async function dieCreating(
+  async function crashDuringCreation(
     lost: "call to access" | "response of access",
     settings: Record<string, unknown> = {},
   ): Promise<string> {
@@ -55,7 +55,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
     "with its %s lost: the repeat completes the creation",
     async (lost) => {
       const { owner, proxies, stack } = fixture();
-      const name = await dieCreating(lost);
+      const name = await crashDuringCreation(lost);
       proxies.workspacesToAccess.release();
       await stack.processes.workspaces.start();
       await eventually(201, () => create(name));
@@ -67,14 +67,14 @@ describe("kill -9 of workspaces while it creates an organization", () => {
 
   test("without a repeat: its event completes the creation", async () => {
     const { owner } = fixture();
-    const name = await dieCreating("call to access");
+    const name = await crashDuringCreation("call to access");
     await healAll(fixture());
     await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200);
   });
 
   test("without a bus: reconciliation completes the creation", async () => {
     const { owner, proxies, stack, rows } = fixture();
-    const name = await dieCreating("response of access");
+    const name = await crashDuringCreation("response of access");
     await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
     proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
@@ -84,7 +84,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
   test("with user tokens switched off: they are refused after the completion", async () => {
     proves("Credentials/user-tokens-enabled false");
     const { owner, proxies, stack, rows } = fixture();
-    const name = await dieCreating("response of access", { "user-tokens-enabled": false });
+    const name = await crashDuringCreation("response of access", { "user-tokens-enabled": false });
     await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
     proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
@@ -98,20 +98,20 @@ describe("kill -9 of workspaces while it creates an organization", () => {
 
   test("until the completion other users neither see it nor take its name", async () => {
     const { stack, proxies } = fixture();
-    const name = await dieCreating("call to access");
+    const name = await crashDuringCreation("call to access");
     const other = await stack.people.newUser();
-    const stranger = api(stack.url, other.token);
+    const outsider = api(stack.url, other.token);
     // The creation event stays in the outbox, because the connection to NATS is still frozen.
     proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
     const taken = await eventually(422, () =>
-      stranger.post(
+      outsider.post(
         "/organizations",
         document("organizations", { name, email: "other@example.com" }),
       ),
     );
     expect(taken.body.errors[0].detail).toContain("taken");
-    expect((await stranger.get(`/organizations/${name}`)).status).toBe(404);
+    expect((await outsider.get(`/organizations/${name}`)).status).toBe(404);
   });
 });
 

@@ -64,7 +64,7 @@ async function rollBackAgain(
 }
 
 /** Deletes a version permanently as the owner, and removes the record of its bytes, which are no longer checked. */
-async function deleteForGood(fixture: FaultFixture, id: string) {
+async function deletePermanently(fixture: FaultFixture, id: string) {
   fixture.acknowledged.delete(id);
   for (const action of ["soft_delete_backing_data", "permanently_delete_backing_data"] as const) {
     await expectStatus(200, act(fixture, id, action));
@@ -144,7 +144,7 @@ describe("kill -9 of state", () => {
     const alone = await twoVersions(fixture());
     const shared = await twoVersions(fixture());
     const copy = await rollBackAgain(fixture(), shared.workspaceId, shared.old, shared.state);
-    await deleteForGood(fixture(), shared.old);
+    await deletePermanently(fixture(), shared.old);
     fixture().acknowledged.delete(alone.old);
     await expectStatus(200, act(fixture(), alone.old, "soft_delete_backing_data"));
     const held = proxies.stateToDatabase.hold(
@@ -192,8 +192,8 @@ needs("minio")("while the store is silent", () => {
     proxies.stateToStore.freeze();
     const copy = await expectStatus(201, rollBack(fixture(), workspaceId, old));
     acknowledge(fixture(), workspaceId, copy.body.data.id, state);
-    await deleteForGood(fixture(), old);
-    await deleteForGood(fixture(), other.old);
+    await deletePermanently(fixture(), old);
+    await deletePermanently(fixture(), other.old);
     expect((await shown(fixture(), other.old)).status).toBe(gone);
     proxies.stateToStore.release();
     await waitFor(async () => (await keysOf(fixture(), other.old)).length === 0);
@@ -205,7 +205,7 @@ needs("minio")("while the store is silent", () => {
     const { proxies } = fixture();
     const { old } = await twoVersions(fixture());
     proxies.stateToStore.partition();
-    await deleteForGood(fixture(), old);
+    await deletePermanently(fixture(), old);
     expect((await bytesOf(fixture(), old)).status).toBe(404);
     await healAll(fixture());
     // A worker retries a failed deletion when its lease has ended; the lease is ended here.

@@ -124,7 +124,7 @@ const ask = async ({ rows }: Rows, questions: readonly Question[]): Promise<stri
 };
 
 /** Returns background work that has not ended. */
-export const unsettled = (fixture: FaultFixture): Promise<string[]> => ask(fixture, underWay);
+export const unfinished = (fixture: FaultFixture): Promise<string[]> => ask(fixture, underWay);
 
 /** Returns rows that violate an invariant within a single service's database. */
 export const brokenPromises = (fixture: Rows): Promise<string[]> => ask(fixture, forbidden);

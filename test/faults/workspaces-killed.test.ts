@@ -107,7 +107,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
   /**
    * Deletes a workspace with state, and kills the workspaces service before the state service has received the call.
    */
-  async function dieDeleting() {
+  async function crashDeleting() {
     const { stack, proxies, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     const written = await write(fixture(), id, one());
@@ -132,7 +132,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
 
   test("the repeated request completes the deletion", async () => {
     const { owner, proxies } = fixture();
-    const { id, url } = await dieDeleting();
+    const { id, url } = await crashDeleting();
     proxies.workspacesToState.release();
     await fixture().stack.processes.workspaces.start();
     await eventually(204, () => owner.api.delete(`/workspaces/${id}`));
@@ -142,7 +142,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
 
   test("without a repeat: its event completes the deletion", async () => {
     const { owner } = fixture();
-    const { id, url } = await dieDeleting();
+    const { id, url } = await crashDeleting();
     await healAll(fixture());
     expect((await owner.api.get(`/workspaces/${id}`)).status).toBe(404);
     await waitFor(async () => (await download(url, owner.token)).status === 404);
@@ -150,7 +150,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
 
   test("without a bus: reconciliation completes the deletion", async () => {
     const { owner, proxies, stack, rows } = fixture();
-    const { id, url } = await dieDeleting();
+    const { id, url } = await crashDeleting();
     await rows(
       "workspaces",
       "update workspace_deletions set retry_at = now() where workspace_id = $1",

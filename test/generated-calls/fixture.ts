@@ -7,7 +7,7 @@ import { createObjects } from "../system/object-ids.ts";
 /** Ids and names of objects of each kind, keyed by the name of the parameter in paths. */
 export type Pools = Readonly<Record<string, readonly string[]>>;
 
-export const callerNames = ["owner", "member", "nobody"] as const;
+export const callerNames = ["owner", "member", "anonymous"] as const;
 export type CallerName = (typeof callerNames)[number];
 
 export interface CallsFixture {
@@ -48,6 +48,6 @@ export async function createCallsFixture(stack: Stack, count: number): Promise<C
   }
   return {
     pools: Object.fromEntries(Object.entries(pools).map(([name, values]) => [name, [...values]])),
-    tokens: { owner: owner.token, member: member.token, nobody: undefined },
+    tokens: { owner: owner.token, member: member.token, anonymous: undefined },
   };
 }

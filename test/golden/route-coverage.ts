@@ -26,18 +26,18 @@ const matchers = routes
  */
 const seen = new Set<string>();
 const undeclared = new Set<string>();
-let mayBeAway = false;
+let mayBeUnavailable = false;
 
 /** Deletes the recorded calls of the previous file. */
 export function beginFile(): void {
   seen.clear();
   undeclared.clear();
-  mayBeAway = false;
+  mayBeUnavailable = false;
 }
 
 /** For test files that stop services: from now on every route may return 503 without declaring it. */
 export function unavailableServicesAreExpected(): void {
-  mayBeAway = true;
+  mayBeUnavailable = true;
 }
 
 /** Records a call's route and status, and how the response differs from the OpenAPI document. */
@@ -59,7 +59,7 @@ export function recordCall(
     (status === 304 && route.method === "GET") ||
     route.failures.some((failure) => failure === status) ||
     everywhere.has(status) ||
-    (mayBeAway && status === 503) ||
+    (mayBeUnavailable && status === 503) ||
     (route.body !== undefined && withBody.has(status));
   if (!declared) undeclared.add(`${line}: the route does not declare this status`);
   for (const problem of undescribed(route, { status, headers, body })) {

@@ -13,13 +13,13 @@ type Component = keyof typeof ports;
 const components: readonly Component[] = ["gateway", "access", "workspaces", "state"];
 
 /** The addresses that each component may connect to; all other connections must be refused. */
-const allowed: Readonly<Record<Component | "edge" | "stranger", readonly string[]>> = {
+const allowed: Readonly<Record<Component | "edge" | "outsider", readonly string[]>> = {
   gateway: ["access:9101", "workspaces:9102", "state:9103", "state:8081"],
   access: ["workspaces:9102", "postgres", "nats"],
   workspaces: ["access:9101", "state:9103", "postgres", "nats"],
   state: ["access:9101", "workspaces:9102", "postgres", "nats", "s3"],
   edge: ["gateway:8080", "state:8081"],
-  stranger: [],
+  outsider: [],
 };
 
 /** A script. For each argument `name=host:port`, prints the name if it can connect to the port. */
@@ -79,16 +79,16 @@ export async function examineConnections(
     if (from === "edge") {
       return (await edge.kubectl("exec", "deployment/edge", "--", ...call)).split("\n");
     }
-    return (await runStranger(cluster, image, call)).split("\n");
+    return (await runOutsider(cluster, image, call)).split("\n");
   };
   const wrong: string[] = [];
   let tried = 0;
-  for (const from of [...components, "edge", "stranger"] as const) {
+  for (const from of [...components, "edge", "outsider"] as const) {
     const open = await opened(from);
     for (const target of callOf(from)) {
       const [name = ""] = target.split("=");
       // The chart's NetworkPolicies do not restrict connections from pods outside the chart to the stores.
-      if ((from === "edge" || from === "stranger") && !name.includes("/")) continue;
+      if ((from === "edge" || from === "outsider") && !name.includes("/")) continue;
       tried++;
       const should = allowed[from].includes(name.replace("/", ":"));
       if (open.includes(name) !== should) {
@@ -100,7 +100,7 @@ export async function examineConnections(
 }
 
 /** Runs a command in a pod of the release's namespace that belongs to no component; returns what it prints. */
-async function runStranger(
+async function runOutsider(
   cluster: Cluster,
   image: string,
   command: readonly string[],
@@ -109,13 +109,13 @@ async function runStranger(
     {
       apiVersion: "v1",
       kind: "Pod",
-      metadata: { name: "stranger" },
+      metadata: { name: "outsider" },
       spec: {
         restartPolicy: "Never",
         ...restrictedPod,
         containers: [
           {
-            name: "stranger",
+            name: "outsider",
             image,
             command: command.slice(0, 1),
             args: command.slice(1),
@@ -126,8 +126,8 @@ async function runStranger(
     },
   ]);
   const done = "--for=jsonpath={.status.phase}=Succeeded";
-  await cluster.kubectl("wait", "pod/stranger", done, "--timeout=2m");
-  const printed = await cluster.kubectl("logs", "stranger");
-  await cluster.kubectl("delete", "pod", "stranger");
+  await cluster.kubectl("wait", "pod/outsider", done, "--timeout=2m");
+  const printed = await cluster.kubectl("logs", "outsider");
+  await cluster.kubectl("delete", "pod", "outsider");
   return printed;
 }

@@ -227,9 +227,9 @@ function steadiness(load: Load, print: (line: string) => void) {
     title: string,
     isExpected: (failure: Load["failures"][number]) => boolean = () => false,
   ) => {
-    const news = load.failures.slice(known);
+    const added = load.failures.slice(known);
     known = load.failures.length;
-    const unexpected = news.filter((failure) => !isExpected(failure));
+    const unexpected = added.filter((failure) => !isExpected(failure));
     print(`${title}: ${load.report()}`);
     if (unexpected.length === 0) return;
     const shown = unexpected.slice(0, 5).map((failure) => JSON.stringify(failure));

@@ -1,7 +1,7 @@
 import { answered, type Client, type Moment, moment, type Progress } from "./moment.ts";
 import {
   currentOf,
-  deletedForGood,
+  deletedPermanently,
   discardPending,
   indexOf,
   type State,
@@ -178,7 +178,7 @@ const copy = (by: Client, id: string, held: State["lock"]): Moment =>
 const transitions = {
   softDelete: ["finalized", { status: "backing_data_soft_deleted" }],
   restore: ["backing_data_soft_deleted", { status: "finalized", due: false }],
-  permanentlyDelete: ["backing_data_soft_deleted", deletedForGood],
+  permanentlyDelete: ["backing_data_soft_deleted", deletedPermanently],
 } as const satisfies Record<string, readonly [Status, Partial<Version>]>;
 
 export type Action = keyof typeof transitions;

@@ -95,7 +95,7 @@ export const discardPending = (state: State, epoch: number): State => ({
   ),
 });
 
-export const deletedForGood = {
+export const deletedPermanently = {
   status: "backing_data_permanently_deleted",
   raw: false,
   json: null,
@@ -113,7 +113,7 @@ export const byItself = (state: State): State[] =>
     }
     const expired = version.status === "backing_data_soft_deleted" && version.due;
     return expired || isDeletedByRetention(state, version, index)
-      ? [withVersion(state, index, deletedForGood)]
+      ? [withVersion(state, index, deletedPermanently)]
       : [];
   });
 

@@ -15,7 +15,7 @@ const described = routes
   .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
   .toSorted();
 /** Statuses that each caller must receive, as evidence that its calls reach both permitted and forbidden operations. */
-const expected = { nobody: [200, 401], member: [200, 404, 422], owner: [200, 201, 204, 422] };
+const expected = { anonymous: [200, 401], member: [200, 404, 422], owner: [200, 201, 204, 422] };
 
 needs("nats-server", "schemathesis")("generated calls of every operation", () => {
   let stack: Stack;
@@ -27,7 +27,7 @@ needs("nats-server", "schemathesis")("generated calls of every operation", () =>
   afterAll(() => stack?.[Symbol.asyncDispose]());
 
   // The owner's calls come last, because they delete objects that the other callers need.
-  test.each(["nobody", "member", "owner"] as const)(
+  test.each(["anonymous", "member", "owner"] as const)(
     "of %s get no 5xx and no response that the OpenAPI document does not describe",
     async (name) => {
       const { failures, operations, statuses } = await generatedCalls(stack.url, {

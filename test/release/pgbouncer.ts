@@ -6,7 +6,7 @@ import { followProcess, sharedDependencies, temporaryFolder, waitFor } from "@st
 import { reservePort } from "../stack/port.ts";
 
 /** The user and the group of PgBouncer, which refuses to run as root. */
-const NOBODY = 65_534;
+const UNPRIVILEGED_ID = 65_534;
 
 export interface PgBouncer extends AsyncDisposable {
   /** Returns the address of a database of the shared PostgreSQL through PgBouncer. */
@@ -45,7 +45,7 @@ export async function startPgBouncer(pooling: "session" | "transaction"): Promis
   const asRoot = process.getuid?.() === 0;
   const child = spawn("pgbouncer", [file], {
     stdio: ["ignore", "pipe", "pipe"],
-    ...(asRoot && { uid: NOBODY, gid: NOBODY }),
+    ...(asRoot && { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID }),
   });
   const program = followProcess(child);
   starting.defer(async () => {

@@ -17,7 +17,7 @@ describe("a client", () => {
     expect(answer.headers.get("x-request-id")).not.toBe(victims);
   });
   test.each(["/healthz", "/readyz", "/metrics"])("does not see %s of one process", async (path) => {
-    expect((await fixture().nobody.get(`${fixture().url}${path}`)).status).toBe(404);
+    expect((await fixture().anonymous.get(`${fixture().url}${path}`)).status).toBe(404);
   });
 });
 

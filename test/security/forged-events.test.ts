@@ -94,7 +94,7 @@ let runId: string;
 let secret: string;
 
 beforeAll(async () => {
-  const { stack, stranger } = fixture();
+  const { stack, outsider } = fixture();
   victim = await newFullOrganization({ stack });
   const { api, organization, workspaceId } = { ...victim, api: victim.owner.api };
   // Changes the victim's objects, so that real events about them are published before the forged ones.
@@ -105,11 +105,11 @@ beforeAll(async () => {
   const { reports, tokens } = await stack.runnerCalls("runner");
   runId = await reports.run({ workspaceId, status: "applying" });
   secret = (await tokens.createRunToken({ runId, workspaceId })).secret;
-  const own = await newWorkspaceIn(stranger.api, stranger.organization);
+  const own = await newWorkspaceIn(outsider.api, outsider.organization);
   attacker = {
-    organizationId: await organizationId(stack, stranger.organization),
+    organizationId: await organizationId(stack, outsider.organization),
     projectId: own.relationships.project.data.id,
-    userId: stranger.id,
+    userId: outsider.id,
   };
   // Creating a pending version raises the revision of the workspace's state without an event. The event published here
   // makes the workspaces service fetch that revision, so that the forged events change no revision.
@@ -153,7 +153,7 @@ async function everyRow(since: Date): Promise<Record<string, unknown>> {
 
 /** Returns the victim's documents, as the owner, the run and the attacker read them. */
 async function everyDocument() {
-  const { stranger, stack } = fixture();
+  const { outsider, stack } = fixture();
   const { owner, organization, workspaceId, projectId } = victim;
   const paths = [
     `/organizations/${organization}`,
@@ -164,7 +164,7 @@ async function everyDocument() {
   ];
   const read: unknown[] = [];
   for (const path of paths) {
-    for (const api of [owner.api, stranger.api]) {
+    for (const api of [owner.api, outsider.api]) {
       const { status, body } = await api.get(path);
       read.push([path, status, body]);
     }

@@ -126,15 +126,15 @@ needs("nats-server")("a bus with credentials", () => {
     const url = { NATS_URL: server.url };
     const file = await fileWith(folder.path, "NATS_CREDENTIALS", credentials);
     expect(await connects({ ...url, ...file })).toBe(true);
-    const stranger = await fileWith(folder.path, "NATS_CREDENTIALS", accounts().credentials);
-    expect(await isRefused({ ...url, ...stranger })).toBe(true);
+    const outsider = await fileWith(folder.path, "NATS_CREDENTIALS", accounts().credentials);
+    expect(await isRefused({ ...url, ...outsider })).toBe(true);
   });
 
   test("and TLS is only used with its authority and a client certificate", async () => {
     await using folder = await temporaryFolder();
     const authority = await newAuthority();
     const [server, client] = [await authority.issue("localhost"), await authority.issue("state")];
-    const stranger = await (await newAuthority()).issue("state");
+    const outsider = await (await newAuthority()).issue("state");
     const file = async (name: string, content: string) =>
       Object.values(await fileWith(folder.path, name, content))[0] ?? "";
     const ca = await file("ca", authority.certificate);
@@ -153,7 +153,7 @@ needs("nats-server")("a bus with credentials", () => {
     expect(await connects({ ...url, ...own, NATS_CA_FILE: ca })).toBe(true);
     expect(await isRefused({ ...url, ...own })).toBe(true);
     expect(await isRefused({ ...url, NATS_CA_FILE: ca })).toBe(true);
-    const foreign = { ...url, NATS_CA_FILE: ca, ...(await certificate("NATS", stranger)) };
+    const foreign = { ...url, NATS_CA_FILE: ca, ...(await certificate("NATS", outsider)) };
     expect(await isRefused(foreign)).toBe(true);
   });
 

@@ -8,13 +8,13 @@ const fixture = useFixture();
 const taken = { errors: [{ detail: "Name has already been taken" }] };
 
 test("an organization in another case is taken, for creation and renaming", async () => {
-  const { owner, stranger, organization } = fixture();
+  const { owner, outsider, organization } = fixture();
   const name = organization.toUpperCase();
   const other = document("organizations", { name, email: "a@b.example" });
-  const created = await stranger.api.post("/organizations", other);
+  const created = await outsider.api.post("/organizations", other);
   expect(created).toMatchObject({ status: 422, body: taken });
-  const path = `/organizations/${stranger.organization}`;
-  const renamed = await stranger.api.patch(path, document("organizations", { name }));
+  const path = `/organizations/${outsider.organization}`;
+  const renamed = await outsider.api.patch(path, document("organizations", { name }));
   expect(renamed).toMatchObject({ status: 422, body: taken });
   expect((await owner.api.get(`/organizations/${organization}`)).status).toBe(200);
 });

@@ -73,12 +73,12 @@ test("an address that a user claims matches no invitation", async () => {
 });
 
 test("the secret of an invitation's mail proves the address to its claimant only", async () => {
-  const { owner, stranger, stack, organization } = fixture();
+  const { owner, outsider, stack, organization } = fixture();
   const [dave, thief] = [await newUser(stack), await newUser(stack)];
   const email = unusedAddress();
-  const elsewhere = await newOrganization(stranger.api);
+  const elsewhere = await newOrganization(outsider.api);
   const first = await invite(owner, organization, email);
-  const second = await invite(stranger, elsewhere, email.toUpperCase());
+  const second = await invite(outsider, elsewhere, email.toUpperCase());
   const secret = String(first.mail.secret);
   expect((await accept(thief, first.id, secret)).status).toBe(404);
   expect((await accept(dave, first.id, secret)).status).toBe(404);

@@ -54,9 +54,9 @@ const addressed = routes.filter(
 );
 
 test("a user without access gets 404 on every route with a foreign id in any position, and changes nothing", async () => {
-  const { owner, organization, stranger } = fixture();
+  const { owner, organization, outsider } = fixture();
   const ours = await createObjects({ organization, owner });
-  const theirs = await createObjects({ organization: stranger.organization, owner: stranger });
+  const theirs = await createObjects({ organization: outsider.organization, owner: outsider });
   const before = await survey(ours, owner);
   for (const route of addressed) {
     const names = parametersOf(route);
@@ -67,7 +67,7 @@ test("a user without access gets 404 on every route with a foreign id in any pos
         ...theirs,
         ...Object.fromEntries(foreign.map((name) => [name, ours[name] ?? ""])),
       };
-      const answer = await call(route, stranger, objects);
+      const answer = await call(route, outsider, objects);
       const what = `${route.method} ${route.path} with foreign ${foreign.join(", ")}`;
       expect(answer.status, what).toBe(404);
       errorDetails(answer);
@@ -78,50 +78,50 @@ test("a user without access gets 404 on every route with a foreign id in any pos
 });
 
 test("a user without access gets 404 for a foreign download URL and for the states of a foreign workspace", async () => {
-  const { owner, organization, stranger } = fixture();
+  const { owner, organization, outsider } = fixture();
   const ours = await createObjects({ organization, owner });
-  expect((await download(ours.downloadUrl ?? "", stranger.token)).status).toBe(404);
+  expect((await download(ours.downloadUrl ?? "", outsider.token)).status).toBe(404);
   const list = `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${ours.name}`;
-  expect((await stranger.api.get(list)).status).toBe(404);
+  expect((await outsider.api.get(list)).status).toBe(404);
 });
 
 test("a foreign id in a body is treated like an unknown id", async () => {
-  const { owner, organization, stranger } = fixture();
+  const { owner, organization, outsider } = fixture();
   const ours = await createObjects({ organization, owner });
-  const theirs = await createObjects({ organization: stranger.organization, owner: stranger });
+  const theirs = await createObjects({ organization: outsider.organization, owner: outsider });
   await owner.api.post(`/workspaces/${ours.workspaceId}/relationships/tags`, {
     data: [{ type: "tags", attributes: { name: "ours" } }],
   });
   const tags = await owner.api.get(`/workspaces/${ours.workspaceId}/relationships/tags`);
   const project = { project: { data: { type: "projects", id: ours.projectId } } };
   const answers = [
-    await stranger.api.post(
-      `/organizations/${stranger.organization}/workspaces`,
+    await outsider.api.post(
+      `/organizations/${outsider.organization}/workspaces`,
       document("workspaces", { name: unusedName("thief") }, project),
     ),
-    await stranger.api.patch(
+    await outsider.api.patch(
       `/workspaces/${theirs.workspaceId}`,
       document("workspaces", {}, project),
     ),
-    await stranger.api.post(`/workspaces/${theirs.workspaceId}/relationships/tags`, {
+    await outsider.api.post(`/workspaces/${theirs.workspaceId}/relationships/tags`, {
       data: [{ type: "tags", id: tags.body.data[0].id }],
     }),
   ];
   for (const { status } of answers) expect([404, 422]).toContain(status);
-  const listed = await stranger.api.get(
-    `/organizations/${stranger.organization}/workspaces?filter[project][id]=${ours.projectId}`,
+  const listed = await outsider.api.get(
+    `/organizations/${outsider.organization}/workspaces?filter[project][id]=${ours.projectId}`,
   );
   expect(listed.body.data).toEqual([]);
 });
 
 test("includes and lists contain nothing of a foreign organization", async () => {
-  const { stranger, organization, owner } = fixture();
+  const { outsider, organization, owner } = fixture();
   await createObjects({ organization, owner });
-  await createObjects({ organization: stranger.organization, owner: stranger });
-  const listed = await stranger.api.get("/organizations");
+  await createObjects({ organization: outsider.organization, owner: outsider });
+  const listed = await outsider.api.get("/organizations");
   expect(listed.body.data).toHaveLength(1);
-  const included = await stranger.api.get(
-    `/organizations/${stranger.organization}/workspaces?include=organization,project,outputs,locked_by`,
+  const included = await outsider.api.get(
+    `/organizations/${outsider.organization}/workspaces?include=organization,project,outputs,locked_by`,
   );
   expect(included.status).toBe(200);
   expect(JSON.stringify(included.body)).not.toContain(organization);

@@ -150,7 +150,7 @@ test("administrators delete any organization, as its owner could", async () => {
 });
 
 test("administrators list the workspaces of all organizations by name, by the status of the current run and in an order", async () => {
-  const { owner, stranger, stack } = fixture();
+  const { owner, outsider, stack } = fixture();
   const administrator = await newUser(stack, { administrator: true });
   const organization = await newOrganization(owner.api);
   // The names of this test's workspaces contain this text. The lists are filtered by it, because other tests share the
@@ -160,7 +160,7 @@ test("administrators list the workspaces of all organizations by name, by the st
   const { reports: runner } = await stack.runnerCalls("runner");
   const runs = [
     [owner, organization, "planning", 20],
-    [stranger, stranger.organization, "applied", 10],
+    [outsider, outsider.organization, "applied", 10],
   ] as const;
   for (const [index, [user, home, status, seconds]] of runs.entries()) {
     const made = await newWorkspace(
@@ -218,5 +218,5 @@ test("administrators list the workspaces of all organizations by name, by the st
 
   expect((await administrator.api.get(`${path}?sort=latest-change-at`)).status).toBe(400);
   expect((await administrator.api.get(`${path}?include=outputs`)).status).toBe(400);
-  for (const { api } of [owner, stranger]) expect((await api.get(path)).status).toBe(404);
+  for (const { api } of [owner, outsider]) expect((await api.get(path)).status).toBe(404);
 });

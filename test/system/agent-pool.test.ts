@@ -106,18 +106,18 @@ test("an invalid name is refused", async () => {
 });
 
 test("members may read a pool and not change it; a user without access gets not found", async () => {
-  const { owner, reader, stranger } = fixture();
+  const { owner, reader, outsider } = fixture();
   const { body } = await owner.api.post(pools(), input({ name: unusedName("pool") }));
   const self = `/agent-pools/${body.data.id}`;
   expect((await reader.api.get(self)).status).toBe(200);
   expect((await reader.api.get(pools())).status).toBe(200);
-  for (const { api } of [reader, stranger]) {
+  for (const { api } of [reader, outsider]) {
     expect((await api.post(pools(), input({ name: unusedName("no") }))).status).toBe(404);
     expect((await api.patch(self, input({ name: "no" }))).status).toBe(404);
     expect((await api.delete(self)).status).toBe(404);
   }
-  expect((await stranger.api.get(self)).status).toBe(404);
-  expect((await stranger.api.get(pools())).status).toBe(404);
+  expect((await outsider.api.get(self)).status).toBe(404);
+  expect((await outsider.api.get(pools())).status).toBe(404);
 });
 
 test("members see the readable workspaces and projects of a pool", async () => {

@@ -136,7 +136,7 @@ const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>
   "altered: another user": async (aud) => {
     const [head, body, signature] = (await signed({ aud })).split(".");
     const claims = JSON.parse(Buffer.from(body ?? "", "base64url").toString());
-    return [head, base64({ ...claims, sub: fixture().stranger.id }), signature].join(".");
+    return [head, base64({ ...claims, sub: fixture().outsider.id }), signature].join(".");
   },
   "signed by a stranger": async (aud) =>
     signed(
@@ -223,9 +223,9 @@ describe("an intercepted assertion", () => {
 
   test("authorizes what its own principal may see and nothing else", async () => {
     proves("Credentials/between services");
-    const { stranger } = fixture();
+    const { outsider } = fixture();
     const mine = await newWorkspace(fixture());
-    const foreign = await newWorkspace({ organization: stranger.organization, owner: stranger });
+    const foreign = await newWorkspace({ organization: outsider.organization, owner: outsider });
     const overheard = await signed();
     for (let again = 0; again < 3; again++) {
       const { code, answer } = await call("workspaces", show, overheard, asking(mine.id));

@@ -72,7 +72,7 @@ test("a change is recorded with actor, address, request and changed attributes",
 });
 
 test("refused attempts are counted in the service that refuses, hidden ones too", async () => {
-  const { reader, stranger, stack, organization, readable } = fixture();
+  const { reader, outsider, stack, organization, readable } = fixture();
   const { id } = await newWorkspace(fixture(), {}, readable.id);
   const inside = await organizationId(stack, organization);
   for (let times = 0; times < 3; times++) {
@@ -82,9 +82,9 @@ test("refused attempts are counted in the service that refuses, hidden ones too"
   expect(await attemptsOf("workspaces", reader.id, "workspace-lock.lock-workspace")).toEqual([
     { organization: inside, code: "not_allowed", address: "192.0.2.1", attempts: 3 },
   ]);
-  await expectStatus(404, stranger.api.get(`/workspaces/${id}`));
-  await expectStatus(404, stranger.api.get("/workspaces/ws-unknown"));
-  expect(await attemptsOf("workspaces", stranger.id, "workspace.get-workspace")).toMatchObject([
+  await expectStatus(404, outsider.api.get(`/workspaces/${id}`));
+  await expectStatus(404, outsider.api.get("/workspaces/ws-unknown"));
+  expect(await attemptsOf("workspaces", outsider.id, "workspace.get-workspace")).toMatchObject([
     { organization: inside, code: "not_found", attempts: 1 },
   ]);
 });

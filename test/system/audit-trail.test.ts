@@ -141,7 +141,7 @@ test("the audit trails token, the organization token and owners read the trail o
   proves(
     "Audit trail/the audit trails token, the organization token and owners read it; reading is recorded",
   );
-  const { stranger, nobody, reader, organization: other } = fixture();
+  const { outsider, anonymous, reader, organization: other } = fixture();
   const named = `&filter[organization][name]=${organization}`;
   const ids = (entries: readonly Entry[]) => entries.slice(0, 5).map((entry) => entry.id);
   const expected = ids(await all());
@@ -150,9 +150,9 @@ test("the audit trails token, the organization token and owners read the trail o
   expect((await all()).every(({ auth }) => auth.organization_id === id)).toBe(true);
   expect((await owner.api.get(path)).status).toBe(400);
   expect((await auditor.get(`${path}?${named}`)).status).toBe(400);
-  expect((await stranger.api.get(`${path}?${named}`)).status).toBe(404);
+  expect((await outsider.api.get(`${path}?${named}`)).status).toBe(404);
   expect((await reader.api.get(`${path}?filter[organization][name]=${other}`)).status).toBe(404);
-  expect((await nobody.get(path)).status).toBe(401);
+  expect((await anonymous.get(path)).status).toBe(401);
   // The token reads the trail and nothing else.
   expect((await auditor.get(`/organizations/${organization}`)).status).toBe(404);
 });

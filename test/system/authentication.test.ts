@@ -14,10 +14,10 @@ describe.each(guarded.map(({ method, path }) => [method, path] as const))(
   (method, path) => {
     test("without a valid token returns 401 for every path", async () => {
       proves("Credentials/missing or bad token");
-      const { url, nobody } = fixture();
+      const { url, anonymous } = fixture();
       const target = url + anywhere(path);
       const unknown = recordedApi(url, `sth_${"x".repeat(43)}`);
-      for (const api of [nobody, unknown]) {
+      for (const api of [anonymous, unknown]) {
         const answer = await api.send(method, target);
         expect(answer.status).toBe(401);
         expect(errorDetails(answer)).toHaveLength(1);
@@ -28,7 +28,7 @@ describe.each(guarded.map(({ method, path }) => [method, path] as const))(
 
 test("a token is accepted only in the form that clients send", async () => {
   proves("Credentials/Authorization");
-  const { url, owner, nobody } = fixture();
+  const { url, owner, anonymous } = fixture();
   const path = `${url}/api/v2/account/details`;
   const headers = [
     owner.token,
@@ -43,14 +43,14 @@ test("a token is accepted only in the form that clients send", async () => {
     "Bearer '; drop table user_tokens --",
   ];
   for (const authorization of headers) {
-    const { status } = await nobody.send("GET", path, undefined, { authorization });
+    const { status } = await anonymous.send("GET", path, undefined, { authorization });
     expect(status, authorization.slice(0, 40)).toBe(401);
   }
-  const known = await nobody.send("GET", path, undefined, {
+  const known = await anonymous.send("GET", path, undefined, {
     authorization: `bearer ${owner.token}`,
   });
   expect(known.status).toBe(200);
-  const inQuery = await nobody.get(`/account/details?token=${owner.token}`);
+  const inQuery = await anonymous.get(`/account/details?token=${owner.token}`);
   expect(inQuery.status).toBe(401);
 });
 

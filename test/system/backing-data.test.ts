@@ -203,7 +203,7 @@ function onStore(fixture: () => Fixture) {
       "Authentication/9 soft delete, restore, permanently delete",
       "State errors/soft delete, restore, permanently delete",
     );
-    const { stack, organization, owner, stranger, url } = fixture();
+    const { stack, organization, owner, outsider, url } = fixture();
     const project = await newProject(fixture());
     const { id: teamId, member: admin } = await newTeam(fixture());
     await stack.people.grant({ teamId, projectId: project.id, access: "admin" });
@@ -212,7 +212,7 @@ function onStore(fixture: () => Fixture) {
     const token = { api: recordedApi(url, made.body.data.attributes.token) };
     expect((await admin.api.get(`/state-versions/${first}`)).status).toBe(200);
     expect((await act(first, "softDelete")).status).toBe(200);
-    for (const who of [admin, stranger, token] as { api: typeof owner.api }[]) {
+    for (const who of [admin, outsider, token] as { api: typeof owner.api }[]) {
       for (const action of ["softDelete", "restore", "permanentlyDelete"] as const) {
         const path = `/state-versions/${first}/actions/${actions[action]}`;
         expect((await who.api.post(path)).status).toBe(404);

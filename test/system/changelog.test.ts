@@ -4,7 +4,7 @@ import { readRows } from "../golden/specification.ts";
 import { useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
-const list = (query = "") => fixture().nobody.get(`/changelog${query}`);
+const list = (query = "") => fixture().anonymous.get(`/changelog${query}`);
 
 test("changes are listed newest first, in pages, without authentication", async () => {
   proves("Changelog/newest first, by range of dates and edition, in pages");
@@ -45,8 +45,8 @@ test("changes can be filtered by date and edition", async () => {
 
 test("the changelog has an HTML page and an Atom feed", async () => {
   proves("Changelog/a page for people, an Atom feed");
-  const { nobody, url } = fixture();
-  const page = await nobody.get(`${url}/changelog`);
+  const { anonymous, url } = fixture();
+  const page = await anonymous.get(`${url}/changelog`);
   expect(page.status).toBe(200);
   expect(page.headers.get("content-type")).toContain("text/html");
   expect(page.body).toContain("/changelog.atom");
@@ -54,7 +54,7 @@ test("the changelog has an HTML page and an Atom feed", async () => {
     "<h2>Changes of Statehouse</h2>",
     "<h2>History of the specification</h2>",
   ]);
-  const feed = await nobody.get(`${url}/changelog.atom`);
+  const feed = await anonymous.get(`${url}/changelog.atom`);
   expect(feed.status).toBe(200);
   expect(feed.headers.get("content-type")).toContain("application/atom+xml");
   expect(feed.body).toContain(`<id>${url}/changelog</id>`);
@@ -63,7 +63,7 @@ test("the changelog has an HTML page and an Atom feed", async () => {
 
 test("each change of the specification is in the list, the page and the feed", async () => {
   proves("Versioning/*");
-  const { nobody, url } = fixture();
+  const { anonymous, url } = fixture();
   const published: string[] = [];
   for (let page: number | null = 1; page !== null; ) {
     const { body } = await list(`?filter[to]=2024-10-15&page[size]=100&page[number]=${page}`);
@@ -83,7 +83,7 @@ test("each change of the specification is in the list, the page and the feed", a
   const escaped = (text: string) =>
     text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
   for (const place of ["/changelog", "/changelog.atom"]) {
-    const { body } = await nobody.get(url + place);
+    const { body } = await anonymous.get(url + place);
     for (const line of expected) {
       expect(body, place).toContain(escaped(line.replace(/^[^:]*: /, "")));
     }

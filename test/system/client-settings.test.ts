@@ -165,7 +165,7 @@ describe("names", () => {
     expect(await found(`q[email]=${encodeURIComponent(email)}`)).toEqual([name]);
     expect(await found(`q[name]=${encodeURIComponent(email)}`)).toEqual([]);
     expect(await found(`q[email]=${name}`)).toEqual([]);
-    expect((await fixture().stranger.api.get(`/organizations?q=${name}`)).body.data).toEqual([]);
+    expect((await fixture().outsider.api.get(`/organizations?q=${name}`)).body.data).toEqual([]);
   });
 });
 

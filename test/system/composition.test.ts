@@ -76,11 +76,11 @@ needs("minio")("four processes on MinIO", () => {
   });
 
   test("rights and conflicts are the same as in one process", async () => {
-    const { owner, reader, stranger, readable, organization } = fixture();
+    const { owner, reader, outsider, readable, organization } = fixture();
     const { id, attributes } = await newWorkspace(fixture(), {}, readable.id);
     expect((await reader.api.get(`/workspaces/${id}`)).status).toBe(200);
     expect((await reader.api.delete(`/workspaces/${id}`)).status).toBe(403);
-    expect((await stranger.api.get(`/workspaces/${id}`)).status).toBe(404);
+    expect((await outsider.api.get(`/workspaces/${id}`)).status).toBe(404);
     const again = await owner.api.post(
       `/organizations/${organization}/workspaces`,
       document("workspaces", { name: attributes.name, "engine-version": "nonsense" }),

@@ -136,14 +136,14 @@ test("an invalid policy is refused and changes nothing", async () => {
 });
 
 test("users who may not change a policy get 404; only administrators may change the site's", async () => {
-  const { reader, stranger, owner, organization, readable } = fixture();
+  const { reader, outsider, owner, organization, readable } = fixture();
   const { id } = await newWorkspace(fixture(), {}, readable.id);
   const tail = "relationships/data-retention-policy";
   for (const path of [`/workspaces/${id}/${tail}`, `/organizations/${organization}/${tail}`]) {
     await owner.api.post(path, older(30));
     expect((await reader.api.get(path)).status).toBe(200);
-    expect((await stranger.api.get(path)).status).toBe(404);
-    for (const { api } of [reader, stranger]) {
+    expect((await outsider.api.get(path)).status).toBe(404);
+    for (const { api } of [reader, outsider]) {
       expect((await api.post(path, never)).status).toBe(404);
       expect((await api.patch(path, never)).status).toBe(404);
       expect((await api.delete(path)).status).toBe(404);

@@ -6,8 +6,8 @@ const fixture = useFixture();
 
 test("a client that knows only the host finds the API, as exactly application/json", async () => {
   proves("Discovery/discovery");
-  const { nobody, url } = fixture();
-  const answer = await nobody.get(`${url}/.well-known/terraform.json`);
+  const { anonymous, url } = fixture();
+  const answer = await anonymous.get(`${url}/.well-known/terraform.json`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toBe("application/json");
   expect(answer.body).toEqual({
@@ -20,7 +20,7 @@ test("a client that knows only the host finds the API, as exactly application/js
 
 test("ping returns the API version and the edition without authentication", async () => {
   proves("Discovery/ping");
-  const answer = await fixture().nobody.get("/ping");
+  const answer = await fixture().anonymous.get("/ping");
   expect(answer.status).toBe(204);
   expect(answer.headers.get("tfp-api-version")).toBe("2.6");
   expect(answer.headers.get("tfp-appname")).toBe("Terraform Enterprise");
@@ -29,8 +29,8 @@ test("ping returns the API version and the edition without authentication", asyn
 
 test("no response contains rate limit headers that would throttle clients", async () => {
   proves("Access limits/rate limits", "Discovery/rate limits");
-  const { nobody, owner } = fixture();
-  for (const answer of [await nobody.get("/ping"), await owner.api.get("/organizations")]) {
+  const { anonymous, owner } = fixture();
+  for (const answer of [await anonymous.get("/ping"), await owner.api.get("/organizations")]) {
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
     expect(answer.headers.get("x-ratelimit-reset")).toBeNull();
   }
@@ -38,8 +38,8 @@ test("no response contains rate limit headers that would throttle clients", asyn
 
 test("the page that the login command opens exists", async () => {
   proves("Discovery/the page that login sends people to");
-  const { nobody, url } = fixture();
-  const answer = await nobody.get(`${url}/app/settings/tokens?source=terraform-login`);
+  const { anonymous, url } = fixture();
+  const answer = await anonymous.get(`${url}/app/settings/tokens?source=terraform-login`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toContain("text/html");
   expect(answer.body).toContain("authentication-tokens");
@@ -60,31 +60,31 @@ test("the entitlement set makes both backends of the CLI run locally", async () 
 });
 
 test("the entitlement set of an unknown or foreign organization is not found", async () => {
-  const { owner, stranger } = fixture();
-  for (const name of ["no-such-organization", stranger.organization]) {
+  const { owner, outsider } = fixture();
+  for (const name of ["no-such-organization", outsider.organization]) {
     expect((await owner.api.get(`/organizations/${name}/entitlement-set`)).status).toBe(404);
   }
 });
 
 test("the OpenAPI document needs no token and is sent once to a client that keeps it", async () => {
-  const { nobody, url } = fixture();
+  const { anonymous, url } = fixture();
   const address = `${url}/openapi/stable.json`;
-  const first = await nobody.get(address);
+  const first = await anonymous.get(address);
   expect(first.status).toBe(200);
   expect(first.headers.get("content-type")).toBe("application/json");
   expect(first.body.openapi).toBe("3.1.0");
   expect(first.body.paths).toHaveProperty("/openapi/stable.json");
   const tag = first.headers.get("etag") ?? "";
-  const again = await nobody.send("GET", address, undefined, { "if-none-match": tag });
+  const again = await anonymous.send("GET", address, undefined, { "if-none-match": tag });
   expect(again.status).toBe(304);
   expect(again.body).toBe("");
-  const other = await nobody.send("GET", address, undefined, { "if-none-match": '"other"' });
+  const other = await anonymous.send("GET", address, undefined, { "if-none-match": '"other"' });
   expect(other.status).toBe(200);
 });
 
 test("the reference page loads only from this server", async () => {
-  const { nobody, url } = fixture();
-  const page = await nobody.get(`${url}/docs`);
+  const { anonymous, url } = fixture();
+  const page = await anonymous.get(`${url}/docs`);
   expect(page.status).toBe(200);
   expect(page.headers.get("content-security-policy")).toContain(
     "default-src 'none'; script-src 'self'",
@@ -92,7 +92,7 @@ test("the reference page loads only from this server", async () => {
   const loaded = [...page.body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path);
   expect(loaded).toHaveLength(3);
   for (const path of loaded) {
-    const answer = await nobody.get(`${url}${path}`);
+    const answer = await anonymous.get(`${url}${path}`);
     expect(answer.status).toBe(200);
     expect(answer.body.length).toBeGreaterThan(500);
   }

@@ -195,7 +195,7 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
 
 /** For each text that differs between the editions, a function that reads it. */
 const values: Record<keyof typeof editionValues, (fixture: Fixture) => Promise<string | null>> = {
-  "app-name": async ({ nobody }) => (await nobody.get("/ping")).headers.get("tfp-appname"),
+  "app-name": async ({ anonymous }) => (await anonymous.get("/ping")).headers.get("tfp-appname"),
 };
 
 describe.each(editionNames)("the edition %s", (name) => {

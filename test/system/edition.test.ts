@@ -8,8 +8,8 @@ const fixture = useFixture({ settings: { EDITION: "hosted", REMOTE_OPERATIONS: "
 
 test("the hosted edition has its own name, attributes and headers", async () => {
   proves("Discovery/ping", "Workspace/assessments-enabled");
-  const { owner, nobody, organization } = fixture();
-  expect((await nobody.get("/ping")).headers.get("tfp-appname")).toBe("HCP Terraform");
+  const { owner, anonymous, organization } = fixture();
+  expect((await anonymous.get("/ping")).headers.get("tfp-appname")).toBe("HCP Terraform");
   const workspace = await newWorkspace(fixture());
   expect(workspace.attributes["assessments-enabled"]).toBe(false);
   const entitlements = await owner.api.get(`/organizations/${organization}/entitlement-set`);

@@ -77,7 +77,7 @@ test("those who manage access read what a user or team may do, and which grants 
 });
 
 test("all other callers get 404, and so do managers for a principal of another organization", async () => {
-  const { owner, stranger } = fixture();
+  const { owner, outsider } = fixture();
   const { id: workspaceId } = await newWorkspace(fixture());
   const team = await newTeam(fixture());
   await owner.api.post(
@@ -86,8 +86,8 @@ test("all other callers get 404, and so do managers for a principal of another o
   );
   const own = `filter[user]=${team.member.id}`;
   expect((await explain(workspaceId, own, team.member)).status).toBe(404);
-  expect((await explain(workspaceId, own, stranger)).status).toBe(404);
-  for (const foreign of [`filter[user]=${stranger.id}`, "filter[user]=user-x", "filter[team]=x"]) {
+  expect((await explain(workspaceId, own, outsider)).status).toBe(404);
+  for (const foreign of [`filter[user]=${outsider.id}`, "filter[user]=user-x", "filter[team]=x"]) {
     expect((await explain(workspaceId, foreign)).status).toBe(404);
   }
   expect((await explain("ws-0000000000000000", own)).status).toBe(404);

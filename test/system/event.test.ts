@@ -306,14 +306,14 @@ test("every declared event type is published by a user's action, as CloudEvents"
 
 test("events never contain a token, a state or an output value", async () => {
   proves("State events/every change of a state is told, and no value with it");
-  const { owner, reader, stranger } = fixture();
+  const { owner, reader, outsider } = fixture();
   const { state, id } = await liveThrough();
   await waitFor(() => bus.about("workspaceId", id, "workspace.deleted.v1").length > 0);
-  const told = bus.events.map(({ json }) => json).join("\n");
-  expect(told).toContain(id);
+  const messages = bus.events.map(({ json }) => json).join("\n");
+  expect(messages).toContain(id);
   const secrets = ["nobody-hears-of", state.bytes.toString("base64").slice(0, 40), "sth_"];
-  for (const secret of [...secrets, owner.token, reader.token, stranger.token]) {
-    expect(told).not.toContain(secret);
+  for (const secret of [...secrets, owner.token, reader.token, outsider.token]) {
+    expect(messages).not.toContain(secret);
   }
 });
 

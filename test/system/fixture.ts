@@ -20,7 +20,7 @@ export interface ApiUser extends Person {
 export interface Fixture<Running extends Stack = Stack> {
   readonly stack: Running;
   readonly url: string;
-  /** The owner's organization. All users except `stranger` belong to it. */
+  /** The owner's organization. All users except `outsider` belong to it. */
   readonly organization: string;
   readonly owner: ApiUser;
   /** A member whose team may read only the project `readable`. */
@@ -28,9 +28,9 @@ export interface Fixture<Running extends Stack = Stack> {
   readonly readersTeamId: string;
   readonly readable: { id: string; name: string };
   /** Owner of another organization. */
-  readonly stranger: ApiUser & { organization: string };
+  readonly outsider: ApiUser & { organization: string };
   /** A client without a token. */
-  readonly nobody: Api;
+  readonly anonymous: Api;
 }
 
 /** Creates a client whose calls are recorded for the golden file of routes. */
@@ -47,7 +47,7 @@ export async function newUser(
 
 /** Creates the users of a fixture in a running stack. */
 export async function populate<Running extends Stack>(stack: Running): Promise<Fixture<Running>> {
-  const [owner, reader, stranger] = await Promise.all([
+  const [owner, reader, outsider] = await Promise.all([
     newUser(stack),
     newUser(stack),
     newUser(stack),
@@ -55,7 +55,7 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
   // The requests are repeated, because services that have just started may still be connecting.
   const [organization, foreign] = await Promise.all([
     waitFor(() => newOrganization(owner.api)),
-    waitFor(() => newOrganization(stranger.api)),
+    waitFor(() => newOrganization(outsider.api)),
   ]);
   const readable = await newProject({ organization, owner });
   const readers = await stack.people.newTeam({
@@ -72,8 +72,8 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
     reader,
     readersTeamId: readers.id,
     readable,
-    stranger: { ...stranger, organization: foreign },
-    nobody: recordedApi(stack.url),
+    outsider: { ...outsider, organization: foreign },
+    anonymous: recordedApi(stack.url),
   };
 }
 

@@ -24,9 +24,9 @@ const fixture = useFixture();
 let ours: ObjectIds;
 let theirs: ObjectIds;
 beforeAll(async () => {
-  const { owner, organization, stranger, stack } = fixture();
+  const { owner, organization, outsider, stack } = fixture();
   ours = await createObjects({ organization, owner });
-  theirs = await createObjects({ organization: stranger.organization, owner: stranger });
+  theirs = await createObjects({ organization: outsider.organization, owner: outsider });
   const { reports: runner } = await stack.runnerCalls("runner");
   ours.runId = await runner.run({ workspaceId: ours.workspaceId ?? "" });
   await waitFor(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   // The caller locks its own workspace, because the run that a state names is checked only if the caller holds the
   // lock.
-  await stranger.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
+  await outsider.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
 });
 
 const example = (objects: ObjectIds, name: string): string => {
@@ -100,23 +100,23 @@ describe("an id of another organization is treated like an unknown id", () => {
       "Authentication/11 unauthorized is 404, not 403",
       "Isolation/ids of another organization in paths, bodies, queries",
     );
-    const { stranger } = fixture();
+    const { outsider } = fixture();
     for (const route of addressed) {
-      await compareAll(pathProbes(stranger, theirs, route, () => bodyFor(route, theirs)));
+      await compareAll(pathProbes(outsider, theirs, route, () => bodyFor(route, theirs)));
       if (!route.body) continue;
       await compareAll(
-        pathProbes(stranger, theirs, route, () => unacceptable(bodyFor(route, theirs))),
+        pathProbes(outsider, theirs, route, () => unacceptable(bodyFor(route, theirs))),
       );
-      await compareAll(pathProbes(stranger, theirs, route, () => ({})));
+      await compareAll(pathProbes(outsider, theirs, route, () => ({})));
     }
   });
 
   test("in a path, with every include of the route", async () => {
     proves("Isolation/ids of another organization in paths, bodies, queries");
-    const { stranger } = fixture();
+    const { outsider } = fixture();
     for (const route of addressed.filter(({ includes }) => includes.length > 0)) {
       const query = `?include=${route.includes.join()}`;
-      await compareAll(pathProbes(stranger, theirs, route, () => bodyFor(route, theirs), query));
+      await compareAll(pathProbes(outsider, theirs, route, () => bodyFor(route, theirs), query));
     }
   });
 
@@ -125,7 +125,7 @@ describe("an id of another organization is treated like an unknown id", () => {
       "Team project errors/add: 404 project or",
       "Isolation/ids of another organization in paths, bodies, queries",
     );
-    const { stranger, url } = fixture();
+    const { outsider, url } = fixture();
     for (const route of routes.filter((route) => !isAdministrative(route))) {
       for (const position of idPositions(route)) {
         const names = kinds[position.kind];
@@ -136,7 +136,7 @@ describe("an id of another organization is treated like an unknown id", () => {
             what: `${place} with ${name} of others`,
             foreign: [example(ours, name)],
             call: ([id = ""]) =>
-              stranger.api.send(
+              outsider.api.send(
                 route.method,
                 url + pathWith(route, theirs),
                 withId(bodyFor(route, theirs), position, id),
@@ -152,7 +152,7 @@ describe("an id of another organization is treated like an unknown id", () => {
       "Team project errors/list: 404 project not",
       "Isolation/ids of another organization in paths, bodies, queries",
     );
-    const { stranger, url } = fixture();
+    const { outsider, url } = fixture();
     const lists = routes.filter(
       ({ method, path }) => method === "GET" && !path.includes("changelog"),
     );
@@ -167,7 +167,7 @@ describe("an id of another organization is treated like an unknown id", () => {
             what: `${route.path}?${parameter}= with ${name} of others`,
             foreign: [example(ours, name)],
             call: ([value = ""]) =>
-              stranger.api.get(
+              outsider.api.get(
                 `${url}${pathWith(route, theirs)}?${parameter}=${encodeURIComponent(value)}${beside}`,
               ),
           });
@@ -198,24 +198,24 @@ describe("the same holds for", () => {
 
   test("tokens of another organization and of its owners team", async () => {
     proves("Isolation/tokens of another organization");
-    const { stranger, url } = fixture();
-    const teams = await stranger.api.get(`/organizations/${stranger.organization}/teams?q=owners`);
+    const { outsider, url } = fixture();
+    const teams = await outsider.api.get(`/organizations/${outsider.organization}/teams?q=owners`);
     const made = [
-      await stranger.api.post(
-        `/organizations/${stranger.organization}/authentication-token`,
+      await outsider.api.post(
+        `/organizations/${outsider.organization}/authentication-token`,
         bodyFor(
           routeAt("POST", "/api/v2/organizations/:organizationName/authentication-token"),
           theirs,
         ),
       ),
-      await stranger.api.post(
+      await outsider.api.post(
         `/teams/${teams.body.data[0].id}/authentication-token`,
         bodyFor(routeAt("POST", "/api/v2/teams/:teamId/authentication-token"), theirs),
       ),
     ];
     for (const { body } of made) {
       const { token } = body.data.attributes;
-      const user = { ...stranger, token, api: recordedApi(url, token) };
+      const user = { ...outsider, token, api: recordedApi(url, token) };
       for (const route of addressed) {
         // The call may succeed or fail, because its effect on the caller's own objects does not matter. The foreign
         // object must still exist afterwards.

@@ -5,11 +5,11 @@ import { unusedName } from "../stack/organization.ts";
 import type { RawAnswer } from "../stack/raw-http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace } from "./fixture.ts";
-import { bearer, useStranger } from "./stranger.ts";
+import { bearer, useOutsider } from "./outsider.ts";
 
 // A caller can send any header. A header must not allow more than the caller's token does.
 
-const { fixture, mine, foreign, ask, asStranger } = useStranger();
+const { fixture, mine, foreign, ask, asOutsider } = useOutsider();
 
 const plain = ({ status, body }: RawAnswer) => `${status} ${body}`;
 
@@ -63,7 +63,7 @@ const headerNames = [
 describe("a request header", () => {
   test.each(headerNames)("%s does not change the response", async (name) => {
     proves("Isolation/headers");
-    const { stranger, reader } = fixture();
+    const { outsider, reader } = fixture();
     const value = headers()[name];
     if (value === undefined) throw new Error(`no value for ${name}`);
     const spoofed = [`${name}: ${value}`];
@@ -71,14 +71,14 @@ describe("a request header", () => {
     const hidden = `GET /api/v2/workspaces/${foreign().id}`;
     const administrative = "GET /api/v2/admin/users";
     for (const line of [shown, hidden, administrative, "GET /api/v2/account/details"]) {
-      const without = await asStranger(line);
-      expect(plain(await asStranger(line, spoofed)), line).toBe(plain(without));
+      const without = await asOutsider(line);
+      expect(plain(await asOutsider(line, spoofed)), line).toBe(plain(without));
     }
     const unknown = await ask(hidden, spoofed);
     expect(unknown.status).toBe(401);
     const lock = `POST /api/v2/workspaces/${foreign().id}/actions/lock`;
     expect((await ask(lock, [bearer(reader.token), ...spoofed])).status).toBe(404);
-    expect((await stranger.api.get(`/workspaces/${mine().id}`)).status).toBe(200);
+    expect((await outsider.api.get(`/workspaces/${mine().id}`)).status).toBe(200);
   });
 });
 
@@ -100,11 +100,11 @@ describe("a token", () => {
   });
 
   test("is taken from the first of two headers; a valid one after an invalid one is ignored", async () => {
-    const { owner, stranger } = fixture();
+    const { owner, outsider } = fixture();
     const line = `GET /api/v2/workspaces/${foreign().id}`;
     const unknown = `Authorization: Bearer sth_${"x".repeat(43)}`;
     const answers = {
-      both: await ask(line, [bearer(stranger.token), bearer(owner.token)]),
+      both: await ask(line, [bearer(outsider.token), bearer(owner.token)]),
       bad: await ask(line, [unknown, bearer(owner.token)]),
       empty: await ask(line, ["Authorization:", bearer(owner.token)]),
       basic: await ask(line, ["Authorization: Basic eDp5", bearer(owner.token)]),
@@ -161,10 +161,10 @@ test("URLs in documents have the installation's own host, regardless of the requ
 });
 
 test("members of a body do not change the caller", async () => {
-  const { stranger, owner, organization } = fixture();
+  const { outsider, owner, organization } = fixture();
   const name = unusedName("workspace");
-  const made = await stranger.api.post(
-    `/organizations/${stranger.organization}/workspaces`,
+  const made = await outsider.api.post(
+    `/organizations/${outsider.organization}/workspaces`,
     document(
       "workspaces",
       { name, "organization-name": organization, organization, "created-by": owner.id },
@@ -175,7 +175,7 @@ test("members of a body do not change the caller", async () => {
     ),
   );
   expect(made.status).toBe(201);
-  expect(made.body.data.relationships.organization.data.id).toBe(stranger.organization);
+  expect(made.body.data.relationships.organization.data.id).toBe(outsider.organization);
   expect((await owner.api.get(`/organizations/${organization}/workspaces/${name}`)).status).toBe(
     404,
   );

@@ -26,7 +26,7 @@ beforeAll(async () => {
     `/organizations/${organization}/organization-memberships`,
     document(
       "organization-memberships",
-      { email: `${fixture().stranger.username}@example.com` },
+      { email: `${fixture().outsider.username}@example.com` },
       { teams: { data: [{ type: "teams", id: objects.teamId }] } },
     ),
   );
@@ -52,7 +52,7 @@ const addresses: Record<string, ((id: string) => string) | undefined> = {
 
 const including = routes.filter(({ method, includes }) => method === "GET" && includes.length > 0);
 
-test.each(["owner", "reader", "guest", "auditor", "stranger"] as const)(
+test.each(["owner", "reader", "guest", "auditor", "outsider"] as const)(
   "%s can include only what it may read directly",
   async (who) => {
     proves(
@@ -84,6 +84,6 @@ test.each(["owner", "reader", "guest", "auditor", "stranger"] as const)(
         expect(alone.status, `${route.path} includes ${path}`).toBe(200);
       }
     }
-    expect(found > 0).toBe(who !== "stranger");
+    expect(found > 0).toBe(who !== "outsider");
   },
 );

@@ -106,9 +106,9 @@ test("tokens that are missing or wrong are counted, in the gateway and for state
       total(samples, name, { credential: "token", reason }),
     );
   };
-  const { url, stack, nobody } = fixture();
+  const { url, stack, anonymous } = fixture();
   const [missing = 0, refused = 0] = await counts("gateway");
-  await expectStatus(401, nobody.get("/account/details"));
+  await expectStatus(401, anonymous.get("/account/details"));
   await expectStatus(401, api(url, "not.atlasv1.token").get("/account/details"));
   expect(await counts("gateway")).toEqual([missing + 1, refused + 1]);
 

@@ -50,13 +50,13 @@ describe("an upload URL", () => {
     const { workspaceId, versionId, state, raw, status } = await pending();
     const claims = { workspaceId, versionId } as Pick<UploadClaims, "workspaceId" | "versionId">;
     const keyId = ownKeys().split(":", 1)[0] ?? "";
-    const stranger = `${keyId}:${Buffer.alloc(32, 7).toString("base64")}`;
+    const outsider = `${keyId}:${Buffer.alloc(32, 7).toString("base64")}`;
     const never = await upload(`${fixture().url}/v1/object/x.y.z`, state.bytes);
     expect(never.status).toBe(404);
     for (const [what, url] of Object.entries({
       altered: `${raw.slice(0, -3)}AAA`,
       longer: `${raw}A`,
-      "under another key": signedBy(stranger, claims),
+      "under another key": signedBy(outsider, claims),
       expired: signedBy(ownKeys(), { ...claims, expiresAt: new Date(Date.now() - 1000) }),
     })) {
       const { status: answered, body } = await upload(url, state.bytes);
@@ -87,7 +87,7 @@ describe("an upload URL", () => {
 
   test("changes nothing when it is used again, by any caller and with any token", async () => {
     proves("Isolation/upload and download URLs");
-    const { owner, stranger } = fixture();
+    const { owner, outsider } = fixture();
     const { workspaceId, versionId, state, raw } = await pending();
     expect((await upload(raw, state.bytes)).status).toBe(200);
     await owner.api.post(`/workspaces/${workspaceId}/actions/unlock`);
@@ -96,7 +96,7 @@ describe("an upload URL", () => {
       workspaceId,
       stateFile({ serial: 2, lineage: state.lineage }),
     );
-    const authorization = `Bearer ${stranger.token}`;
+    const authorization = `Bearer ${outsider.token}`;
     expect((await upload(raw, state.bytes, { authorization })).status).toBe(200);
     expect((await upload(raw, stateFile({ serial: 9 }).bytes)).status).toBe(409);
     const current = await owner.api.get(`/workspaces/${workspaceId}/current-state-version`);
@@ -117,7 +117,7 @@ describe("an upload URL", () => {
   });
 
   test("is not a download URL, and its token is not a bearer token", async () => {
-    const { owner, nobody } = fixture();
+    const { owner, anonymous } = fixture();
     const { state, raw } = await pending();
     await upload(raw, state.bytes);
     for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
@@ -126,7 +126,7 @@ describe("an upload URL", () => {
     }
     const [, token = ""] = raw.split("/v1/object/");
     const posing = { authorization: `Bearer ${token}` };
-    const answer = await nobody.send("GET", "/account/details", undefined, posing);
+    const answer = await anonymous.send("GET", "/account/details", undefined, posing);
     expect(answer.status).toBe(401);
   });
 });
@@ -147,13 +147,13 @@ describe("a download URL", () => {
 
   test("of another organization is treated like an unknown one for every foreign credential", async () => {
     proves("Isolation/upload and download URLs");
-    const { stranger, url, nobody } = fixture();
+    const { outsider, url, anonymous } = fixture();
     const urls = await written();
-    const made = await stranger.api.post(
-      `/organizations/${stranger.organization}/authentication-token`,
+    const made = await outsider.api.post(
+      `/organizations/${outsider.organization}/authentication-token`,
       document("authentication-tokens", {}),
     );
-    const others = [stranger.api, recordedApi(url, made.body.data.attributes.token), nobody];
+    const others = [outsider.api, recordedApi(url, made.body.data.attributes.token), anonymous];
     for (const address of [urls.raw, urls.json]) {
       const absent = address.replace(/sv-\w{16}/, newId("sv"));
       for (const api of others) {
@@ -163,20 +163,20 @@ describe("a download URL", () => {
             other.status,
             other.body,
           ]);
-          expect(one.status).toBe(api === nobody ? 401 : 404);
+          expect(one.status).toBe(api === anonymous ? 401 : 404);
         }
       }
     }
   });
 
   test("accepts its token in the header only", async () => {
-    const { owner, nobody } = fixture();
+    const { owner, anonymous } = fixture();
     const { raw } = await written();
     for (const query of [`token=${owner.token}`, `access_token=${owner.token}`]) {
-      expect((await nobody.get(`${raw}?${query}`)).status).toBe(401);
+      expect((await anonymous.get(`${raw}?${query}`)).status).toBe(401);
     }
     expect(
-      (await nobody.send("GET", raw, undefined, { cookie: `token=${owner.token}` })).status,
+      (await anonymous.send("GET", raw, undefined, { cookie: `token=${owner.token}` })).status,
     ).toBe(401);
     expect((await owner.api.get(`${raw}?whatever=1`)).status).toBe(200);
   });

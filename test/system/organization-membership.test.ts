@@ -235,7 +235,7 @@ test("members without the right cannot invite or remove others, but can leave", 
   await guest.api.post(`${one}/actions/accept`);
   expect((await guest.api.delete(one)).status).toBe(204);
   expect((await guest.api.get(`/organizations/${organization}`)).status).toBe(404);
-  expect((await fixture().stranger.api.get(path())).status).toBe(404);
+  expect((await fixture().outsider.api.get(path())).status).toBe(404);
 });
 
 test("the last owner cannot leave", async () => {
@@ -247,7 +247,7 @@ test("the last owner cannot leave", async () => {
 });
 
 test("GET organization-memberships lists the caller's own accepted memberships", async () => {
-  const { owner, stack, organization, stranger } = fixture();
+  const { owner, stack, organization, outsider } = fixture();
   const guest = await newUser(stack);
   const email = `${guest.username}@example.com`;
   const { body } = await owner.api.post(path(), invitation(email));
@@ -261,8 +261,8 @@ test("GET organization-memberships lists the caller's own accepted memberships",
   const own = await mine();
   expect(own.body.data).toEqual([(await guest.api.get(one)).body.data]);
   expect(own.body.data[0].relationships.organization.data.id).toBe(organization);
-  const theirs = `/organizations/${stranger.organization}/organization-memberships`;
-  await stranger.api.post(theirs, invitation(email));
+  const theirs = `/organizations/${outsider.organization}/organization-memberships`;
+  await outsider.api.post(theirs, invitation(email));
   expect((await mine()).body.data).toHaveLength(1);
   expect((await guest.api.get("/organization-memberships?page[size]=0")).status).toBe(400);
   const made = await owner.api.post(`/organizations/${organization}/authentication-token`);
@@ -271,7 +271,7 @@ test("GET organization-memberships lists the caller's own accepted memberships",
 });
 
 test("the memberships of a team are listed, by status, for those who see the team", async () => {
-  const { owner, stack, organization, stranger } = fixture();
+  const { owner, stack, organization, outsider } = fixture();
   const team = await owner.api.post(
     `/organizations/${organization}/teams`,
     document("teams", { name: unusedName("team") }),
@@ -305,5 +305,5 @@ test("the memberships of a team are listed, by status, for those who see the tea
   expect((await owner.api.get(`${list}?sort=email`)).status).toBe(400);
   const last = await owner.api.get(`${list}?page[size]=1&page[number]=2`);
   expect(last.body.meta.pagination).toMatchObject({ "total-count": 2, "total-pages": 2 });
-  expect((await stranger.api.get(list)).status).toBe(404);
+  expect((await outsider.api.get(list)).status).toBe(404);
 });

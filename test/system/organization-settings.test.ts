@@ -74,7 +74,7 @@ test("a rename frees the old name and takes the new one", async () => {
   expect(renamed.body.data).toMatchObject({ id: name, attributes: { name } });
   expect((await api.get(path)).status).toBe(404);
   expect((await api.get(`/organizations/${name}`)).status).toBe(200);
-  await newOrganization(fixture().stranger.api, organization);
+  await newOrganization(fixture().outsider.api, organization);
   const taken = await api.patch(`/organizations/${name}`, input({ name: organization }));
   expect(taken.status).toBe(422);
   expect(problems(taken)).toEqual({ "/data/attributes/name": "Name has already been taken" });
@@ -152,8 +152,8 @@ test("workspaces inherit the default mode and its pool; leaving the mode agent c
 });
 
 test("callers without the right get not found, and a deletion includes all contents", async () => {
-  const { owner, reader, stranger, organization: shared } = fixture();
-  for (const { api } of [reader, stranger]) {
+  const { owner, reader, outsider, organization: shared } = fixture();
+  for (const { api } of [reader, outsider]) {
     expect((await api.patch(`/organizations/${shared}`, input({}))).status).toBe(404);
     expect((await api.delete(`/organizations/${shared}`)).status).toBe(404);
   }
@@ -168,6 +168,6 @@ test("callers without the right get not found, and a deletion includes all conte
   );
   const list = (await owner.api.get("/organizations")).body.data;
   expect(list.map(({ id }: { id: string }) => id)).not.toContain(organization);
-  await newOrganization(stranger.api, organization);
+  await newOrganization(outsider.api, organization);
   expect((await owner.api.get(path)).status).toBe(404);
 });

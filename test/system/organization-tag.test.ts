@@ -96,8 +96,8 @@ test("a tag is added to many workspaces, all or none", async () => {
   proves("Tags/organization tags");
   const { api, first, second, idOf, path } = await tagged();
   const assign = `/tags/${await idOf("two")}/relationships/workspaces`;
-  const { stranger } = fixture();
-  const foreign = await newWorkspace({ ...stranger, owner: stranger });
+  const { outsider } = fixture();
+  const foreign = await newWorkspace({ ...outsider, owner: outsider });
   const unknown = await api.post(assign, refs("workspaces", first.id, foreign.id));
   expect(unknown.status).toBe(404);
   expect(namesOf(await api.get(`/workspaces/${first.id}/relationships/tags`))).not.toContain("two");
@@ -111,7 +111,7 @@ test("a tag is added to many workspaces, all or none", async () => {
 });
 
 test("a member sees tags and cannot remove them; a user without access sees none", async () => {
-  const { owner, reader, stranger, organization, readable } = fixture();
+  const { owner, reader, outsider, organization, readable } = fixture();
   const workspace = await newWorkspace(fixture(), {}, readable.id);
   await owner.api.post(`/workspaces/${workspace.id}/relationships/tags`, {
     data: [{ type: "tags", attributes: { name: "seen" } }],
@@ -121,11 +121,11 @@ test("a member sees tags and cannot remove them; a user without access sees none
   expect(namesOf(listed)).toContain("seen");
   const [{ id }] = listed.body.data;
   const assign = `/tags/${id}/relationships/workspaces`;
-  for (const { api } of [reader, stranger]) {
+  for (const { api } of [reader, outsider]) {
     expect((await api.delete(path, refs("tags", id))).status).toBe(404);
     expect((await api.post(assign, refs("workspaces", workspace.id))).status).toBe(404);
   }
-  expect((await stranger.api.get(path)).status).toBe(404);
+  expect((await outsider.api.get(path)).status).toBe(404);
   const hidden = await newWorkspace(fixture());
   await owner.api.post(`/workspaces/${hidden.id}/relationships/tags`, {
     data: [{ type: "tags", attributes: { name: "seen" } }],

@@ -127,9 +127,9 @@ test("it counts its projects and workspaces for callers who may read all of them
 
 test("a taken name is refused, regardless of its owner", async () => {
   proves("Organizations/names");
-  const { stranger, organization } = fixture();
-  for (const name of [organization, stranger.organization]) {
-    const again = await stranger.api.post("/organizations", input(name));
+  const { outsider, organization } = fixture();
+  for (const name of [organization, outsider.organization]) {
+    const again = await outsider.api.post("/organizations", input(name));
     expect(again.status).toBe(422);
     expect(problems(again)).toEqual({ "/data/attributes/name": "Name has already been taken" });
   }
@@ -198,7 +198,7 @@ test("the list contains the caller's organizations: all, filtered, or a page", a
 });
 
 test("PUT updates an organization as PATCH does, and keeps absent attributes", async () => {
-  const { owner, stranger } = fixture();
+  const { owner, outsider } = fixture();
   const name = await newOrganization(owner.api);
   const path = `/organizations/${name}`;
   const before = (await owner.api.get(path)).body.data;
@@ -208,7 +208,7 @@ test("PUT updates an organization as PATCH does, and keeps absent attributes", a
   expect(changed.body.data.attributes).toEqual({ ...before.attributes, email });
   const wrong = await owner.api.send("PUT", path, document("organizations", { email: "nobody" }));
   expect(problems(wrong)).toEqual({ "/data/attributes/email": "Email is invalid" });
-  const hidden = await stranger.api.send("PUT", path, document("organizations", {}));
+  const hidden = await outsider.api.send("PUT", path, document("organizations", {}));
   expect(hidden.status).toBe(404);
 });
 

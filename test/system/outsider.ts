@@ -10,14 +10,14 @@ interface Workspace {
 export const bearer = (token: string) => `Authorization: Bearer ${token}`;
 
 /** Prepares raw requests of a user without access to the organization of the fixture. */
-export function useStranger() {
+export function useOutsider() {
   const fixture = useFixture();
   let own: Workspace;
   let foreign: Workspace;
   beforeAll(async () => {
-    const { stranger } = fixture();
+    const { outsider } = fixture();
     foreign = await newWorkspace(fixture());
-    own = await newWorkspace({ organization: stranger.organization, owner: stranger });
+    own = await newWorkspace({ organization: outsider.organization, owner: outsider });
   });
   const ask = (firstLine: string, headers: readonly string[], body?: string) =>
     rawRequest(fixture().url, firstLine, headers, body);
@@ -29,7 +29,7 @@ export function useStranger() {
     foreign: () => foreign,
     /** Sends a request with these headers, without adding a token. */
     ask,
-    asStranger: (firstLine: string, headers: readonly string[] = []) =>
-      ask(firstLine, [bearer(fixture().stranger.token), ...headers]),
+    asOutsider: (firstLine: string, headers: readonly string[] = []) =>
+      ask(firstLine, [bearer(fixture().outsider.token), ...headers]),
   };
 }

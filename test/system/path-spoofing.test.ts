@@ -3,11 +3,11 @@ import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { unusedName } from "../stack/organization.ts";
 import type { RawAnswer } from "../stack/raw-http.ts";
-import { useStranger } from "./stranger.ts";
+import { useOutsider } from "./outsider.ts";
 
 // A caller can send any path. A spelling of a path must not allow more than the caller's token does.
 
-const { fixture, mine, foreign, asStranger } = useStranger();
+const { fixture, mine, foreign, asOutsider } = useOutsider();
 
 /** Returns the status and the body of a response, without the texts that were sent. */
 const plain = ({ status, body }: RawAnswer, ...sent: readonly string[]) => {
@@ -59,15 +59,15 @@ describe("a path with", () => {
     "%s gives no access that its caller does not have",
     async (how) => {
       proves("Isolation/paths");
-      const { organization, stranger } = fixture();
+      const { organization, outsider } = fixture();
       const spell = spellings[how] ?? String;
       const places: ((id: string, name: string) => string)[] = [
         (id) => `/api/v2/workspaces/${spell(id)}`,
         (id) => `/api/v2/workspaces/${spell(id)}/current-state-version-outputs`,
         (_, name) => `/api/v2/organizations/${organization}/workspaces/${spell(name)}`,
-        (_, name) => `/api/v2/organizations/${stranger.organization}/workspaces/${spell(name)}`,
+        (_, name) => `/api/v2/organizations/${outsider.organization}/workspaces/${spell(name)}`,
         (id) =>
-          `/api/v2/organizations/${stranger.organization}/workspaces/${spell(`x/../../../workspaces/${id}`)}`,
+          `/api/v2/organizations/${outsider.organization}/workspaces/${spell(`x/../../../workspaces/${id}`)}`,
       ];
       for (const place of places) {
         for (const method of ["GET", "DELETE", "PATCH", "HEAD"]) {
@@ -75,8 +75,8 @@ describe("a path with", () => {
           const [absentId, absentName] = [newId("ws"), unusedName("workspace")];
           const unknown = place(absentId, absentName);
           const [one, other] = [
-            await asStranger(`${method} ${known}`),
-            await asStranger(`${method} ${unknown}`),
+            await asOutsider(`${method} ${known}`),
+            await asOutsider(`${method} ${unknown}`),
           ];
           expect(plain(one, known, foreign().id), known).toBe(plain(other, unknown, absentId));
           expect([200, 400, 404, 405, 422], known).toContain(one.status);
@@ -89,7 +89,7 @@ describe("a path with", () => {
       const { owner } = fixture();
       const still = await owner.api.get(`/workspaces/${foreign().id}`);
       expect(still.status).toBe(200);
-      expect((await stranger.api.get(`/workspaces/${mine().id}`)).status).toBe(200);
+      expect((await outsider.api.get(`/workspaces/${mine().id}`)).status).toBe(200);
     },
   );
 });
@@ -115,7 +115,7 @@ test("a request line in another form gives no more access than the usual form", 
     `TRACE ${path}`,
     `QUERY ${path}`,
   ]) {
-    const { status, body } = await asStranger(line);
+    const { status, body } = await asOutsider(line);
     expect([400, 404, 405], line).toContain(status);
     expect(body, line).not.toContain(foreign().attributes.name);
   }

@@ -15,7 +15,7 @@ export type Attempt = (actor: Actor, target: string) => Promise<Answer>;
  * Returns whether the action was authorized. 401, 403 and 404 mean that it was refused; every other status depends on
  * the object.
  */
-export const letThrough = ({ status }: Answer): boolean => ![401, 403, 404].includes(status);
+export const isAllowed = ({ status }: Answer): boolean => ![401, 403, 404].includes(status);
 
 const workspaces = (attributes: Record<string, unknown>) => document("workspaces", attributes);
 const flatTag = () => ({ data: [{ type: "tags", attributes: { name: unusedName("tag") } }] });
@@ -74,13 +74,15 @@ export const withoutEndpoint = {
     "can-manage-assessments",
     "can-read-assessment-results",
   ],
-  project: Object.keys(projectPermissions).filter((flag) => nobody(projectPermissions, flag)),
+  project: Object.keys(projectPermissions).filter((flag) =>
+    isDeniedToAll(projectPermissions, flag),
+  ),
   organization: Object.keys(organizationPermissions).filter((flag) =>
-    nobody(organizationPermissions, flag),
+    isDeniedToAll(organizationPermissions, flag),
   ),
 };
 
-function nobody(table: PermissionTable, flag: string): boolean {
+function isDeniedToAll(table: PermissionTable, flag: string): boolean {
   return table[flag] === null;
 }
 
@@ -149,7 +151,7 @@ export const onOrganization: Record<string, Attempt> = {
   // Tries to create a workspace in the default project, and then in a project on which the actor has its role.
   "can-create-workspace": async (actor) => {
     const anywhere = await named("workspaces")(actor, "");
-    if (letThrough(anywhere)) return anywhere;
+    if (isAllowed(anywhere)) return anywhere;
     return onProject["can-create-workspace"]?.(actor, actor.projectId) ?? anywhere;
   },
   "can-manage-users": inOrganization("/organization-memberships", () =>

@@ -8,7 +8,7 @@ import { type Actor, newActor, organizationTokenActor, plainActor } from "./acto
 import { newUser, useFixture } from "./fixture.ts";
 import {
   type Attempt,
-  letThrough,
+  isAllowed,
   onOrganization,
   onProject,
   onTeam,
@@ -49,7 +49,7 @@ async function compare(
   const flags = await flagsOf(actor, path(id));
   for (const [flag, attempt] of Object.entries(attempts)) {
     said[flag] = flags?.[flag] ?? false;
-    done[flag] = letThrough(await attempt(actor, id));
+    done[flag] = isAllowed(await attempt(actor, id));
     if (locking.includes(flag) || (done[flag] && spoiling.includes(flag))) id = await target();
   }
   return { said, done };
@@ -69,7 +69,7 @@ const all: ActorCase[] = [
   ["owner", () => plainActor(fixture(), fixture().owner)],
   ["organization token", () => organizationTokenActor(fixture())],
   ...others.map(caseOf),
-  ["stranger", () => plainActor(fixture(), fixture().stranger)],
+  ["stranger", () => plainActor(fixture(), fixture().outsider)],
 ];
 
 describe.each([...all, ...[...onProjects, ...onWorkspaces].map(caseOf)])("%s", (_, newActor) => {
@@ -257,7 +257,7 @@ test("the account document shows what a user and a token may do with it", async 
       ),
     };
     for (const [flag, answer] of Object.entries(done)) {
-      expect(letThrough(answer), flag).toBe(attributes.permissions[flag]);
+      expect(isAllowed(answer), flag).toBe(attributes.permissions[flag]);
     }
   }
 });

@@ -229,16 +229,16 @@ test("a deletion that races with new workspaces never leaves both", async () => 
 });
 
 test("callers who may not change or not read a project get 404", async () => {
-  const { reader, stranger, readable } = fixture();
+  const { reader, outsider, readable } = fixture();
   const self = `/projects/${readable.id}`;
   expect((await reader.api.get(`${self}/tag-bindings`)).status).toBe(200);
-  for (const { api } of [reader, stranger]) {
+  for (const { api } of [reader, outsider]) {
     expect((await api.patch(self, input({}))).status).toBe(404);
     expect((await api.delete(self)).status).toBe(404);
     expect((await api.patch(`${self}/tag-bindings`, { data: [] })).status).toBe(404);
   }
-  expect((await stranger.api.get(`${self}/tag-bindings`)).status).toBe(404);
-  expect((await stranger.api.get(`${self}/effective-tag-bindings`)).status).toBe(404);
+  expect((await outsider.api.get(`${self}/tag-bindings`)).status).toBe(404);
+  expect((await outsider.api.get(`${self}/effective-tag-bindings`)).status).toBe(404);
 });
 
 describe("auto-destroy-activity-duration of a project", () => {

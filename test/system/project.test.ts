@@ -209,10 +209,10 @@ test("the list contains and counts only readable projects", async () => {
 });
 
 test("unknown projects are not found", async () => {
-  const { owner, stranger } = fixture();
+  const { owner, outsider } = fixture();
   expect((await owner.api.get("/projects/prj-0000000000000000")).status).toBe(404);
   expect((await owner.api.get("/organizations/nowhere/projects")).status).toBe(404);
-  const elsewhere = `/organizations/${stranger.organization}/projects`;
+  const elsewhere = `/organizations/${outsider.organization}/projects`;
   expect((await owner.api.post(elsewhere, input({ name: "abc" }))).status).toBe(404);
 });
 

@@ -87,9 +87,9 @@ describe("the approved consumers of a workspace", () => {
       "Remote state consumers/readable ones only, never itself",
       "Workspace errors/remote state consumers",
     );
-    const { owner, stranger } = fixture();
+    const { owner, outsider } = fixture();
     const [producer, one] = await several(2);
-    const foreign = await newWorkspace({ organization: stranger.organization, owner: stranger });
+    const foreign = await newWorkspace({ organization: outsider.organization, owner: outsider });
     for (const send of [owner.api.post, owner.api.patch]) {
       const refused = await send(pathOf(producer.id), items(one, producer, foreign));
       expect(refused.status).toBe(422);
@@ -209,17 +209,17 @@ test("adding and removing requires admin on the workspace, replacing also the or
     "Workspace rights/replacing all remote state consumers",
     "Workspace errors/remote state consumers",
   );
-  const { reader, stranger, readable, owner } = fixture();
+  const { reader, outsider, readable, owner } = fixture();
   const user = await administrator();
   const producer = await newWorkspace(fixture(), {}, readable.id);
   const other = await newWorkspace(fixture(), {}, readable.id);
   const body = items(other);
-  for (const { api } of [reader, stranger]) {
+  for (const { api } of [reader, outsider]) {
     for (const send of [api.post, api.patch, api.delete]) {
       expect((await send(pathOf(producer.id), body)).status).toBe(404);
     }
   }
-  expect((await stranger.api.get(pathOf(producer.id))).status).toBe(404);
+  expect((await outsider.api.get(pathOf(producer.id))).status).toBe(404);
   expect((await reader.api.get(pathOf(producer.id))).status).toBe(200);
   expect((await user.api.post(pathOf(producer.id), body)).status).toBe(204);
   expect((await user.api.patch(pathOf(producer.id), body)).status).toBe(404);

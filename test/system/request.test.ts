@@ -14,14 +14,14 @@ const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
 
 test("an unknown path returns 404 in JSON", async () => {
   proves("JSON:API/never 501, unknown routes are JSON 404, wrong methods 405");
-  const { url, owner, nobody } = fixture();
+  const { url, owner, anonymous } = fixture();
   const paths = ["/", "/api", "/api/v2", "/api/v3/ping", "/api/v2/no-such-noun", "/favicon.ico"];
   for (const path of [
     ...paths,
     "/api/v2/workspaces/ws-1/runs",
     "/api/v2/%2e%2e/%2e%2e/etc/passwd",
   ]) {
-    for (const api of [owner.api, nobody]) {
+    for (const api of [owner.api, anonymous]) {
       const answer = await api.get(url + path);
       expect(answer.status, path).toBe(404);
       expect(errorDetails(answer)).toHaveLength(1);
@@ -258,10 +258,10 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
 });
 
 test("every response contains the request id of the logs", async () => {
-  const { owner, nobody } = fixture();
+  const { owner, anonymous } = fixture();
   for (const [answer, stored] of [
     [await owner.api.get("/account/details"), "private, no-cache"],
-    [await nobody.get("/organizations"), "no-store"],
+    [await anonymous.get("/organizations"), "no-store"],
   ] as const) {
     expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
     expect(answer.headers.get("cache-control")).toBe(stored);

@@ -60,12 +60,12 @@ test("an invalid key and a taken key are refused", async () => {
 });
 
 test("members see reserved keys, owners change them, and a user without access sees none", async () => {
-  const { owner, reader, stranger } = fixture();
+  const { owner, reader, outsider } = fixture();
   const { body } = await owner.api.post(path(), input({ key: unusedName("key") }));
   const self = `/reserved-tag-keys/${body.data.id}`;
   expect((await reader.api.get(path())).status).toBe(200);
-  expect((await stranger.api.get(path())).status).toBe(404);
-  for (const { api } of [reader, stranger]) {
+  expect((await outsider.api.get(path())).status).toBe(404);
+  for (const { api } of [reader, outsider]) {
     expect((await api.post(path(), input({ key: unusedName("no") }))).status).toBe(404);
     expect((await api.patch(self, input({}))).status).toBe(404);
     expect((await api.delete(self)).status).toBe(404);

@@ -175,8 +175,8 @@ describe("the state of another workspace", () => {
     proves("Reading/what runs read", "Remote state consumers/enforced");
     const { owner, reader } = fixture();
     const shared = await producer();
-    const [consumer, stranger] = [await newWorkspace(fixture()), await newWorkspace(fixture())];
-    const [run, foreign] = [await running(consumer.id), await running(stranger.id)];
+    const [consumer, outsider] = [await newWorkspace(fixture()), await newWorkspace(fixture())];
+    const [run, foreign] = [await running(consumer.id), await running(outsider.id)];
     const path = `/workspaces/${shared.id}/relationships/remote-state-consumers`;
     const body = { data: [{ type: "workspaces", id: consumer.id }] };
     expect(await reads(run, shared)).toEqual([404]);
@@ -201,13 +201,13 @@ describe("the state of another workspace", () => {
 
   test("can be read by every run of the organization or project that it is shared with", async () => {
     proves("Remote state consumers/enforced");
-    const { stranger, readable } = fixture();
+    const { outsider, readable } = fixture();
     const toAll = await producer({ "global-remote-state": true });
     const toProject = await producer({ "project-remote-state": true }, readable.id);
     const inProject = await running((await newWorkspace(fixture(), {}, readable.id)).id);
     const elsewhere = await running((await newWorkspace(fixture())).id);
-    const { organization } = stranger;
-    const abroad = await running((await newWorkspace({ organization, owner: stranger })).id);
+    const { organization } = outsider;
+    const abroad = await running((await newWorkspace({ organization, owner: outsider })).id);
     expect(await reads(inProject, toAll)).toEqual([200]);
     expect(await reads(elsewhere, toAll)).toEqual([200]);
     expect(await reads(abroad, toAll)).toEqual([404]);

@@ -21,14 +21,14 @@ interface Side {
   workspaces: Channel;
   state: ServiceIdentity;
   ids: Record<(typeof objects)[number], string>;
-  tokens: Record<"owner" | "reader" | "stranger", string>;
+  tokens: Record<"owner" | "reader" | "outsider", string>;
 }
 const objects = [
   "organization",
   "project",
   "owner",
   "reader",
-  "stranger",
+  "outsider",
   "owners",
   "readers",
   "locked",
@@ -63,20 +63,20 @@ async function fakeSide(): Promise<Side> {
       project: fakes.projectId,
       owner: fakes.owner.id,
       reader: fakes.reader.id,
-      stranger: fakes.stranger.id,
+      outsider: fakes.outsider.id,
       ...fakes.teamIds,
       locked,
       unlocked,
       deleted,
     },
-    tokens: { owner: fakes.owner.id, reader: fakes.reader.id, stranger: fakes.stranger.id },
+    tokens: { owner: fakes.owner.id, reader: fakes.reader.id, outsider: fakes.outsider.id },
   };
 }
 
 async function realSide(): Promise<Side> {
   const { stack, owner, reader, readable, readersTeamId, organization } = fixture();
   const { access, workspaces, environments } = stack;
-  const stranger = await newUser(stack);
+  const outsider = await newUser(stack);
   const [locked, unlocked, deleted] = await Promise.all([
     newWorkspace(fixture(), {}, readable.id),
     newWorkspace(fixture(), {}, readable.id),
@@ -103,18 +103,18 @@ async function realSide(): Promise<Side> {
       project: readable.id,
       owner: owner.id,
       reader: reader.id,
-      stranger: stranger.id,
+      outsider: outsider.id,
       owners: owners.body.data[0].id,
       readers: readersTeamId,
       locked: locked.id,
       unlocked: unlocked.id,
       deleted: deleted.id,
     },
-    tokens: { owner: owner.token, reader: reader.token, stranger: stranger.token },
+    tokens: { owner: owner.token, reader: reader.token, outsider: outsider.token },
   };
 }
 
-const grantsOf = (name: "owner" | "reader" | "stranger") => (side: Side) =>
+const grantsOf = (name: "owner" | "reader" | "outsider") => (side: Side) =>
   createClient(GrantsService, side.access, side.state).getGrants({
     principalType: "user",
     principalId: side.ids[name],
@@ -144,7 +144,7 @@ const unknown = "ws-0000000000000000";
 test.each<[string, (side: Side) => Promise<unknown>]>([
   ["the grants of an owner", grantsOf("owner")],
   ["the grants of a reader of a project", grantsOf("reader")],
-  ["the grants of a user without an organization", grantsOf("stranger")],
+  ["the grants of a user without an organization", grantsOf("outsider")],
   ["the principal of an owner's token", authenticate(({ tokens }) => tokens.owner)],
   ["the principal of a reader's token", authenticate(({ tokens }) => tokens.reader)],
   ["the principal of an unknown token", authenticate(() => "unknown")],

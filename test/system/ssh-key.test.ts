@@ -102,9 +102,9 @@ test("a workspace has at most one key: assigned, replaced, removed by null, and 
 
 test("a key of another organization cannot be assigned", async () => {
   proves("SSH keys/at most one for a workspace; deletable while assigned");
-  const { owner, stranger } = fixture();
-  const foreign = await stranger.api.post(
-    `/organizations/${stranger.organization}/ssh-keys`,
+  const { owner, outsider } = fixture();
+  const foreign = await outsider.api.post(
+    `/organizations/${outsider.organization}/ssh-keys`,
     input({ name: "foreign", value: "x" }),
   );
   const { id } = await newWorkspace(fixture());
@@ -113,16 +113,16 @@ test("a key of another organization cannot be assigned", async () => {
 });
 
 test("members see names, callers with the right change keys, and a user without access sees none", async () => {
-  const { reader, stranger } = fixture();
+  const { reader, outsider } = fixture();
   const { id } = (await create()).body.data;
   const self = `/ssh-keys/${id}`;
   expect((await reader.api.get(self)).status).toBe(200);
   expect((await reader.api.get(path())).status).toBe(200);
-  for (const { api } of [reader, stranger]) {
+  for (const { api } of [reader, outsider]) {
     expect((await api.post(path(), input({ name: "no", value: "x" }))).status).toBe(404);
     expect((await api.patch(self, input({ name: "no" }))).status).toBe(404);
     expect((await api.delete(self)).status).toBe(404);
   }
-  expect((await stranger.api.get(self)).status).toBe(404);
-  expect((await stranger.api.get(path())).status).toBe(404);
+  expect((await outsider.api.get(self)).status).toBe(404);
+  expect((await outsider.api.get(path())).status).toBe(404);
 });

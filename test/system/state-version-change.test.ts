@@ -115,10 +115,10 @@ test("resources and outputs that were added, changed and removed are named by ad
 });
 
 test("versions are compared for those who may read them, and within one workspace only", async () => {
-  const { reader, stranger, owner } = fixture();
+  const { reader, outsider, owner } = fixture();
   const { before, after } = await twoVersions();
   expect((await changes(after, before, reader)).status).toBe(200);
-  expect((await changes(after, before, stranger)).status).toBe(404);
+  expect((await changes(after, before, outsider)).status).toBe(404);
   const elsewhere = await newWorkspace(fixture());
   const other = await writeState(owner.api, elsewhere.id, stateFile());
   expect((await changes(after, other.body.data.id)).status).toBe(404);

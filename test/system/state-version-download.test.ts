@@ -55,13 +55,13 @@ test("a reader may download, a user without access gets 404", async () => {
     "Authentication/8 list, fetch, show state versions",
     "State version/hosted-state-download-url",
   );
-  const { reader, stranger, readable } = fixture();
+  const { reader, outsider, readable } = fixture();
   const version = await written(readable.id);
   const elsewhere = await written();
   expect((await download(version.raw, reader.token)).bytes.equals(version.state.bytes)).toBe(true);
   expect((await download(elsewhere.raw, reader.token)).status).toBe(404);
-  expect((await download(version.raw, stranger.token)).status).toBe(404);
-  expect((await download(version.json, stranger.token)).status).toBe(404);
+  expect((await download(version.raw, outsider.token)).status).toBe(404);
+  expect((await download(version.json, outsider.token)).status).toBe(404);
 });
 
 test("unknown versions are not found", async () => {

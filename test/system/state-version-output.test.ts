@@ -230,7 +230,7 @@ test("outputs have pages", async () => {
 });
 
 test("unknown and foreign outputs are not found", async () => {
-  const { owner, stranger } = fixture();
+  const { owner, outsider } = fixture();
   const { workspaceId, versionId } = await written();
   const { body } = await owner.api.get(current(workspaceId));
   for (const path of [
@@ -238,7 +238,7 @@ test("unknown and foreign outputs are not found", async () => {
     `/state-versions/${versionId}/outputs`,
     `/state-version-outputs/${body.data[0].id}`,
   ]) {
-    expect((await stranger.api.get(path)).status).toBe(404);
+    expect((await outsider.api.get(path)).status).toBe(404);
   }
   for (const path of [
     current("ws-0000000000000000"),

@@ -188,20 +188,20 @@ describe("a rollback is refused", () => {
 
   test("if version or workspace does not exist or the caller may not write: 404", async () => {
     proves("Authentication/7 create state version, rollback", "State errors/rollback");
-    const { owner, reader, stranger, readable } = fixture();
+    const { owner, reader, outsider, readable } = fixture();
     const { id, first } = await twoVersions();
     expect((await rollBack(id, "sv-0000000000000000")).status).toBe(404);
     expect((await rollBack("ws-0000000000000000", first.id)).status).toBe(404);
-    expect((await rollBack(id, first.id, stranger)).status).toBe(404);
+    expect((await rollBack(id, first.id, outsider)).status).toBe(404);
     const workspace = await newWorkspace(fixture(), {}, readable.id);
     await act(workspace.id, "lock");
     const version = await write(workspace.id, stateFile());
     expect((await reader.api.get(`/state-versions/${version.id}`)).status).toBe(200);
     expect((await rollBack(workspace.id, version.id, reader)).status).toBe(404);
-    const own = await newWorkspace({ organization: stranger.organization, owner: stranger });
-    await stranger.api.post(`/workspaces/${own.id}/actions/lock`);
+    const own = await newWorkspace({ organization: outsider.organization, owner: outsider });
+    await outsider.api.post(`/workspaces/${own.id}/actions/lock`);
     // Another tenant tries to roll back its own workspace to a version of this workspace.
-    expect((await rollBack(own.id, version.id, stranger)).status).toBe(404);
+    expect((await rollBack(own.id, version.id, outsider)).status).toBe(404);
     expect((await owner.api.get(`/state-versions/${version.id}`)).status).toBe(200);
   });
 

@@ -152,20 +152,21 @@ test("a version shows the next and the previous version of its workspace", async
     const { body } = await writeState(owner.api, id, stateFile({ serial, lineage }));
     ids.push(body.data.id);
   }
-  const neighborsOf = ({ relationships }: { relationships: Record<string, { data: unknown }> }) => [
-    relationships["previous-state-version"]?.data,
-    relationships["next-state-version"]?.data,
-  ];
+  const adjacentVersionsOf = ({
+    relationships,
+  }: {
+    relationships: Record<string, { data: unknown }>;
+  }) => [relationships["previous-state-version"]?.data, relationships["next-state-version"]?.data];
   const link = (index: number) => {
     const version = ids[index];
     return version === undefined ? null : { type: "state-versions", id: version };
   };
   for (const [index, version] of ids.entries()) {
-    expect(neighborsOf(await shown(version))).toEqual([link(index - 1), link(index + 1)]);
+    expect(adjacentVersionsOf(await shown(version))).toEqual([link(index - 1), link(index + 1)]);
   }
   const filter = `filter[organization][name]=${fixture().organization}&filter[workspace][name]=${attributes.name}`;
   const { body } = await owner.api.get(`/state-versions?${filter}`);
-  expect(body.data.map(neighborsOf)).toEqual([
+  expect(body.data.map(adjacentVersionsOf)).toEqual([
     [link(1), null],
     [link(0), link(2)],
     [null, link(1)],

@@ -163,10 +163,10 @@ describe("creating a version", () => {
 
   test("by readers and users without access, and in an unknown workspace, returns 404", async () => {
     proves("Authentication/8 list, fetch, show state versions", "State errors/create");
-    const { reader, stranger, readable, owner } = fixture();
+    const { reader, outsider, readable, owner } = fixture();
     const { id } = await newWorkspace(fixture(), {}, readable.id);
     await owner.api.post(`/workspaces/${id}/actions/lock`);
-    for (const { api } of [reader, stranger]) {
+    for (const { api } of [reader, outsider]) {
       expect((await api.post(path(id), inlineState(stateFile()))).status).toBe(404);
     }
     expect((await create("ws-0000000000000000", inlineState(stateFile()))).status).toBe(404);
@@ -300,11 +300,11 @@ test("a workspace without state has no current version, and unknown versions are
     "Reading/GET /state-versions/:id, GET /workspaces/:id/current-state-version",
     "State errors/current, show",
   );
-  const { owner, stranger } = fixture();
+  const { owner, outsider } = fixture();
   const { id } = await newWorkspace(fixture());
   expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
   expect((await owner.api.get("/state-versions/sv-0000000000000000")).status).toBe(404);
   const written = await writeState(owner.api, id, stateFile());
-  expect((await stranger.api.get(`/state-versions/${written.body.data.id}`)).status).toBe(404);
-  expect((await stranger.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
+  expect((await outsider.api.get(`/state-versions/${written.body.data.id}`)).status).toBe(404);
+  expect((await outsider.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
 });

@@ -114,7 +114,7 @@ test("the longest key and value with all allowed characters are stored", async (
 });
 
 test("a reader may see bindings and not change them; a user without access sees none", async () => {
-  const { reader, stranger, readable } = fixture();
+  const { reader, outsider, readable } = fixture();
   const { id } = await newWorkspace(fixture(), {}, readable.id);
   await patch(id, binding("team", "core"));
   expect(pairs((await reader.api.get(path(id))).body.data)).toEqual(["team=core"]);
@@ -122,7 +122,7 @@ test("a reader may see bindings and not change them; a user without access sees 
   const change = { data: [binding("team", "other")] };
   expect((await reader.api.patch(path(id), change)).status).toBe(404);
   for (const suffix of ["tag-bindings", "effective-tag-bindings"]) {
-    expect((await stranger.api.get(`/workspaces/${id}/${suffix}`)).status).toBe(404);
+    expect((await outsider.api.get(`/workspaces/${id}/${suffix}`)).status).toBe(404);
   }
 });
 

@@ -150,12 +150,12 @@ test("an invalid tag is refused, and nothing is changed", async () => {
 
 test("a reader may see tags and not change them; a user without access sees none", async () => {
   proves("Workspace errors/tags");
-  const { reader, stranger, readable } = fixture();
+  const { reader, outsider, readable } = fixture();
   const { id } = await newWorkspace(fixture(), {}, readable.id);
   await add(id, tag("seen"));
   expect(namesOf(await reader.api.get(path(id)))).toEqual(["seen"]);
   expect((await reader.api.post(path(id), { data: [tag("no")] })).status).toBe(404);
   expect((await reader.api.delete(path(id), { data: [tag("seen")] })).status).toBe(404);
-  expect((await stranger.api.get(path(id))).status).toBe(404);
+  expect((await outsider.api.get(path(id))).status).toBe(404);
   expect(await tagNames(id)).toEqual(["seen"]);
 });

@@ -290,12 +290,12 @@ test("lists require a readable project", async () => {
     "Team project errors/list: 200",
     "Team project errors/list: 404 project not",
   );
-  const { owner, stranger, readable } = fixture();
+  const { owner, outsider, readable } = fixture();
   expect((await owner.api.get("/team-projects")).status).toBe(400);
   const path = `/team-projects?filter[project][id]=${readable.id}`;
   expect((await owner.api.get(`${path}&include=team,project`)).status).toBe(200);
   expect((await owner.api.get(`${path}&include=x`)).status).toBe(400);
-  expect((await stranger.api.get(path)).status).toBe(404);
+  expect((await outsider.api.get(path)).status).toBe(404);
   const member = (await newTeam(fixture())).member;
   expect((await member.api.get(path)).status).toBe(404);
   const { id } = (await owner.api.get(path)).body.data[0];
@@ -331,7 +331,7 @@ describe("authorization", () => {
     expect(idsOf(await reader.member.api.get(path))).toEqual([ids[1]]);
     expect((await reader.member.api.get(`/team-projects/${ids[1]}`)).status).toBe(200);
     expect((await reader.member.api.get(`/team-projects/${ids[2]}`)).status).toBe(404);
-    expect((await fixture().stranger.api.get(`/team-projects/${ids[1]}`)).status).toBe(404);
+    expect((await fixture().outsider.api.get(`/team-projects/${ids[1]}`)).status).toBe(404);
   });
 
   test("project admins may change access, others get 404, and a change is effective on the next request", async () => {
@@ -364,9 +364,9 @@ describe("authorization", () => {
 
   test("a team of another organization cannot get access", async () => {
     proves("Team project errors/add: 404 project or");
-    const { stranger, readable } = fixture();
-    const theirs = await stranger.api.post(
-      `/organizations/${stranger.organization}/teams`,
+    const { outsider, readable } = fixture();
+    const theirs = await outsider.api.post(
+      `/organizations/${outsider.organization}/teams`,
       document("teams", { name: unusedName("theirs") }),
     );
     const foreign = await grant(readable.id, theirs.body.data.id, { access: "read" });

@@ -127,7 +127,7 @@ describe("described tokens", () => {
     expect((await reader.api.get(list)).body.data).toEqual([]);
     expect((await reader.api.post(path, token({ description: "not mine" }))).status).toBe(404);
     expect((await reader.api.post(`/teams/${team.id}/authentication-token`)).status).toBe(404);
-    expect((await fixture().stranger.api.get(list)).status).toBe(404);
+    expect((await fixture().outsider.api.get(list)).status).toBe(404);
     await owner.api.patch(
       `/teams/${team.id}`,
       document("teams", { "allow-member-token-management": false }),

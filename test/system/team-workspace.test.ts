@@ -103,7 +103,7 @@ test("a fixed level accepts no permissions; custom accepts each in either spelli
 
 test("workspace admins see and change all access, others see their own, users without access none", async () => {
   proves("Teams and users/team-workspaces: who sees and");
-  const { owner, stranger } = fixture();
+  const { owner, outsider } = fixture();
   const { id: workspaceId } = await newWorkspace(fixture());
   const [admin, reader] = [await newTeam(fixture()), await newTeam(fixture())];
   await grant(workspaceId, admin.id, { access: "admin" });
@@ -111,13 +111,13 @@ test("workspace admins see and change all access, others see their own, users wi
   const list = `/team-workspaces?filter[workspace][id]=${workspaceId}`;
   expect((await admin.member.api.get(list)).body.data).toHaveLength(2);
   expect((await reader.member.api.get(list)).body.data).toEqual([own.body.data]);
-  expect((await stranger.api.get(list)).status).toBe(404);
+  expect((await outsider.api.get(list)).status).toBe(404);
   expect((await owner.api.get("/team-workspaces")).status).toBe(400);
   const path = `/team-workspaces/${own.body.data.id}`;
   expect((await owner.api.get(`${path}?include=x`)).status).toBe(400);
   const raise = document("team-workspaces", { access: "write" });
   expect((await reader.member.api.patch(path, raise)).status).toBe(404);
-  expect((await stranger.api.get(path)).status).toBe(404);
+  expect((await outsider.api.get(path)).status).toBe(404);
   expect((await admin.member.api.patch(path, raise)).status).toBe(200);
   expect((await reader.member.api.post(`/workspaces/${workspaceId}/actions/lock`)).status).toBe(
     200,

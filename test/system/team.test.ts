@@ -194,7 +194,7 @@ describe("secret teams can be seen", () => {
     expect(namesOf(await member.api.get(teamsPath()))).not.toContain(secret.attributes.name);
     expect(namesOf(await member.api.get(teamsPath()))).toContain(open.attributes.name);
     expect((await viewer.api.get(`/teams/${secret.id}`)).status).toBe(200);
-    expect((await fixture().stranger.api.get(teamsPath())).status).toBe(404);
+    expect((await fixture().outsider.api.get(teamsPath())).status).toBe(404);
     await owner.api.post(`/teams/${secret.id}/relationships/users`, body);
     expect((await member.api.get(`/teams/${secret.id}`)).status).toBe(200);
     expect(namesOf(await member.api.get(teamsPath()))).toContain(secret.attributes.name);

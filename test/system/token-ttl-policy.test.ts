@@ -105,12 +105,12 @@ describe("the policies", () => {
   });
 
   test("are read and updated by owners only; other users receive not found", async () => {
-    const { owner, reader, stranger, organization } = fixture();
+    const { owner, reader, outsider, organization } = fixture();
     const path = `/organizations/${organization}/token-ttl-policies`;
     for (const [{ api }, status] of [
       [owner, 200],
       [reader, 404],
-      [stranger, 404],
+      [outsider, 404],
     ] as const) {
       expect((await api.get(path)).status).toBe(status);
       expect((await api.patch(path, policies({ team: TWO_YEARS }))).status).toBe(status);

@@ -31,11 +31,11 @@ afterAll(() => started[Symbol.asyncDispose]());
  * Sends the requests during a partition and expects 503. Then repeats each request until its status is one of `done`.
  */
 async function refusedThenDone(
-  road: keyof Proxies,
+  connection: keyof Proxies,
   done: readonly number[],
   ...requests: (() => Promise<Answer>)[]
 ): Promise<Answer[]> {
-  const proxy = started.proxies[road];
+  const proxy = started.proxies[connection];
   proxy.partition();
   for (const refused of await Promise.all(requests.map((ask) => ask()))) {
     expect(refused.status).toBe(503);
@@ -56,7 +56,7 @@ async function pathsToWorkspaces(): Promise<{ id: string; path: string }[]> {
 }
 
 test("an organization that access did not receive is completed by the repeat", async () => {
-  const { owner, stranger } = fixture();
+  const { owner, outsider } = fixture();
   // Makes the services cache the owner's grants, so that only the second half of the creation fails.
   await owner.api.get("/organizations");
   const body = document("organizations", { name: unusedName("half"), email: "a@b.example" });
@@ -66,7 +66,7 @@ test("an organization that access did not receive is completed by the repeat", a
     owner.api.post("/organizations", body),
   );
   expect((await owner.api.get(path)).status).toBe(200);
-  expect((await stranger.api.get(path)).status).toBe(404);
+  expect((await outsider.api.get(path)).status).toBe(404);
 });
 
 test("a token setting that access did not receive is sent by the repeat", async () => {

@@ -8,12 +8,12 @@ const fixture = useFixture();
 const administrator = () => newUser(fixture().stack, { administrator: true });
 
 test("users who share an organization see each other without addresses", async () => {
-  const { owner, reader, stranger } = fixture();
+  const { owner, reader, outsider } = fixture();
   const shown = await reader.api.get(`/users/${owner.id}`);
   expect(shown.status).toBe(200);
   expect(shown.body.data.attributes.username).toBe(owner.username);
   expect(JSON.stringify(shown.body)).not.toContain("@example.com");
-  expect((await stranger.api.get(`/users/${owner.id}`)).status).toBe(404);
+  expect((await outsider.api.get(`/users/${owner.id}`)).status).toBe(404);
 });
 
 test("a user can change its own name and address", async () => {
@@ -48,7 +48,7 @@ test("users have an avatar-url of this installation, which answers with a cachea
   expect(shown).toMatch(`${url}/avatars/user-`);
   expect(other["avatar-url"]).not.toBe(shown);
   const image = async (address: string) => {
-    const answer = await fixture().nobody.get(address);
+    const answer = await fixture().anonymous.get(address);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("image/svg+xml; charset=utf-8");
     expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
@@ -61,7 +61,7 @@ test("users have an avatar-url of this installation, which answers with a cachea
   expect(await image(other["avatar-url"])).not.toBe(svg);
   // An image reveals nothing about its id, not even whether a user with this id exists.
   await image(`${url}/avatars/user-0000000000000000`);
-  expect((await fixture().nobody.get(`${url}/avatars/%3Cscript%3E`)).status).toBe(404);
+  expect((await fixture().anonymous.get(`${url}/avatars/%3Cscript%3E`)).status).toBe(404);
 
   const token = await owner.api.post(
     `/organizations/${organization}/authentication-token`,

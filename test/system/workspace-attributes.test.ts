@@ -285,7 +285,7 @@ test("wrong types and wrong values are reported together, each position once", a
   }
   expect((await owner.api.get(`/workspaces/${workspace.id}`)).body.data).toEqual(workspace);
   // Callers that are not allowed to change the workspace receive no validation errors.
-  for (const { api } of [fixture().reader, fixture().stranger]) {
+  for (const { api } of [fixture().reader, fixture().outsider]) {
     expect((await api.patch(`/workspaces/${workspace.id}`, update)).status).toBe(404);
   }
 });

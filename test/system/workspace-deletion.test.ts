@@ -136,13 +136,13 @@ test("callers who may read it and not force-delete it get 403; callers who may n
     "Workspace errors/safe delete",
     "Workspace errors/force delete",
   );
-  const { reader, readable, stranger } = fixture();
+  const { reader, readable, outsider } = fixture();
   const { id, attributes } = await newWorkspace(fixture(), {}, readable.id);
   for (const path of [`/workspaces/${id}`, byName(attributes.name)]) {
     const answer = await reader.api.delete(path);
     expect(answer.status).toBe(403);
     errorDetails(answer);
-    expect((await stranger.api.delete(path)).status).toBe(404);
+    expect((await outsider.api.delete(path)).status).toBe(404);
     expect((await reader.api.post(`${path}/actions/safe-delete`)).status).toBe(404);
   }
   expect((await fixture().owner.api.get(`/workspaces/${id}`)).status).toBe(200);

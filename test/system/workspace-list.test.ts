@@ -209,7 +209,7 @@ test("a reader's list contains only readable workspaces in full pages", async ()
 });
 
 test("an unknown or foreign organization has no list", async () => {
-  for (const name of ["nowhere", fixture().stranger.organization]) {
+  for (const name of ["nowhere", fixture().outsider.organization]) {
     expect((await owner.api.get(`/organizations/${name}/workspaces`)).status).toBe(404);
   }
   expect((await owner.api.get(`${path}?page[size]=x`)).status).toBe(400);

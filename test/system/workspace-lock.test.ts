@@ -231,10 +231,10 @@ test("locking requires the right to lock, and force-unlocking the right to admin
     "Workspace errors/lock",
     "Workspace errors/force-unlock",
   );
-  const { owner, reader, readable, stranger } = fixture();
+  const { owner, reader, readable, outsider } = fixture();
   const { id } = await newWorkspace(fixture(), {}, readable.id);
   for (const action of ["lock", "unlock", "force-unlock"]) {
-    for (const user of [reader, stranger]) {
+    for (const user of [reader, outsider]) {
       expect((await act(id, action, user)).status).toBe(404);
     }
     expect((await act("ws-0000000000000000", action, owner)).status).toBe(404);

@@ -94,7 +94,7 @@ test("a moved workspace keeps its contents and inherits from the new project", a
 });
 
 test("POST projects/:id/relationships/workspaces moves all of the workspaces, or none", async () => {
-  const { owner, stranger } = fixture();
+  const { owner, outsider } = fixture();
   const [source, destination] = [await newProject(fixture()), await newProject(fixture())];
   const { id: teamId, member } = await newTeam(fixture());
   for (const { id } of [source, destination]) {
@@ -122,5 +122,5 @@ test("POST projects/:id/relationships/workspaces moves all of the workspaces, or
   expect(unknown.status).toBe(404);
   expect(await projectOf(outside.id)).not.toBe(destination.id);
   expect((await owner.api.post(path, { data: [{ type: "runs", id: one.id }] })).status).toBe(422);
-  expect((await stranger.api.post(path, linkages())).status).toBe(404);
+  expect((await outsider.api.post(path, linkages())).status).toBe(404);
 });

@@ -72,10 +72,10 @@ test("the list has pages, is sorted by address by default, and can be searched b
 
 test("a workspace without state has no resources; a foreign one is not found", async () => {
   proves("Workspace resources/GET /workspaces/:id/resources");
-  const { owner, stranger } = fixture();
+  const { owner, outsider } = fixture();
   const { id } = await newWorkspace(fixture());
   const { status, body } = await owner.api.get(resources(id));
   expect([status, body.data, body.meta.pagination["total-count"]]).toEqual([200, [], 0]);
-  expect((await stranger.api.get(resources(id))).status).toBe(404);
+  expect((await outsider.api.get(resources(id))).status).toBe(404);
   expect((await owner.api.get(resources("ws-0000000000000000"))).status).toBe(404);
 });

@@ -271,8 +271,8 @@ test("a workspace is created in a project and moved to another", async () => {
 
 test("an unknown or foreign project is refused", async () => {
   proves("Workspace/relationships.project");
-  const { stranger, owner } = fixture();
-  const foreign = await newProject({ organization: stranger.organization, owner: stranger });
+  const { outsider, owner } = fixture();
+  const foreign = await newProject({ organization: outsider.organization, owner: outsider });
   const { id } = await newWorkspace(fixture());
   for (const project of ["prj-0000000000000000", foreign.id]) {
     const relationships = { project: { data: { type: "projects", id: project } } };

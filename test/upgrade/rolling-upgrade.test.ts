@@ -101,9 +101,9 @@ needs(
   const disposing = new AsyncDisposableStack();
   let installed: Awaited<ReturnType<typeof install>>;
   let load: Load;
-  /** The numbers of failures, problems and refused connections at the last call of `news`. */
+  /** The numbers of failures, problems and refused connections at the last call of `newFailures`. */
   let seen = { failures: 0, problems: 0, refused: 0 };
-  const news = () => {
+  const newFailures = () => {
     const { problems, network } = installed.cluster;
     const { failures, problems: known, refused } = seen;
     seen = { failures: load.failures.length, problems: problems.length, refused: network.refused };
@@ -152,7 +152,7 @@ needs(
       }),
     );
     await used();
-    expect(news()).toEqual(nothing);
+    expect(newFailures()).toEqual(nothing);
   }, timeout);
 
   afterAll(() => disposing.disposeAsync());
@@ -170,11 +170,11 @@ needs(
     await deploy("next");
     await waitFor(failing, { timeout: 180_000, what: "the migration to be tried again" });
     await used();
-    expect(news()).toEqual(nothing);
+    expect(newFailures()).toEqual(nothing);
     await query(databases, "alter table schema_migrations drop constraint no_more");
     await complete(cluster);
     await used();
-    expect(news()).toEqual(nothing);
+    expect(newFailures()).toEqual(nothing);
   });
 
   test("of a process that is killed, only what it was serving fails", { timeout }, async () => {
@@ -184,7 +184,7 @@ needs(
       await cluster.podsOf(component)[0]?.kill();
       const end = Date.now();
       await complete(cluster);
-      const { failures, problems } = news();
+      const { failures, problems } = newFailures();
       expect(failures.filter((failure) => failure.start > end || failure.end < start)).toEqual([]);
       // The Terraform CLI repeats requests that received no response, which does not always help: see `lostResponse`.
       const repeated = failures.filter((one) => one.what === "apply" && !lostResponse(one));
@@ -192,20 +192,20 @@ needs(
       expect(problems).toEqual([]);
     }
     await used();
-    expect(news()).toMatchObject({ failures: [], problems: [] });
+    expect(newFailures()).toMatchObject({ failures: [], problems: [] });
   });
 
   test("a rollback is not noticed", { timeout }, async () => {
     await installed.deploy("previous");
     await complete(installed.cluster);
     await used();
-    expect(news()).toEqual(nothing);
+    expect(newFailures()).toEqual(nothing);
   });
 
   test("every state that was confirmed is the current one", { timeout }, async () => {
     await load.stop();
     console.log(load.report());
-    expect(news()).toMatchObject({ failures: [], problems: [] });
+    expect(newFailures()).toMatchObject({ failures: [], problems: [] });
   });
 });
 

@@ -72,11 +72,11 @@ const consume = (refresh: Refresh, maxFailures = 3) =>
  * revisions.
  */
 function listener() {
-  const heard: number[] = [];
+  const handled: number[] = [];
   return {
-    heard,
+    handled,
     refresh: async (ids: readonly string[]) =>
-      void heard.push(...ids.map((id) => Number(id.slice("ws-".length)))),
+      void handled.push(...ids.map((id) => Number(id.slice("ws-".length)))),
   };
 }
 
@@ -84,20 +84,20 @@ const outboxIsEmpty = async () => (await database.query("select from outbox")).l
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 test("an event is published immediately after its commit, with its object and trace", async () => {
-  const heard: unknown[] = [];
-  consume(async (ids) => void heard.push({ ids, trace: traceId() }));
+  const handled: unknown[] = [];
+  consume(async (ids) => void handled.push({ ids, trace: traceId() }));
   relay();
   const trace = await withServerSpan("POST /x", undefined, {}, async () => {
     await record(1);
     return traceId();
   });
-  await waitFor(() => heard.length === 1);
-  expect(heard).toEqual([{ ids: ["ws-1"], trace }]);
+  await waitFor(() => handled.length === 1);
+  expect(handled).toEqual([{ ids: ["ws-1"], trace }]);
   await waitFor(outboxIsEmpty);
 });
 
 test("an event of a rolled back transaction is not published", async () => {
-  const { heard, refresh } = listener();
+  const { handled, refresh } = listener();
   consume(refresh);
   relay();
   const failing = database.transaction(async (em) => {
@@ -111,19 +111,19 @@ test("an event of a rolled back transaction is not published", async () => {
   });
   await expect(failing).rejects.toThrow("no");
   await record(2);
-  await waitFor(() => heard.length > 0);
-  expect(heard).toEqual([2]);
+  await waitFor(() => handled.length > 0);
+  expect(handled).toEqual([2]);
 });
 
 test("two relays publish each event once and in order", async () => {
-  const { heard, refresh } = listener();
+  const { handled, refresh } = listener();
   consume(refresh);
   relay();
   relay();
   for (const revision of numbers(250)) await record(revision);
-  await waitFor(() => heard.length >= 250);
+  await waitFor(() => handled.length >= 250);
   await waitFor(outboxIsEmpty);
-  expect(heard).toEqual(numbers(250));
+  expect(handled).toEqual(numbers(250));
   const { streams } = await jetstreamManager(await nats.connection());
   expect((await streams.info(STREAM)).state.messages).toBe(250);
 });
@@ -149,23 +149,23 @@ test("a relay reads no events while another relay publishes", async () => {
 });
 
 test("events wait in the outbox while the bus is down and are published in order afterwards", async () => {
-  const { heard, refresh } = listener();
+  const { handled, refresh } = listener();
   consume(refresh);
   relay();
   await record(1);
-  await waitFor(async () => heard.length === 1 && (await outboxIsEmpty()));
+  await waitFor(async () => handled.length === 1 && (await outboxIsEmpty()));
   await server.stop();
   for (const revision of [2, 3, 4]) await record(revision);
   await expect(nats.ready()).rejects.toThrow();
   expect(await database.query("select from outbox")).toHaveLength(3);
   await server.start();
-  await waitFor(() => heard.includes(4));
+  await waitFor(() => handled.includes(4));
   // Events are delivered at least once: the last event before the stop can be delivered again.
-  expect(heard.filter((revision) => revision > 1)).toEqual([2, 3, 4]);
+  expect(handled.filter((revision) => revision > 1)).toEqual([2, 3, 4]);
 });
 
 test("a relay that crashes between publishing and deleting does not publish an event twice", async () => {
-  const { heard, refresh } = listener();
+  const { handled, refresh } = listener();
   consume(refresh);
   await ensureStreams(nats, {});
   await record(1);
@@ -179,17 +179,17 @@ test("a relay that crashes between publishing and deleting does not publish an e
   );
   await waitFor(outboxIsEmpty);
   await record(2);
-  await waitFor(() => heard.includes(2));
-  expect(heard).toEqual([1, 2]);
+  await waitFor(() => handled.includes(2));
+  expect(handled).toEqual([1, 2]);
   expect(row?.event_id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
 test("an event that keeps failing becomes a dead letter, does not delay the next event, and can be replayed", async () => {
-  const heard: string[] = [];
+  const handled: string[] = [];
   let broken = true;
   const refresh: Refresh = async (ids) => {
     if (ids.includes("poison") && broken) throw new TypeError("cannot");
-    heard.push(...ids);
+    handled.push(...ids);
   };
   consume(refresh);
   relay();
@@ -197,8 +197,8 @@ test("an event that keeps failing becomes a dead letter, does not delay the next
   await record(2, "fine");
   const deadLetters = () =>
     database.query("select subject, revision::int, failures, error from dead_letters");
-  await waitFor(async () => (await deadLetters()).length === 1 && heard.length === 1);
-  expect(heard).toEqual(["fine"]);
+  await waitFor(async () => (await deadLetters()).length === 1 && handled.length === 1);
+  expect(handled).toEqual(["fine"]);
   expect(await deadLetters()).toEqual([
     { subject: "ws-1", revision: 1, failures: 3, error: "TypeError: cannot" },
   ]);
@@ -217,20 +217,20 @@ test("an event that keeps failing becomes a dead letter, does not delay the next
   lines.length = 0;
   expect(await replay()).toBe(true);
   expect(lines).toEqual(["state-workspaces: 1 replayed, 0 failed"]);
-  expect(heard).toEqual(["fine", "poison"]);
+  expect(handled).toEqual(["fine", "poison"]);
   expect(await deadLetters()).toEqual([]);
 });
 
 test("an unavailable dependency never causes a dead letter", async () => {
   let attempts = 0;
-  const { heard, refresh } = listener();
+  const { handled, refresh } = listener();
   consume(async (ids) => {
     if (++attempts <= 3) throw unavailable("database", "The database does not answer.");
     await refresh(ids);
   }, 2);
   relay();
   await record(1);
-  await waitFor(() => heard.length === 1);
+  await waitFor(() => handled.length === 1);
   expect(attempts).toBe(4);
   expect(await database.query("select from dead_letters")).toHaveLength(0);
 });
@@ -256,7 +256,7 @@ test("a burst of events about one object is one refresh", async () => {
 });
 
 test("an unreadable event is acknowledged and changes nothing", async () => {
-  const { heard, refresh } = listener();
+  const { handled, refresh } = listener();
   consume(refresh);
   await ensureStreams(nats, {});
   const connection = await nats.connection();
@@ -266,8 +266,8 @@ test("an unreadable event is acknowledged and changes nothing", async () => {
   }
   relay();
   await record(1);
-  await waitFor(() => heard.length === 1);
-  expect(heard).toEqual([1]);
+  await waitFor(() => handled.length === 1);
+  expect(handled).toEqual([1]);
   expect(await database.query("select from dead_letters")).toHaveLength(0);
 });
 
@@ -276,17 +276,17 @@ test("a restarted consumer continues where it stopped", async () => {
   const first = listener();
   const consumer = consume(first.refresh);
   await record(1);
-  await waitFor(() => first.heard.length === 1);
+  await waitFor(() => first.handled.length === 1);
   await consumer[Symbol.asyncDispose]();
   await record(2);
   const second = listener();
   consume(second.refresh);
-  await waitFor(() => second.heard.length > 0);
-  expect(second.heard).toEqual([2]);
+  await waitFor(() => second.handled.length > 0);
+  expect(second.handled).toEqual([2]);
 });
 
 test("broken PostgreSQL connections of the relay only delay events", async () => {
-  const { heard, refresh } = listener();
+  const { handled, refresh } = listener();
   consume(refresh);
   relay();
   for (const revision of numbers(120)) {
@@ -297,8 +297,8 @@ test("broken PostgreSQL connections of the relay only delay events", async () =>
     }
   }
   await waitFor(outboxIsEmpty);
-  await waitFor(() => heard.includes(120));
-  expect(new Set(heard)).toEqual(new Set(numbers(120)));
+  await waitFor(() => handled.includes(120));
+  expect(new Set(handled)).toEqual(new Set(numbers(120)));
 });
 
 test("a service starts, waits and stops without a bus", async () => {
@@ -441,10 +441,10 @@ test("a batch is sent before its first acknowledgement arrives", async () => {
   expect(await database.query("select from outbox")).toHaveLength(50);
   proxy.release();
   await waitFor(outboxIsEmpty);
-  const { heard, refresh } = listener();
+  const { handled, refresh } = listener();
   consume(refresh);
-  await waitFor(() => heard.length === 50);
-  expect(heard).toEqual(numbers(50));
+  await waitFor(() => handled.length === 50);
+  expect(handled).toEqual(numbers(50));
 });
 
 test("an event that cannot be published stays in the outbox with those after it, which are published once", async () => {

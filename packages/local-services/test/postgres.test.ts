@@ -96,12 +96,12 @@ test("a postmaster.pid left by kill -9 does not prevent the next start", async (
 
 test("a stale postmaster.pid with the id of another process is ignored, and that process keeps running", async () => {
   await (await start("stranger")).stop();
-  const stranger = spawn("sleep", ["60"]);
-  writeFileSync(pidFile("stranger"), `${stranger.pid}\n/somewhere\n`);
-  writeFileSync(path.join(folder.path, "stranger", "owner"), `${stranger.pid} long ago`);
+  const otherProcess = spawn("sleep", ["60"]);
+  writeFileSync(pidFile("stranger"), `${otherProcess.pid}\n/somewhere\n`);
+  writeFileSync(path.join(folder.path, "stranger", "owner"), `${otherProcess.pid} long ago`);
   await (await start("stranger")).stop();
-  expect(stranger.exitCode ?? stranger.signalCode).toBe(null);
-  stranger.kill();
+  expect(otherProcess.exitCode ?? otherProcess.signalCode).toBe(null);
+  otherProcess.kill();
 });
 
 test("a folder in use is refused with the name of its owner, which keeps running", async () => {

@@ -108,7 +108,7 @@ test.each([
 });
 
 test("several checks of actions are answered in their order; unknown principals may do nothing", async () => {
-  const [owner, stranger] = [await access.person(), await access.person()];
+  const [owner, outsider] = [await access.person(), await access.person()];
   const organizationId = "org-checks";
   await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });
   const check = (principalId: string, actions: string[], principalType = "user") => ({
@@ -117,7 +117,7 @@ test("several checks of actions are answered in their order; unknown principals 
   });
   const { allowed } = await access.grants.batchCheckActions({
     checks: [
-      check(stranger.id, ["state:write"]),
+      check(outsider.id, ["state:write"]),
       check(owner.id, ["state:write", "workspace:lock"]),
       check(owner.id, ["workspace:unknown", "workspace:lock"]),
       check(owner.id, ["workspace:unknown"]),

@@ -107,7 +107,7 @@ describe("a new team", () => {
 
 test("is visible to owners; members see their own and visible teams, others none", async () => {
   const { organizationId, owner, ownersTeamId } = await organization();
-  const [member, stranger] = [await access.person(), (await organization()).owner];
+  const [member, outsider] = [await access.person(), (await organization()).owner];
   const own = await team(organizationId, "own");
   const hidden = await team(organizationId, "hidden");
   const visible = await team(organizationId, "visible", "organization");
@@ -119,7 +119,7 @@ test("is visible to owners; members see their own and visible teams, others none
   };
   expect(await seen(owner.secret)).toEqual(new Set([ownersTeamId, own, hidden, visible]));
   expect(await seen(member.secret)).toEqual(new Set([own, visible]));
-  expect(await seen(stranger.secret)).toEqual(new Set());
+  expect(await seen(outsider.secret)).toEqual(new Set());
 });
 
 describe("team members", () => {

@@ -82,10 +82,10 @@ describe("the policies of an organization", () => {
     const member = await access.person();
     const { team } = await access.teams.createTeam({ organizationId, settings: { name: "all" } });
     await access.teams.addTeamMember({ teamId: team?.id ?? "", userId: member.id });
-    const stranger = await access.person();
+    const outsider = await access.person();
     for (const [{ secret }, kind] of [
       [member, "forbidden"],
-      [stranger, "notFound"],
+      [outsider, "notFound"],
     ] as const) {
       const as = access.as(secret);
       const page = { pageNumber: 1, pageSize: 20 };

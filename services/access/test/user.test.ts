@@ -80,14 +80,14 @@ describe("a new user", () => {
 
 describe("a caller sees", () => {
   test("itself and the users who share an organization with it", async () => {
-    const [a, b, stranger] = [await access.person(), await access.person(), await access.person()];
+    const [a, b, outsider] = [await access.person(), await access.person(), await access.person()];
     const { ownersTeamId } = await access.organizations.provisionOrganization({
       organizationId: "org-seeing",
       creatorUserId: a.id,
     });
     await access.organizations.provisionOrganization({
       organizationId: "org-strange",
-      creatorUserId: stranger.id,
+      creatorUserId: outsider.id,
     });
     const { team } = await access.teams.createTeam({
       organizationId: "org-seeing",
@@ -95,14 +95,14 @@ describe("a caller sees", () => {
     });
     await access.teams.addTeamMember({ teamId: team?.id ?? "", userId: b.id });
     expect(team?.id).not.toBe(ownersTeamId);
-    const ids = [a.id, b.id, stranger.id, a.id, "nonsense", "user-\0", "user-ABCDEFGHabcdefgh"];
+    const ids = [a.id, b.id, outsider.id, a.id, "nonsense", "user-\0", "user-ABCDEFGHabcdefgh"];
     const seen = async (secret: string) => {
       const { users } = await access.users.batchGetUsers({ ids }, access.as(secret));
       return users.map(({ id }) => id).toSorted();
     };
     expect(await seen(a.secret)).toEqual([a.id, b.id].toSorted());
     expect(await seen(b.secret)).toEqual([a.id, b.id].toSorted());
-    expect(await seen(stranger.secret)).toEqual([stranger.id]);
+    expect(await seen(outsider.secret)).toEqual([outsider.id]);
   });
 });
 

@@ -52,11 +52,11 @@ test("the command waits no longer than its setting, and not for a password that 
     /^The database of state could not be used within 1 seconds: connect ECONNREFUSED [^\n]*\n$/,
   );
   await using fresh = await freshDatabase({ contextName: "state", migrations: [] });
-  const stranger = await statehouse(["migrate", "state"], {
+  const unknownDatabase = await statehouse(["migrate", "state"], {
     DATABASE_URL: inDatabase(fresh.name, "stranger"),
   });
-  expect(stranger.code).toBe(1);
-  expect(stranger.stderr).toMatch(
+  expect(unknownDatabase.code).toBe(1);
+  expect(unknownDatabase.stderr).toMatch(
     /^The database of state could not be used: [^\n]*"stranger"[^\n]*\n$/,
   );
 });

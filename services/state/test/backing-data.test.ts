@@ -9,7 +9,7 @@ import { authorizeDownload } from "../state-version/app.ts";
 import { beginUpload, finishUpload } from "../state-version/upload-app.ts";
 import { refusal } from "./refusal.ts";
 import { type RunningState, runState } from "./running-state.ts";
-import { organizationToken, owner, reader, stranger } from "./service-fakes.ts";
+import { organizationToken, outsider, owner, reader } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {
@@ -182,7 +182,7 @@ describe("a refused transition", () => {
 
 test.each([
   ["a reader", reader, "forbidden not_allowed"],
-  ["a user without access", stranger, "notFound not_found"],
+  ["a user without access", outsider, "notFound not_found"],
   ["an organization token", organizationToken, "forbidden not_allowed"],
 ])("%s cannot change backing data", async (_, who, expected) => {
   const { first } = await twoVersions();

@@ -15,12 +15,12 @@ test("a scan runs page by page with one holder at a time, and another replica co
   const { workspaceId, ids } = await written(own, 2);
   await age(own, ids, 31);
   own.fakes.retain(workspaceId, { days: 30 });
-  const died = await own.app.leases.scans.claim("retention", {
+  const crashed = await own.app.leases.scans.claim("retention", {
     holder: "died",
     now: own.app.now(),
     until: new Date(own.app.now().getTime() + 60_000),
   });
-  expect(died).toMatchObject({ after: "" });
+  expect(crashed).toMatchObject({ after: "" });
   const nothing = () => {};
   expect(await collectNextPage(own.app, nothing)).toBe(false);
   own.pass(61_000);
@@ -33,7 +33,7 @@ test("a scan runs page by page with one holder at a time, and another replica co
   });
   expect(
     await own.app.leases.scans.renew(
-      died ?? { name: "retention", holder: "", after: "" },
+      crashed ?? { name: "retention", holder: "", after: "" },
       new Date(),
     ),
   ).toBe(false);

@@ -2,7 +2,7 @@ import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refusal } from "./refusal.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
-import { organizationToken, otherOwner, owner, reader, stranger } from "./service-fakes.ts";
+import { organizationToken, otherOwner, outsider, owner, reader } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ describe("creating a state version", () => {
 
   test.each([
     ["a reader", reader, "forbidden not_allowed"],
-    ["a user without access", stranger, "notFound not_found"],
+    ["a user without access", outsider, "notFound not_found"],
     ["an organization token", organizationToken, "forbidden organization_token"],
   ])("is refused to %s", async (_, principal, expected) => {
     proves("State version creation rules/not with an organization's token");

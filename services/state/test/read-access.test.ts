@@ -1,7 +1,7 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
-import { owner, reader, stranger } from "./service-fakes.ts";
+import { outsider, owner, reader } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ async function written() {
 test.each([
   [owner, 2],
   [reader, 2],
-  [stranger, 0],
+  [outsider, 0],
   [run, 0],
 ])("a batch request returns the items that the caller may read: %o", async (who, expected) => {
   proves("Reading/the right to read");
@@ -47,7 +47,7 @@ test.each([
 
 test.each([
   [owner, "accepted"],
-  [stranger, "notFound"],
+  [outsider, "notFound"],
   [run, "notFound"],
 ])("a single request as %o returns %s", async (who, expected) => {
   proves("Reading/the right to read");

@@ -17,7 +17,7 @@ const user = <Name extends string>(name: Name) =>
 export const owner = user("owner");
 export const otherOwner = user("other");
 export const reader = user("reader");
-export const stranger = user("stranger");
+export const outsider = user("stranger");
 export const organizationToken = { type: "organization", id: "org-1", versions: "1" } as const;
 
 /** The time at which every lock was taken. */
@@ -58,18 +58,18 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
             principalType,
             principalId,
             versions: "1",
-            organizations: principalId === stranger.id ? [] : [grantsOf(principalId)],
+            organizations: principalId === outsider.id ? [] : [grantsOf(principalId)],
           },
         }),
       }),
       implement(AuthenticationService, {
         authenticate: async ({ token }) => {
-          const principal = [owner, reader, stranger].find(({ id }) => id === token);
+          const principal = [owner, reader, outsider].find(({ id }) => id === token);
           if (!principal) throw unauthenticated();
           return { principal };
         },
         authenticateTokenId: async ({ tokenId }) => {
-          const principal = [owner, otherOwner, reader, stranger].find(
+          const principal = [owner, otherOwner, reader, outsider].find(
             (known) => known.tokenId === tokenId,
           );
           if (!principal) throw unauthenticated();

@@ -8,7 +8,7 @@ import {
 } from "../extraction/app.ts";
 import { extractionOf } from "./extract.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
-import { reader, stranger } from "./service-fakes.ts";
+import { outsider, reader } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {
@@ -72,7 +72,7 @@ test("a single sensitive output is returned in clear to callers who may read out
   const id = list.find(({ name }) => name === "secret")?.id ?? "";
   const { output } = await state.outputs.getStateVersionOutput({ id }, state.as(reader));
   expect(output?.valueJson).toBe('{"a":[1,2]}');
-  const strange = state.outputs.getStateVersionOutput({ id }, state.as(stranger));
+  const strange = state.outputs.getStateVersionOutput({ id }, state.as(outsider));
   await expect(strange).rejects.toMatchObject({ kind: "notFound" });
   const [row] = await state.database.query<{ value: string | null; sealed_value: string }>(
     "select value, sealed_value from state_version_outputs where id = $1",

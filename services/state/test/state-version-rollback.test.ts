@@ -4,7 +4,7 @@ import { claimExtraction, storeExtraction } from "../extraction/app.ts";
 import { extractionOf } from "./extract.ts";
 import { refusal } from "./refusal.ts";
 import { type RunningState, runState } from "./running-state.ts";
-import { organizationToken, otherOwner, owner, reader, stranger } from "./service-fakes.ts";
+import { organizationToken, otherOwner, outsider, owner, reader } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {
@@ -200,7 +200,7 @@ describe("a rollback is refused", () => {
 
   test.each([
     ["a reader", reader, "forbidden not_allowed"],
-    ["a user without access", stranger, "notFound not_found"],
+    ["a user without access", outsider, "notFound not_found"],
     ["an organization token", organizationToken, "forbidden organization_token"],
   ])("to %s", async (_, who, expected) => {
     const { workspaceId, first } = await twoVersions();

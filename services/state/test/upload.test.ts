@@ -6,7 +6,7 @@ import { authorizeDownload } from "../state-version/app.ts";
 import { beginUpload, finishUpload } from "../state-version/upload-app.ts";
 import { ownedKeys } from "./retained.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
-import { owner, reader, stranger } from "./service-fakes.ts";
+import { outsider, owner, reader } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {
@@ -157,7 +157,7 @@ test("a download requires the right to read the state", async () => {
     filename: `${versionId}.tfstate`,
   });
   await expect(download(owner, "json")).rejects.toMatchObject({ kind: "notFound" });
-  await expect(download(stranger, "raw")).rejects.toMatchObject({ kind: "notFound" });
+  await expect(download(outsider, "raw")).rejects.toMatchObject({ kind: "notFound" });
 });
 
 test("the right to write is checked when the content has arrived, by the token of the creation", async () => {

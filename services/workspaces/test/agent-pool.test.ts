@@ -29,14 +29,14 @@ async function pool(settings: Record<string, unknown> = {}): Promise<string> {
 test("the list can be filtered by the workspace that may use a pool", async () => {
   proves("Agent pools/allowed workspaces and projects, excluded workspaces");
   const [one, other] = [await workspace(), await workspace()];
-  const everybody = await pool();
+  const forAll = await pool();
   const butOne = await pool({ excludedWorkspaces: { ids: [one.id] } });
   const onlyOne = await pool({ organizationScoped: false, allowedWorkspaces: { ids: [one.id] } });
   const project = await pool({
     organizationScoped: false,
     allowedProjects: { ids: [one.projectId] },
   });
-  const nobody = await pool({ organizationScoped: false });
+  const forNone = await pool({ organizationScoped: false });
   const usable = async (allowedWorkspaceName: string, allowedProjectName = "") => {
     const names = { allowedWorkspaceName, allowedProjectName };
     const request = { organizationName, ...names, sort: "created-at" };
@@ -44,14 +44,14 @@ test("the list can be filtered by the workspace that may use a pool", async () =
     expect(totalCount).toBe(agentPools.length);
     return agentPools.map(({ id }) => id).toSorted();
   };
-  expect(await usable(one.name)).toEqual([everybody, onlyOne, project].toSorted());
-  expect(await usable(other.name)).toEqual([everybody, butOne, project].toSorted());
+  expect(await usable(one.name)).toEqual([forAll, onlyOne, project].toSorted());
+  expect(await usable(other.name)).toEqual([forAll, butOne, project].toSorted());
   expect(await usable("")).toHaveLength(5);
   expect(await usable("nowhere")).toEqual([]);
-  expect(await usable("", "Default Project")).toEqual([everybody, butOne, project].toSorted());
-  expect(await usable(one.name, "Default Project")).toEqual([everybody, project].toSorted());
+  expect(await usable("", "Default Project")).toEqual([forAll, butOne, project].toSorted());
+  expect(await usable(one.name, "Default Project")).toEqual([forAll, project].toSorted());
   expect(await usable("", "No Project")).toEqual([]);
-  expect(nobody).toMatch(/^apool-[A-Za-z0-9]{16}$/);
+  expect(forNone).toMatch(/^apool-[A-Za-z0-9]{16}$/);
 });
 
 test("given relations are replaced, absent ones remain; an unknown id changes nothing", async () => {
@@ -75,11 +75,11 @@ test("given relations are replaced, absent ones remain; an unknown id changes no
 });
 
 test("another organization's workspace cannot be allowed", async () => {
-  const stranger = await running.person();
-  const foreign = (await running.organization(stranger)).name;
+  const outsider = await running.person();
+  const foreign = (await running.organization(outsider)).name;
   const { workspace: other } = await running.service.createWorkspace(
     { organizationName: foreign, settings: { name: "foreign" } },
-    stranger,
+    outsider,
   );
   const failure = await failureOf(pool({ allowedWorkspaces: { ids: [other?.id ?? ""] } }));
   expect(failure.kind).toBe("invalid");

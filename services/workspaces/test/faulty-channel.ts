@@ -22,7 +22,7 @@ export interface FaultyChannel extends Channel {
 export function faultyChannel(audience: string): FaultyChannel {
   let target: Channel | undefined;
   const losses = new Map<string, Loss>();
-  const arrivals = new Map<string, (goOn: () => void) => void>();
+  const arrivals = new Map<string, (resume: () => void) => void>();
   const counts = new Map<string, number>();
   const deadlines = new Map<string, number>();
   const lost = () => unavailable("lost", `The ${audience} service does not answer.`);
@@ -44,7 +44,7 @@ export function faultyChannel(audience: string): FaultyChannel {
       const arrived = arrivals.get(method.name);
       if (arrived) {
         arrivals.delete(method.name);
-        await new Promise<void>((goOn) => arrived(goOn));
+        await new Promise<void>((resume) => arrived(resume));
       }
       const loss = losses.get(method.name);
       if (!target || loss === "request") throw lost();

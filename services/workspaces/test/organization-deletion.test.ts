@@ -7,11 +7,11 @@ import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-wo
 
 let running: RunningWorkspaces;
 let owner: Person;
-let stranger: Person;
+let outsider: Person;
 beforeAll(async () => {
   running = await runWorkspaces({ reconciliationIntervalMs: 200 });
   owner = await running.person();
-  stranger = await running.person();
+  outsider = await running.person();
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
@@ -113,12 +113,12 @@ test("its name is free immediately, and a new organization with it inherits noth
     expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
     const taken = await running.organizations.createOrganization(
       { name, email: "new@example.com" },
-      stranger,
+      outsider,
     );
     expect(taken.organization?.defaultExecutionMode).toBe("local");
     const { workspaces } = await running.service.listWorkspaces(
       { organizationName: name },
-      stranger,
+      outsider,
     );
     expect(workspaces).toEqual([]);
     expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
@@ -129,7 +129,7 @@ test("its name is free immediately, and a new organization with it inherits noth
 
 test("only an owner may delete; a user without access gets not found", async () => {
   const { name } = await running.organization(owner);
-  expect(await failureOf(remove(name, stranger))).toMatchObject({ kind: "notFound" });
+  expect(await failureOf(remove(name, outsider))).toMatchObject({ kind: "notFound" });
   expect((await get(name)).organization?.name).toBe(name);
 });
 
@@ -148,7 +148,7 @@ test.each([
       expect(await failureOf(remove(name))).toMatchObject({ kind: "unavailable" });
       expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
       expect(await failureOf(remove(name))).toMatchObject({ kind: "unavailable" });
-      expect(await failureOf(remove(name, stranger))).toMatchObject({ kind: "notFound" });
+      expect(await failureOf(remove(name, outsider))).toMatchObject({ kind: "notFound" });
     } finally {
       found();
     }

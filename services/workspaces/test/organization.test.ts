@@ -5,11 +5,11 @@ import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-wo
 
 let running: RunningWorkspaces;
 let owner: Person;
-let stranger: Person;
+let outsider: Person;
 beforeAll(async () => {
   running = await runWorkspaces();
   owner = await running.person();
-  stranger = await running.person();
+  outsider = await running.person();
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
@@ -45,14 +45,14 @@ test("other users do not see it, and its name is taken", async () => {
   const { organization } = await create(running.unique("acme"), owner);
   const name = organization?.name ?? "";
   const id = organization?.id ?? "";
-  expect(await failureOf(running.organizations.getOrganization({ name }, stranger))).toMatchObject({
+  expect(await failureOf(running.organizations.getOrganization({ name }, outsider))).toMatchObject({
     kind: "notFound",
   });
-  const { organizations } = await running.organizations.listOrganizations({}, stranger);
+  const { organizations } = await running.organizations.listOrganizations({}, outsider);
   expect(organizations).toEqual([]);
-  const batch = await running.organizations.batchGetOrganizations({ ids: [id, "junk"] }, stranger);
+  const batch = await running.organizations.batchGetOrganizations({ ids: [id, "junk"] }, outsider);
   expect(batch.organizations).toEqual([]);
-  expect((await failureOf(create(name, stranger))).fields).toEqual([
+  expect((await failureOf(create(name, outsider))).fields).toEqual([
     { field: "name", detail: "Name has already been taken" },
   ]);
 });
@@ -73,7 +73,7 @@ test.each([
 
 test("of concurrent creations with one name one succeeds, and the others report the field", async () => {
   const name = running.unique("race");
-  const people = [owner, stranger, await running.person(), await running.person()];
+  const people = [owner, outsider, await running.person(), await running.person()];
   const outcomes = await Promise.allSettled(people.map((person) => create(name, person)));
   const lost = outcomes.flatMap((outcome) =>
     outcome.status === "rejected" ? [outcome.reason] : [],
@@ -91,7 +91,7 @@ test.each(["request", "answer"] as const)(
       expect(await failureOf(create(name, owner))).toMatchObject({ kind: "unavailable" });
       const shown = running.organizations.getOrganization({ name }, owner);
       expect(await failureOf(shown)).toMatchObject({ kind: "notFound" });
-      expect(await failureOf(create(name, stranger))).toMatchObject({ kind: "invalid" });
+      expect(await failureOf(create(name, outsider))).toMatchObject({ kind: "invalid" });
       expect(await failureOf(create(name, owner))).toMatchObject({ kind: "unavailable" });
     } finally {
       found();

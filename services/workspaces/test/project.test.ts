@@ -79,7 +79,7 @@ test("the list supports search, exact names, sort and pages", async () => {
 
 test("members see projects with grants, users without access see none", async () => {
   const member = await running.person();
-  const stranger = await running.person();
+  const outsider = await running.person();
   const project = await create("granted");
   const other = await create("not granted");
   const { team } = await running.teams.createTeam({ organizationId, settings: { name: "some" } });
@@ -102,10 +102,10 @@ test("members see projects with grants, users without access see none", async ()
   const batch = await running.projects.batchGetProjects({ ids }, member);
   expect(batch.projects.map(({ id }) => id)).toEqual([projectId]);
   expect(await failureOf(create("theirs", member))).toMatchObject({ kind: "forbidden" });
-  expect(await failureOf(create("theirs", stranger))).toMatchObject({ kind: "notFound" });
-  const foreign = running.projects.listProjects({ organizationName }, stranger);
+  expect(await failureOf(create("theirs", outsider))).toMatchObject({ kind: "notFound" });
+  const foreign = running.projects.listProjects({ organizationName }, outsider);
   expect(await failureOf(foreign)).toMatchObject({ kind: "notFound" });
-  expect(await failureOf(running.projects.getProject({ id: projectId }, stranger))).toMatchObject({
+  expect(await failureOf(running.projects.getProject({ id: projectId }, outsider))).toMatchObject({
     kind: "notFound",
   });
 });

@@ -11,14 +11,14 @@ import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-wo
 
 let running: RunningWorkspaces;
 let owner: Person;
-let stranger: Person;
+let outsider: Person;
 let workspaceId: string;
 let runId: string;
 let configurationVersionId: string;
 
 beforeAll(async () => {
   running = await runWorkspaces();
-  [owner, stranger] = [await running.person(), await running.person()];
+  [owner, outsider] = [await running.person(), await running.person()];
   workspaceId = await newWorkspace();
   const runner = createRunner(running.channel, running.identities.runner);
   configurationVersionId = await runner.configurationVersion({ workspaceId });
@@ -63,7 +63,7 @@ async function countReports(by: Person) {
 
 test("reports are shown to callers who may read the workspace", async () => {
   expect(await countReports(owner)).toEqual({ runs: 1, configurationVersions: 1, readmes: 1 });
-  expect(await countReports(stranger)).toEqual({ runs: 0, configurationVersions: 0, readmes: 0 });
+  expect(await countReports(outsider)).toEqual({ runs: 0, configurationVersions: 0, readmes: 0 });
 });
 
 describe("access can request", () => {

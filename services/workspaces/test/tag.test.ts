@@ -228,14 +228,14 @@ test("in effect come from the project unless the workspace has the key", async (
 });
 
 test("tags of a workspace that the caller cannot read are not found", async () => {
-  const stranger = await running.person();
+  const outsider = await running.person();
   const calls = [
-    running.tags.listWorkspaceTags({ workspaceId }, stranger),
-    running.tags.addWorkspaceTags({ workspaceId, tags: [named("a")] }, stranger),
-    running.tags.removeWorkspaceTags({ workspaceId, tags: [named("a")] }, stranger),
-    running.tagBindings.listWorkspaceTagBindings({ workspaceId }, stranger),
-    running.tagBindings.listWorkspaceEffectiveTagBindings({ workspaceId }, stranger),
-    running.tagBindings.updateWorkspaceTagBindings({ workspaceId, tagBindings: [] }, stranger),
+    running.tags.listWorkspaceTags({ workspaceId }, outsider),
+    running.tags.addWorkspaceTags({ workspaceId, tags: [named("a")] }, outsider),
+    running.tags.removeWorkspaceTags({ workspaceId, tags: [named("a")] }, outsider),
+    running.tagBindings.listWorkspaceTagBindings({ workspaceId }, outsider),
+    running.tagBindings.listWorkspaceEffectiveTagBindings({ workspaceId }, outsider),
+    running.tagBindings.updateWorkspaceTagBindings({ workspaceId, tagBindings: [] }, outsider),
   ];
   for (const { kind } of await Promise.all(calls.map(failureOf))) expect(kind).toBe("notFound");
 });

@@ -217,12 +217,12 @@ describe("safe delete", () => {
   test("blocks all other writers while state is called", async () => {
     const arrived = running.toState.holdUp("GetManagedResources");
     const deletion = safe();
-    const goOn = await arrived;
+    const resume = await arrived;
     expect(await failureOf(lock())).toMatchObject({ kind: "conflict", reason: "workspace_locked" });
     expect(await failureOf(safe())).toMatchObject({ kind: "conflict", reason: "workspace_locked" });
     const { lock: held } = await running.locks.getLock({ workspaceId }, running.identities.state);
     expect(held).toBeUndefined();
-    goOn();
+    resume();
     await deletion;
     expect(await remains()).toEqual(gone());
   });
@@ -230,12 +230,12 @@ describe("safe delete", () => {
   test("whose lease has ended changes nothing if another caller has locked", async () => {
     const arrived = running.toState.holdUp("GetManagedResources");
     const deletion = failureOf(safe());
-    const goOn = await arrived;
+    const resume = await arrived;
     await running.sql("update workspaces set deletion_lock_until = now() where id = $1", [
       workspaceId,
     ]);
     await lock();
-    goOn();
+    resume();
     expect(await deletion).toMatchObject({ kind: "conflict", reason: "workspace_locked" });
     expect((await show()).workspace?.lock).toBeDefined();
   });

@@ -102,6 +102,6 @@ test("is filtered by project and contains only readable workspaces", async () =>
 
 test("of another user's organization is not found", async () => {
   expect(await failureOf(list({}, await running.person()))).toMatchObject({ kind: "notFound" });
-  const nobody = running.service.listWorkspaces({ organizationName: "a\0b" }, owner);
-  expect(await failureOf(nobody)).toMatchObject({ kind: "notFound" });
+  const missing = running.service.listWorkspaces({ organizationName: "a\0b" }, owner);
+  expect(await failureOf(missing)).toMatchObject({ kind: "notFound" });
 });

@@ -131,10 +131,10 @@ describe("unlocking", () => {
     await lock(owner);
     const arrived = running.toState.holdUp("SealLock");
     const slow = failureOf(unlock(owner));
-    const goOn = await arrived;
+    const resume = await arrived;
     await forceUnlock(second);
     await lock(owner, "second");
-    goOn();
+    resume();
     expect(await slow).toMatchObject({ kind: "conflict", reason: "already_unlocked" });
     expect((await show(owner))?.lock?.reason).toBe("second");
     expect((await unlock(owner))?.lock).toBeUndefined();
@@ -144,9 +144,9 @@ describe("unlocking", () => {
     await lock(owner);
     const arrived = running.toState.holdUp("SealLock");
     const slow = unlock(owner);
-    const goOn = await arrived;
+    const resume = await arrived;
     expect(await failureOf(lock(second))).toMatchObject({ reason: "workspace_locked" });
-    goOn();
+    resume();
     expect((await slow)?.lock).toBeUndefined();
   });
 });
@@ -170,8 +170,8 @@ test("state can request lock and placement; a user may not call methods for stat
   expect(await failureOf(running.locks.getLock({ workspaceId }, owner))).toMatchObject({
     reason: "caller_not_declared",
   });
-  const nobody = running.locks.getLock({ workspaceId: "ws-none" }, running.identities.state);
-  expect(await failureOf(nobody)).toMatchObject({ kind: "notFound" });
+  const missing = running.locks.getLock({ workspaceId: "ws-none" }, running.identities.state);
+  expect(await failureOf(missing)).toMatchObject({ kind: "notFound" });
 });
 
 describe("whether a lock is stale", () => {

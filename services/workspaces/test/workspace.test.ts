@@ -224,7 +224,7 @@ describe("updating a workspace", () => {
 describe("authorization", () => {
   test("a user without access gets not found, a reader may not change a workspace", async () => {
     const { id, organizationId } = await create();
-    const stranger = await running.person();
+    const outsider = await running.person();
     const reader = await running.person();
     const { team } = await running.teams.createTeam({
       organizationId,
@@ -238,9 +238,9 @@ describe("authorization", () => {
       targetId: defaultProjectId,
       access: "read",
     });
-    expect(await failureOf(show(byId(id), stranger))).toMatchObject({ kind: "notFound" });
-    expect(await failureOf(update(id, {}, [], stranger))).toMatchObject({ kind: "notFound" });
-    expect((await running.service.batchGetWorkspaces({ ids: [id] }, stranger)).workspaces).toEqual(
+    expect(await failureOf(show(byId(id), outsider))).toMatchObject({ kind: "notFound" });
+    expect(await failureOf(update(id, {}, [], outsider))).toMatchObject({ kind: "notFound" });
+    expect((await running.service.batchGetWorkspaces({ ids: [id] }, outsider)).workspaces).toEqual(
       [],
     );
     const shown = await show(byId(id), reader);

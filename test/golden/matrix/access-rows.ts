@@ -11,7 +11,7 @@ const team = "/api/v2/teams/:teamId";
 
 const isUser = ({ caller }: PreparedCaller) => caller.userId !== undefined;
 const hasTeam = ({ caller }: PreparedCaller) => caller.teamId !== undefined;
-const isNoOwner = ({ caller, fixture }: PreparedCaller) =>
+const isNotOwner = ({ caller, fixture }: PreparedCaller) =>
   caller.grants().organizations.get(fixture.organizationId)?.owner !== true;
 const itself = { userId: "ownUserId" };
 const ofOwners = { teamId: "ownersTeamId" };
@@ -21,11 +21,11 @@ export const tokenRows: readonly Row[] = [
   row("GET /api/v2/account/details", "who stands for somebody"),
   row("PATCH /api/v2/account/update", "every token"),
   row("GET /api/v2/users/:userId", "colleagues"),
-  row(`GET ${tokensOfUser}`, "nobody", { note: "another user's" }),
+  row(`GET ${tokensOfUser}`, "noCaller", { note: "another user's" }),
   row(`GET ${tokensOfUser}`, "the user itself", { note: "own", ids: itself, only: isUser }),
-  row(`POST ${tokensOfUser}`, "nobody", { note: "another user's" }),
+  row(`POST ${tokensOfUser}`, "noCaller", { note: "another user's" }),
   row(`POST ${tokensOfUser}`, "the user itself", { note: "own", ids: itself, only: isUser }),
-  row(`GET ${token}`, "nobody", { note: "another user's" }),
+  row(`GET ${token}`, "noCaller", { note: "another user's" }),
   row(`GET ${token}`, "the user itself", {
     note: "own",
     ids: { tokenId: "ownTokenId" },
@@ -35,7 +35,7 @@ export const tokenRows: readonly Row[] = [
     note: "a team's",
     ids: { tokenId: "teamTokenId" },
   }),
-  row(`DELETE ${token}`, "nobody", { note: "another user's" }),
+  row(`DELETE ${token}`, "noCaller", { note: "another user's" }),
   row(`DELETE ${token}`, "the user itself", {
     note: "own",
     ids: { tokenId: "ownTokenId" },
@@ -110,14 +110,14 @@ export const membershipRows: readonly Row[] = [
     ids: invitation,
     spends: "invitation",
   }),
-  row(`DELETE ${membership}`, "nobody", { note: "an owner's", only: isNoOwner }),
+  row(`DELETE ${membership}`, "noCaller", { note: "an owner's", only: isNotOwner }),
   row(`DELETE ${membership}`, "the member itself", {
     note: "own",
     ids: ownMembership,
     pass: "last",
     only: hasMembership,
   }),
-  row(`POST ${membership}/actions/accept`, "nobody", { note: "another's", ids: invitation }),
+  row(`POST ${membership}/actions/accept`, "noCaller", { note: "another's", ids: invitation }),
   row(`POST ${membership}/actions/accept`, "the invited user", {
     note: "own",
     ids: ownMembership,

@@ -91,7 +91,7 @@ export function expectedStatus(
   // An organization that does not accept user tokens refuses them with 401 on all its routes. Users and their tokens do
   // not belong to an organization, so a caller without permission receives 404 on their routes.
   if (welcome && organizationOf(prepared)?.refused) {
-    return row.needs === "nobody" || row.needs === "colleagues" || row.needs === "administrators"
+    return row.needs === "noCaller" || row.needs === "colleagues" || row.needs === "administrators"
       ? [404]
       : [401];
   }
@@ -134,12 +134,12 @@ const organizationOf = ({ caller, fixture }: PreparedCaller) =>
 
 /** For each group of callers, decides whether a caller belongs to it. Groups are for routes that require no action. */
 const circles: Readonly<Record<Circle, (prepared: PreparedCaller) => boolean>> = {
-  anybody: () => true,
+  anyCaller: () => true,
   "every token": () => true,
   "who stands for somebody": ({ caller: { type, grants } }) =>
     type === "user" ||
     ((type === "team" || type === "organization") && grants().organizations.size > 0),
-  nobody: () => false,
+  noCaller: () => false,
   administrators: ({ caller }) => caller.grants().administrator,
   "the user itself": ({ caller }) => caller.userId !== undefined,
   "the member itself": (prepared) =>

@@ -5,7 +5,7 @@ import type { Renewable } from "./renewals.ts";
 /** A group of permitted callers, for a route that requires no action of `packages/authorization`. */
 export type Circle =
   /** All callers, even without a token. */
-  | "anybody"
+  | "anyCaller"
   | "every token"
   /** All authenticated callers except runs and audit trails tokens. */
   | "who stands for somebody"
@@ -15,7 +15,7 @@ export type Circle =
   /** The user to which the row's object belongs, if the organization accepts user tokens. */
   | "the member itself"
   | "the invited user"
-  | "nobody"
+  | "noCaller"
   /** Callers that belong to an organization of the row's user, and whose token the organization accepts. */
   | "colleagues"
   /** Callers that manage teams; if the team lets its members manage its tokens, also its members. */

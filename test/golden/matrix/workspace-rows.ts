@@ -177,7 +177,7 @@ export const backingDataRows: readonly Row[] = [
 /** The state service's own routes for bytes. Their callers may read the state or have an upload URL. */
 export const objectRows: readonly Row[] = [
   row("GET /v1/object/:token", "state:read"),
-  row("PUT /v1/object/:token", "anybody", {
+  row("PUT /v1/object/:token", "anyCaller", {
     note: "the same bytes again",
     // The organization refuses the token of the owner who created the version, so it refuses the upload as well.
     hidden: ({ caller }) => caller.name === "owner, user tokens refused",

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { bearer, errorOf, onEveryStore } from "../running-objects.ts";
-import { owner, stranger } from "../service-fakes.ts";
+import { outsider, owner } from "../service-fakes.ts";
 
 onEveryStore("the audit trail of downloads", (objects) => {
   const uploaded = async (content: string) => {
@@ -36,7 +36,7 @@ onEveryStore("the audit trail of downloads", (objects) => {
   it("counts refused downloads and invalid tokens", async () => {
     const id = await uploaded("refused");
     for (let times = 0; times < 2; times++) {
-      const answer = await objects().send(`/v1/object/${id}`, "GET", { headers: bearer(stranger) });
+      const answer = await objects().send(`/v1/object/${id}`, "GET", { headers: bearer(outsider) });
       expect(answer.status).toBe(404);
     }
     const invalid = { headers: { authorization: "Bearer invalid" } };
@@ -49,7 +49,7 @@ onEveryStore("the audit trail of downloads", (objects) => {
     expect(attempts).toEqual([
       { actor_id: "", action: "authentication.sign-in", address: "127.0.0.1", attempts: 1 },
       {
-        actor_id: stranger.id,
+        actor_id: outsider.id,
         action: "state-version.download",
         address: "127.0.0.1",
         attempts: 2,

@@ -19,7 +19,7 @@ import {
   type RunningObjects,
   runObjects,
 } from "../running-objects.ts";
-import { owner, reader, stranger } from "../service-fakes.ts";
+import { outsider, owner, reader } from "../service-fakes.ts";
 
 /** Requests a version's state but does not read the response. */
 function standingReader({ port }: RunningObjects, versionId: string): void {
@@ -74,7 +74,7 @@ onEveryStore("downloads", (objects) => {
       expect((await get(path, { "if-none-match": '"other"' })).status).toBe(200);
     }
     const hidden = await objects().send(url, "GET", {
-      headers: { ...bearer(stranger), "if-none-match": `"${md5}"` },
+      headers: { ...bearer(outsider), "if-none-match": `"${md5}"` },
     });
     expect(hidden.status).toBe(404);
   });
@@ -123,8 +123,8 @@ onEveryStore("downloads", (objects) => {
     }
     const head = { headers: { ...bearer(owner), range: "bytes=0-1" } };
     expect((await objects().send(url, "HEAD", head)).headers["content-length"]).toBe("700000");
-    const stranger = await objects().send(url, "GET", { headers: { range: "bytes=0-1" } });
-    expect(stranger.status).toBe(401);
+    const outsider = await objects().send(url, "GET", { headers: { range: "bytes=0-1" } });
+    expect(outsider.status).toBe(401);
   });
 
   it("returns nothing to users without access to the version", async () => {
@@ -137,7 +137,7 @@ onEveryStore("downloads", (objects) => {
     expect(await get({}), "no token").toBe(401);
     expect(await get({ authorization: "Basic eDp5" }), "no bearer token").toBe(401);
     expect(await get({ authorization: "Bearer wrong" }), "unknown token").toBe(401);
-    expect(await get(bearer(stranger)), "stranger").toBe(404);
+    expect(await get(bearer(outsider)), "stranger").toBe(404);
     expect(await get(bearer(owner), `${url}/json`), "no JSON").toBe(404);
     expect(await get(bearer(owner), `/v1/object/sv-unknown`), "unknown").toBe(404);
   });

@@ -15,9 +15,9 @@ onEveryStore("uploads to a version that changes meanwhile", (objects) => {
   async function overtaken(path: string, content: Buffer, meanwhile: () => Promise<unknown>) {
     const headers = "Expect: 100-continue\r\nConnection: close\r\n";
     const socket = objects().rawPut(path, content.length, headers);
-    const letIn = once(socket, "data");
+    const accepted = once(socket, "data");
     const answer = text(socket);
-    await letIn;
+    await accepted;
     let sent = 0;
     const send = (to: number) => {
       socket.write(content.subarray(sent, to));
