@@ -22,7 +22,7 @@ export interface StateReaderLimits {
  * A thread that does not take a message within this time, in ms, is replaced. Parsing a chunk takes milliseconds. A new
  * thread first loads its modules, which takes long on a very busy machine.
  */
-const SILENCE_MS = 120_000;
+const RESPONSE_TIMEOUT_MS = 120_000;
 /** The response to the end of a state may take longer: 1 ms more for every 1000 bytes. */
 const END_BYTES_PER_MS = 1000;
 /**
@@ -41,7 +41,7 @@ export class StateReader implements AsyncDisposable {
 
   constructor(
     digestKey: () => DigestKey,
-    { heapMiB = HEAP_MIB, silenceMs = SILENCE_MS }: StateReaderLimits = {},
+    { heapMiB = HEAP_MIB, silenceMs = RESPONSE_TIMEOUT_MS }: StateReaderLimits = {},
   ) {
     this.#digestKey = digestKey;
     this.#silenceMs = silenceMs;

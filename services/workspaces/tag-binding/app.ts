@@ -138,7 +138,7 @@ interface TagChange {
   current: readonly TagBinding[];
   /** Maps each key to its value. */
   after: ReadonlyMap<string, string>;
-  /** The keys of the wanted bindings that are flat tags. */
+  /** The keys of `after` that are flat tags. */
   tagKeys: ReadonlySet<string>;
 }
 
