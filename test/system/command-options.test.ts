@@ -12,7 +12,7 @@ test.each([
   ["test/generated-calls/main.ts --seed 1.5", `--seed is '1.5'; ${count}`],
   [
     "test/generated-calls/main.ts --as owner,admin",
-    "--as is 'owner,admin'; expected some of owner, member, nobody, separated by commas.",
+    "--as is 'owner,admin'; expected some of owner, member, anonymous, separated by commas.",
   ],
   [`${kubernetes} --minutes soon`, "--minutes is 'soon'; expected a whole number, at least 0."],
   [`${kubernetes} --rate 0`, `--rate is '0'; ${count}`],
