@@ -20,8 +20,9 @@ export interface Channel extends AsyncDisposable {
   /** The service at the other end, which is the audience of assertions. */
   readonly audience: string;
   /**
-   * Sends a message of the method's input type and returns one of its output type. Throws the service's AppError, or
-   * `unavailable` if the service does not respond.
+   * Sends a message of the method's input type and returns one of its output type. Neither the caller nor the service
+   * may change these messages afterwards. Throws the service's AppError, or `unavailable` if the service does not
+   * respond.
    */
   call(method: DescMethod, request: Message, metadata: CallMetadata): Promise<Message>;
 }

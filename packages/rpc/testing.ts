@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import { isDeepStrictEqual } from "node:util";
+import { type DescMessage, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type ConfigurationVersionReportSchema,
@@ -10,6 +11,7 @@ import {
 import type { CallOptions } from "./assertion.ts";
 import type { Channel } from "./channel.ts";
 import { createClient } from "./client.ts";
+import { inspectMessages } from "./in-process-channel.ts";
 
 type Report<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeName">;
 
@@ -50,4 +52,24 @@ export function createRunner(workspaces: Channel, identity: CallOptions): Runner
       await reports.reportReadme({ report: { revision: 1n, ...report } });
     },
   };
+}
+
+/**
+ * Examines every message that services of one process pass to each other from now on. Throws if gRPC would transfer it
+ * with other values. Freezes it, so that changing it throws as well.
+ */
+export function checkPassedMessages(): void {
+  inspectMessages((desc, message) => {
+    const transferred = fromBinary(desc, toBinary(desc, message));
+    if (!isDeepStrictEqual(transferred, message)) {
+      throw new Error(`gRPC would change a message ${desc.typeName}`);
+    }
+    freeze(message);
+  });
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const member of Object.values(value)) freeze(member);
 }

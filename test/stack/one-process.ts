@@ -1,3 +1,4 @@
+import { checkPassedMessages } from "@statehouse/rpc/testing";
 import { deadlineSettings, deadlinesOf } from "@statehouse/runtime";
 import { compose } from "@statehouse/standalone/compose";
 import { listen } from "@statehouse/standalone/listener";
@@ -19,6 +20,8 @@ export async function inOneProcess(options: RunOptions): Promise<RunningServices
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
   });
   await options.rewire(environments);
+  // Benchmarks, which run outside Vitest, omit this check of the messages that the services pass to each other.
+  if (process.env.VITEST) checkPassedMessages();
   const composition = starting.use(await compose(environments, options.logger));
   starting.use(listener);
   listener.serve(composition.handler);
