@@ -45,12 +45,12 @@ type UnchainedRecord = ChainedRecord & { month: string };
 
 /**
  * SQL expression for the open transactions of other databases. PostgreSQL numbers the transactions of all databases
- * together, but transactions of other databases write no records.
+ * together, but transactions of other databases write no records. `pg_locks` is not enough: a transaction has its number
+ * before it holds the lock of the number.
  */
 export const foreignTransactions = `array(
-  select l.transactionid::text from pg_locks l join pg_stat_activity a on a.pid = l.pid
-  where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted
-    and a.datname <> current_database())`;
+  select backend_xid::text from pg_stat_activity
+  where backend_xid is not null and datname <> current_database())`;
 
 /**
  * Returns the SQL expression for the oldest open transaction that can write records. `foreign` is the placeholder of
