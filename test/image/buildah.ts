@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "@statehouse/local-services";
@@ -9,14 +9,20 @@ const execute = promisify(execFile);
 /** Where the images of these tests are stored. The machine's own images are not touched. */
 const storage = path.join(cacheFolder(), "containers");
 
-/** The environment of buildah. Isolation by chroot works as root on every machine, even inside a container. */
+/**
+ * The environment of buildah. Isolation by chroot works as root on every machine, even inside a container. The file of
+ * the storage is replaced as a whole, because another process of the tests can read it at the same time: buildah reads a
+ * part of a file as the settings of another storage.
+ */
 export function buildahEnvironment(): NodeJS.ProcessEnv {
   mkdirSync(storage, { recursive: true });
   const file = path.join(storage, "storage.conf");
+  const own = `${file}.${process.pid}`;
   writeFileSync(
-    file,
+    own,
     `[storage]\ndriver = "overlay"\ngraphroot = "${storage}/images"\nrunroot = "${storage}/run"\n`,
   );
+  renameSync(own, file);
   return { ...process.env, CONTAINERS_STORAGE_CONF: file, BUILDAH_ISOLATION: "chroot" };
 }
 
