@@ -17,20 +17,28 @@ export type PartsOf<Nouns, Part extends string> = {
 };
 
 /**
- * Creates one part (such as `reads`) for every noun that defines it. The `nouns.ts` of a service calls this
- * function for `reads`, and `createTransactions` calls it for `rows`.
+ * Returns a function that creates one part (such as `reads`) of the nouns that define it. It creates the part of a noun
+ * when it is first used, because a transaction uses few of the nouns. The `nouns.ts` of a service calls this function
+ * for `reads`, and `createTransactions` calls it for `rows`.
  */
-export const partsOf = <Nouns extends Record<string, object>, Part extends string>(
+export function partsOf<Nouns extends Record<string, object>, Part extends string>(
   nouns: Nouns,
   part: Part,
-  ...args: unknown[]
-): PartsOf<Nouns, Part> =>
-  Object.fromEntries(
-    Object.entries<Partial<Record<string, unknown>>>(nouns).flatMap(([name, noun]) => {
-      const create = noun[part];
-      return typeof create === "function" ? [[name, create(...args)]] : [];
-    }),
-  ) as PartsOf<Nouns, Part>;
+): (...args: readonly unknown[]) => PartsOf<Nouns, Part> {
+  const parts = {};
+  for (const [name, noun] of Object.entries<Partial<Record<string, unknown>>>(nouns)) {
+    const create = noun[part];
+    if (typeof create !== "function") continue;
+    Object.defineProperty(parts, name, {
+      get(this: { args: readonly unknown[] }) {
+        const value: unknown = create(...this.args);
+        Object.defineProperty(this, name, { value });
+        return value;
+      },
+    });
+  }
+  return (...args) => Object.create(parts, { args: { value: args } });
+}
 
 interface Mapped {
   entity?: EntitySchema;
@@ -94,6 +102,7 @@ export function createTransactions<Nouns extends Record<string, object>, Event, 
   ...args: unknown[]
 ) {
   const uniqueErrors = uniqueErrorsOf(nouns);
+  const rowsIn = partsOf(nouns, "rows");
   return async <T>(
     work: (tx: TxOf<Nouns, Event, Change>) => Promise<T>,
     mode?: TransactionMode,
@@ -101,13 +110,14 @@ export function createTransactions<Nouns extends Record<string, object>, Event, 
     try {
       return await database.transaction(
         (em) =>
-          work({
-            ...partsOf(nouns, "rows", em, ...args),
-            record: (event) => recorders.event(em, event),
-            audit: (change) => recorders.change(em, change),
-            noteChange,
-            afterCommit: (hook) => afterCommit(em, hook),
-          }),
+          work(
+            Object.assign(rowsIn(em, ...args), {
+              record: (event: Event) => recorders.event(em, event),
+              audit: (change: Change) => recorders.change(em, change),
+              noteChange,
+              afterCommit: (hook: () => void) => afterCommit(em, hook),
+            }),
+          ),
         mode,
       );
     } catch (error) {

@@ -121,7 +121,13 @@ function managed<Row extends object>(
     if (known && pendingChanges(em).some(({ entity }) => entity === known)) {
       throw new Error(`A row of ${meta.tableName} was loaded again before it was saved`);
     }
-    return em.map<Row>(schema.meta.class, values as never);
+    // The steps of `em.map`, without the second snapshot of the row that it takes.
+    const data = em.getComparator().mapResult<Row>(meta, values as never);
+    return em.getEntityFactory().create<Row>(schema.meta.class, data, {
+      merge: true,
+      refresh: true,
+      convertCustomTypes: true,
+    });
   });
 }
 

@@ -1,4 +1,10 @@
-import { type AnyEntity, type ChangeSet, ChangeSetType } from "@mikro-orm/core";
+import {
+  type AnyEntity,
+  type ChangeSet,
+  ChangeSetType,
+  type EntityMetadata,
+  Utils,
+} from "@mikro-orm/core";
 import type { EntityManager as OrmEntityManager } from "@mikro-orm/postgresql";
 
 // MikroORM keeps the rows that a transaction has loaded, inserted or removed, and computes what has changed in them.
@@ -10,7 +16,13 @@ import type { EntityManager as OrmEntityManager } from "@mikro-orm/postgresql";
  */
 export type EntityManager = Pick<
   OrmEntityManager,
-  "config" | "getMetadata" | "getUnitOfWork" | "map" | "persist" | "remove"
+  | "config"
+  | "getComparator"
+  | "getEntityFactory"
+  | "getMetadata"
+  | "getUnitOfWork"
+  | "persist"
+  | "remove"
 >;
 
 type Change = ChangeSet<AnyEntity>;
@@ -27,15 +39,21 @@ export function noteChange(row: object, name: string): void {
  * has added. New rows and embedded values have none.
  */
 export function changedProperties(em: EntityManager, rows: readonly object[]): readonly string[] {
-  pendingChanges(em).forEach(noteProperties);
+  for (const row of rows) {
+    const loaded = Utils.isEntity(row) && em.getUnitOfWork(false).getOriginalEntityData(row);
+    if (!loaded) continue;
+    const comparator = em.getComparator();
+    const meta = em.getMetadata().get(row.constructor as new () => object);
+    const current = comparator.prepareEntity(row);
+    noteProperties(row, meta, comparator.diffEntities(meta.class, loaded, current));
+  }
   return rows.flatMap((row) => [...(changes.get(row) ?? [])]);
 }
 
-function noteProperties({ entity, meta, payload, type }: Change): void {
-  if (type !== ChangeSetType.UPDATE) return;
-  for (const name of Object.keys(payload)) {
+function noteProperties(row: object, meta: EntityMetadata, changed: object): void {
+  for (const name of Object.keys(changed)) {
     const property = meta.properties[name];
-    if (property?.kind === "scalar" && !property.embedded) noteChange(entity, name);
+    if (property?.kind === "scalar" && !property.embedded) noteChange(row, name);
   }
 }
 
@@ -49,9 +67,8 @@ export function pendingChanges(em: EntityManager): Change[] {
 /** Makes the current values of the rows the values with which later changes are compared. */
 export function markWritten(em: EntityManager, written: readonly Change[]): void {
   const unitOfWork = em.getUnitOfWork(false);
-  for (const change of written) {
-    noteProperties(change);
-    const { entity, type } = change;
+  for (const { entity, meta, type, payload } of written) {
+    if (type === ChangeSetType.UPDATE) noteProperties(entity, meta, payload);
     if (type === ChangeSetType.DELETE) {
       unitOfWork.unsetIdentity(entity);
     } else {

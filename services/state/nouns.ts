@@ -77,9 +77,9 @@ const recorders = { event: createRecorder(nouns, recordEventChange), change: rec
 export const listing = (source: ListingSource) => createListing(nouns, source);
 
 export const createReads = (database: Database, cipher: ColumnCipher): Reads =>
-  partsOf(nouns, "reads", database, cipher);
+  partsOf(nouns, "reads")(database, cipher);
 
-export const createLeases = (database: Database): Leases => partsOf(nouns, "leases", database);
+export const createLeases = (database: Database): Leases => partsOf(nouns, "leases")(database);
 
 export const transactions = (database: Database, cipher: ColumnCipher) =>
   createTransactions(database, nouns, recorders, cipher);

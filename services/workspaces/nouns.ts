@@ -81,9 +81,9 @@ const recorders = { event: createRecorder(nouns, recordEventChange), change: rec
 
 export const listing = (source: ListingSource) => createListing(nouns, source);
 
-export const createReads = (database: Database): Reads => partsOf(nouns, "reads", database);
+export const createReads = (database: Database): Reads => partsOf(nouns, "reads")(database);
 
-export const createLeases = (database: Database): Leases => partsOf(nouns, "leases", database);
+export const createLeases = (database: Database): Leases => partsOf(nouns, "leases")(database);
 
 export const transactions = (database: Database) =>
   createTransactions(database, nouns, recorders, tablesOfOrganization(nouns));
