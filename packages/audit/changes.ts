@@ -1,17 +1,18 @@
-import type { EventFacts } from "@statehouse/events";
+import { type Published, recordPublished } from "@statehouse/events";
 import { type EntityManager, insertAtCommit } from "@statehouse/postgres";
 import { kebabCase } from "@statehouse/runtime";
 import { recordOfEvent } from "./event-record.ts";
 import { type AuditRecord, insertRecords, rowOf } from "./record.ts";
 
 /**
- * When the event's transaction commits, records the change that the event describes, unless another event records the
- * same change.
+ * When the transaction of `em` commits, publishes the event, and records the change that it describes, unless another
+ * event records the same change.
  */
-export function recordEventChange(em: EntityManager, event: EventFacts): void {
-  const record = recordOfEvent(event);
-  if (record) insertRecord(em, record);
-}
+const recordEvent = (em: EntityManager, event: Published): Promise<void> =>
+  recordPublished(em, event, (facts) => {
+    const record = recordOfEvent(facts);
+    if (record) insertRecord(em, record);
+  });
 
 /**
  * When the transaction of `em` commits, records a change that has no event. The attributes in `record` are properties
@@ -28,3 +29,6 @@ export async function recordChange(em: EntityManager, record: AuditRecord): Prom
  */
 const insertRecord = (em: EntityManager, record: AuditRecord): void =>
   insertAtCommit(em, insertRecords, rowOf(record, em.config.get("contextName")));
+
+/** The functions that `tx.record` and `tx.audit` of a service's transactions call. */
+export const recorders = { event: recordEvent, change: recordChange };

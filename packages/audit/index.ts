@@ -1,7 +1,7 @@
 export type { Attempt } from "./attempts.ts";
 export { type Audit, createAudit } from "./audit.ts";
 export { startChaining } from "./chaining.ts";
-export { recordChange, recordEventChange } from "./changes.ts";
+export { recorders } from "./changes.ts";
 export { recordCommand } from "./command.ts";
 export { deletedUsers } from "./deleted-users.ts";
 export { auditMigrations } from "./migrations.ts";

@@ -19,15 +19,7 @@ export { connectNats, type Nats } from "./nats.ts";
 export type { NatsLogin, NatsTls } from "./nats-login.ts";
 export { recordEvent } from "./outbox.ts";
 export { hint, type Projection, projection, typesOf } from "./projection.ts";
-export {
-  type AttributeNames,
-  createRecorder,
-  type EventFacts,
-  type EventOf,
-  type Published,
-  type PublishedEvents,
-  published,
-} from "./published.ts";
+export { type EventFacts, type Published, published, recordPublished } from "./published.ts";
 export { startRelay } from "./relay.ts";
 export { type ServeListingOptions, serveListing } from "./serve-listing.ts";
 export {

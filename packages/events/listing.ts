@@ -24,8 +24,8 @@ export interface ListedNoun {
    */
   readonly select: string;
   /**
-   * Returns the events that describe the object of `row`. If there are several events, they must set different fields,
-   * because all have the same revision.
+   * Returns the events that describe the object of `row`, whose revision is a bigint. If there are several events, they
+   * must set different fields, because all have the same revision.
    */
   readonly events: (row: never) => readonly Published[];
 }
@@ -106,12 +106,8 @@ export interface ListingSource {
   source: string;
 }
 
-/**
- * A noun of a service's store. If it has the member `published`, it must have the member `listed`, so that subscribers
- * can list its objects. `listed: null` means that they are not listed.
- */
-type ListableNoun = object &
-  ({ published?: never; listed?: never } | { listed: ListedNoun | null });
+/** A noun of a service's store. A noun with events has the member `listed`; null means that its objects are not listed. */
+type ListableNoun = object & { listed?: ListedNoun | null };
 
 /**
  * Creates the listing of all nouns whose stores have the member `listed`. A subscriber reads the last position of the
@@ -165,8 +161,8 @@ function eventsOf(
   if (row.isListed === false) return [];
   // Safe cast: the statement of the noun returned this row.
   return noun
-    .events(row as never)
-    .map((published) => structured(published, { revision: row.revision, source, time }))
+    .events({ ...row, revision: BigInt(row.revision) } as never)
+    .map((published) => structured(published, { source, time }))
     .filter(({ subject }) => filters.every((filter) => matches(filter, subject)))
     .map(({ json }) => json);
 }
@@ -202,7 +198,6 @@ function positionOf(cursor: string, names: readonly string[]): { start: number; 
 }
 
 interface Context {
-  revision: number;
   source: string;
   time: string;
 }
@@ -210,11 +205,11 @@ interface Context {
 /** Returns the event in the JSON format of CloudEvents, with its subject on the bus. */
 function structured(
   { schema, subject, fields }: Published,
-  { revision, source, time }: Context,
+  { source, time }: Context,
 ): { json: string; subject: string } {
   const type = eventType(schema);
-  const init = { ...fields, revision: BigInt(revision) } as MessageInitShape<typeof schema>;
-  const data = toJson(schema, create(schema, init));
+  const revision = Number(fields.revision);
+  const data = toJson(schema, create(schema, fields as MessageInitShape<typeof schema>));
   const organizationId = organizationIn(JSON.stringify(data));
   const attributes = attributesOf({
     id: `listed:${type}:${subject}:${revision}`,

@@ -1,10 +1,5 @@
-import { type AuditRecord, recordChange, recordEventChange } from "@statehouse/audit";
-import {
-  createListing,
-  createRecorder,
-  type EventOf,
-  type ListingSource,
-} from "@statehouse/events";
+import { type AuditRecord, recorders } from "@statehouse/audit";
+import { createListing, type ListingSource, type Published } from "@statehouse/events";
 import {
   type ColumnCipher,
   createTransactions,
@@ -37,8 +32,7 @@ import { workspaceStates } from "./workspace-state/store.ts";
  * - `rows`: its part of a transaction (`tx.<noun>`).
  * - `reads`: single statements that run outside a transaction and change nothing (`app.reads.<noun>`).
  * - `leases`: single statements that run outside a transaction and claim work for one replica (`app.leases.<noun>`).
- * - `published`: the messages of its events.
- * - `listed`: its objects as events, for subscribers.
+ * - `listed`: its objects as events, for subscribers. Every noun with events has it.
  */
 const nouns = {
   workspaceStates,
@@ -66,13 +60,11 @@ type Nouns = typeof nouns;
  * To avoid deadlocks, every use case locks in this order: workspace state, state version, blob. Several rows of one
  * kind are locked in the order of their ids.
  */
-export type Tx = TxOf<Nouns, EventOf<Nouns>, AuditRecord>;
+export type Tx = TxOf<Nouns, Published, AuditRecord>;
 export type Reads = PartsOf<Nouns, "reads">;
 export type Leases = PartsOf<Nouns, "leases">;
 
 export const entities = entitiesOf(nouns);
-
-const recorders = { event: createRecorder(nouns, recordEventChange), change: recordChange };
 
 export const listing = (source: ListingSource) => createListing(nouns, source);
 

@@ -1,10 +1,5 @@
-import { type AuditRecord, recordChange, recordEventChange } from "@statehouse/audit";
-import {
-  createListing,
-  createRecorder,
-  type EventOf,
-  type ListingSource,
-} from "@statehouse/events";
+import { type AuditRecord, recorders } from "@statehouse/audit";
+import { createListing, type ListingSource, type Published } from "@statehouse/events";
 import {
   createTransactions,
   type Database,
@@ -41,8 +36,7 @@ import { workspaceReadmes } from "./workspace-readme/store.ts";
  * - `rows`: its operations inside a transaction (`tx.<noun>`).
  * - `reads`: its queries outside any transaction, which change nothing (`app.reads.<noun>`).
  * - `leases`: single statements outside any transaction that claim and complete work (`app.leases.<noun>`).
- * - `published`: the messages of its events.
- * - `listed`: its objects as events, for subscribers.
+ * - `listed`: its objects as events, for subscribers. Every noun with events has it.
  * - `deletedWithOrganization`: the table whose rows are deleted with their organization.
  * The rows of these tables are deleted in the order of this list: a table must precede the tables that it refers to.
  */
@@ -71,13 +65,11 @@ const nouns = {
 
 type Nouns = typeof nouns;
 
-export type Tx = TxOf<Nouns, EventOf<Nouns>, AuditRecord>;
+export type Tx = TxOf<Nouns, Published, AuditRecord>;
 export type Reads = PartsOf<Nouns, "reads">;
 export type Leases = PartsOf<Nouns, "leases">;
 
 export const entities = entitiesOf(nouns);
-
-const recorders = { event: createRecorder(nouns, recordEventChange), change: recordChange };
 
 export const listing = (source: ListingSource) => createListing(nouns, source);
 

@@ -6,13 +6,13 @@ import { addressInvitedMeanwhile, organizationMembershipNotFound } from "../erro
 import type { OrganizationId, OrganizationMembershipId, UserId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import type { Organization } from "../organization/domain.ts";
-import {
-  type OrganizationMembership,
-  organizationMembershipDeleted,
-} from "../organization-membership/domain.ts";
-import { newTeamMember, teamMemberAdded, teamMemberRemoved } from "../team-member/domain.ts";
+import type { OrganizationMembership } from "../organization-membership/domain.ts";
+import { organizationMembershipDeleted } from "../organization-membership/store.ts";
+import { newTeamMember } from "../team-member/domain.ts";
+import { teamMemberAdded, teamMemberRemoved } from "../team-member/store.ts";
 import { hashOf } from "../token/secret-domain.ts";
-import { confirmEmail, isSameEmail, type User, userUpdated } from "../user/domain.ts";
+import { confirmEmail, isSameEmail, type User } from "../user/domain.ts";
+import { userUpdated } from "../user/store.ts";
 import { touch } from "../version-domain.ts";
 
 /**

@@ -22,19 +22,20 @@ import { claimInvitations } from "../invitation/app.ts";
 import type { Tx } from "../nouns.ts";
 import { authorizeTeam, getTeam, refuseWithoutOwner } from "../team/app.ts";
 import { type Team, teamIsVisible } from "../team/domain.ts";
-import { newTeamMember, teamMemberAdded, teamMemberRemoved } from "../team-member/domain.ts";
+import { newTeamMember } from "../team-member/domain.ts";
+import { teamMemberAdded, teamMemberRemoved } from "../team-member/store.ts";
 import { hashOf, SECRET_BYTES } from "../token/secret-domain.ts";
 import { checkEmail, newPlaceholderUser, type User } from "../user/domain.ts";
 import { touch } from "../version-domain.ts";
+import { newOrganizationMembership, type OrganizationMembership } from "./domain.ts";
 import {
   invitationCreated,
-  newOrganizationMembership,
-  type OrganizationMembership,
+  type OrganizationMembershipSearch,
+  type OrganizationMembershipView,
   organizationMembershipActivated,
   organizationMembershipDeleted,
   organizationMembershipInvited,
-} from "./domain.ts";
-import type { OrganizationMembershipSearch, OrganizationMembershipView } from "./store.ts";
+} from "./store.ts";
 
 /**
  * A membership with the e-mail address of its user, if the caller may see the address, and with the teams that the

@@ -29,35 +29,6 @@ export const newOrganizationMembership = (
 ): OrganizationMembership =>
   newRow(OrganizationMembership, { ...fields, secretHash, id: newId("ou") });
 
-export const organizationMembershipInvited = (
-  membership: OrganizationMembership,
-  revision: bigint,
-) => ({ type: "organizationMembershipInvited", revision, membership }) as const;
-
-/** Creates the event for the mail sender. No other event contains the address or the secret. */
-export const invitationCreated = (
-  membership: OrganizationMembership,
-  { email, secret }: { email: string; secret: string },
-  revision: bigint,
-) => ({ type: "invitationCreated", revision, membership, email, secret }) as const;
-
-export const organizationMembershipActivated = (
-  membership: OrganizationMembership,
-  revision: bigint,
-) => ({ type: "organizationMembershipActivated", revision, membership }) as const;
-
-export const organizationMembershipDeleted = (
-  membership: OrganizationMembership,
-  revision: bigint,
-) => ({ type: "organizationMembershipDeleted", revision, membership }) as const;
-
-export type OrganizationMembershipEvent = ReturnType<
-  | typeof organizationMembershipInvited
-  | typeof invitationCreated
-  | typeof organizationMembershipActivated
-  | typeof organizationMembershipDeleted
->;
-
 /** The order of a list of memberships. */
 export interface OrganizationMembershipSort {
   key: "status";

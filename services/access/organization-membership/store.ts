@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -24,11 +24,7 @@ import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from ".
 import type { Organization } from "../organization/domain.ts";
 import { lockOrganizationOf } from "../organization/store.ts";
 import { versionOf } from "../organization-version-store.ts";
-import {
-  OrganizationMembership,
-  type OrganizationMembershipEvent,
-  type OrganizationMembershipSort,
-} from "./domain.ts";
+import { OrganizationMembership, type OrganizationMembershipSort } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -237,11 +233,31 @@ const rows = (em: EntityManager) => {
 
 type Membership = Pick<OrganizationMembership, "id" | "organizationId" | "userId">;
 
-const fieldsOf = ({ id, organizationId, userId }: Membership) => ({
+// The revision of these events is the version of the organization.
+
+const fieldsOf = ({ id, organizationId, userId }: Membership, revision: bigint) => ({
   organizationMembershipId: id,
   organizationId,
   userId,
+  revision,
 });
+
+export const organizationMembershipInvited = (membership: Membership, revision: bigint) =>
+  published(OrganizationMembershipInvitedSchema, membership.id, fieldsOf(membership, revision));
+
+/** Creates the event for the mail sender. No other event contains the address or the secret. */
+export const invitationCreated = (
+  membership: Membership,
+  mail: { email: string; secret: string },
+  revision: bigint,
+) =>
+  published(InvitationCreatedSchema, membership.id, { ...fieldsOf(membership, revision), ...mail });
+
+export const organizationMembershipActivated = (membership: Membership, revision: bigint) =>
+  published(OrganizationMembershipActivatedSchema, membership.id, fieldsOf(membership, revision));
+
+export const organizationMembershipDeleted = (membership: Membership, revision: bigint) =>
+  published(OrganizationMembershipDeletedSchema, membership.id, fieldsOf(membership, revision));
 
 export const memberships = {
   entity,
@@ -256,28 +272,10 @@ export const memberships = {
       columns: `t.id, t.organization_id as "organizationId", t.user_id as "userId", t.status`,
       revision: versionOf("t.organization_id"),
     }),
-    events: (membership: Membership & { status: string }) => [
-      published(
-        membership.status === "active"
-          ? OrganizationMembershipActivatedSchema
-          : OrganizationMembershipInvitedSchema,
-        membership.id,
-        fieldsOf(membership),
-      ),
+    events: (membership: Membership & { status: string; revision: bigint }) => [
+      membership.status === "active"
+        ? organizationMembershipActivated(membership, membership.revision)
+        : organizationMembershipInvited(membership, membership.revision),
     ],
   }),
-  published: {
-    organizationMembershipInvited: ({ membership }) =>
-      published(OrganizationMembershipInvitedSchema, membership.id, fieldsOf(membership)),
-    invitationCreated: ({ membership, email, secret }) =>
-      published(InvitationCreatedSchema, membership.id, {
-        ...fieldsOf(membership),
-        email,
-        secret,
-      }),
-    organizationMembershipActivated: ({ membership }) =>
-      published(OrganizationMembershipActivatedSchema, membership.id, fieldsOf(membership)),
-    organizationMembershipDeleted: ({ membership }) =>
-      published(OrganizationMembershipDeletedSchema, membership.id, fieldsOf(membership)),
-  } satisfies PublishedEvents<OrganizationMembershipEvent>,
 };

@@ -1,12 +1,12 @@
 import type { App } from "../app.ts";
 import type { OrganizationId, TeamId, UserId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
-import {
-  newOrganizationMembership,
-  organizationMembershipActivated,
-} from "../organization-membership/domain.ts";
-import { newTeam, OWNERS, teamCreated } from "../team/domain.ts";
-import { newTeamMember, teamMemberAdded } from "../team-member/domain.ts";
+import { newOrganizationMembership } from "../organization-membership/domain.ts";
+import { organizationMembershipActivated } from "../organization-membership/store.ts";
+import { newTeam, OWNERS } from "../team/domain.ts";
+import { teamCreated } from "../team/store.ts";
+import { newTeamMember } from "../team-member/domain.ts";
+import { teamMemberAdded } from "../team-member/store.ts";
 import { touch } from "../version-domain.ts";
 import {
   applyCredentialSettings,

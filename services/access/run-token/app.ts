@@ -6,16 +6,13 @@ import type { App } from "../app.ts";
 import { runOfOther, tokenNotFound, tokenRefused } from "../errors-domain.ts";
 import type { RunId, RunTokenId, WorkspaceId } from "../ids-domain.ts";
 import { hashOf, runSecretOf, SECRET_BYTES } from "../token/secret-domain.ts";
+import { expiryOf, newRunToken, type RunToken, runPermissions } from "./domain.ts";
 import {
-  expiryOf,
-  newRunToken,
-  type RunToken,
-  runPermissions,
+  type AuthenticatedRun,
   runTokenCreated,
   runTokenDeleted,
   runTokenRenewed,
-} from "./domain.ts";
-import type { AuthenticatedRun } from "./store.ts";
+} from "./store.ts";
 
 /** Returns the run that a token authenticates. Throws `unauthenticated`. */
 export async function authenticateRun(app: App, secret: string): Promise<AuthenticatedRun> {

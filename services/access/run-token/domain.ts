@@ -44,16 +44,3 @@ export const runPermissions: Partial<WorkspacePermissions> = {
 /** Returns the expiry of a token that is created or renewed now. */
 export const expiryOf = (now: Date, lifetimeMs: number): Date =>
   new Date(now.getTime() + lifetimeMs);
-
-export const runTokenCreated = (token: RunToken, run: Run) =>
-  ({ type: "runTokenCreated", revision: token.revision, token, run }) as const;
-
-export const runTokenRenewed = (token: RunToken, run: Run) =>
-  ({ type: "runTokenRenewed", revision: token.revision, token, run }) as const;
-
-export const runTokenDeleted = (token: RunToken, run: Run, revision: bigint) =>
-  ({ type: "runTokenDeleted", revision, token, run }) as const;
-
-export type RunTokenEvent = ReturnType<
-  typeof runTokenCreated | typeof runTokenRenewed | typeof runTokenDeleted
->;

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { type PublishedEvents, published } from "@statehouse/events";
+import { published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -18,7 +18,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { tokenNotFound } from "../errors-domain.ts";
 import type { OrganizationId, RunId, RunTokenId, WorkspaceId } from "../ids-domain.ts";
-import { Run, RunToken, type RunTokenEvent } from "./domain.ts";
+import { Run, RunToken } from "./domain.ts";
 
 const runColumns = {
   id: primaryKey,
@@ -188,6 +188,28 @@ const rows = (em: EntityManager) => ({
   },
 });
 
+export const runTokenCreated = (
+  { id, runId, revision }: RunToken,
+  { workspaceId, organizationId, runner }: Run,
+) =>
+  published(RunTokenCreatedSchema, id, {
+    runTokenId: id,
+    runId,
+    workspaceId,
+    organizationId,
+    runner,
+    revision,
+  });
+
+export const runTokenRenewed = ({ id, runId, revision }: RunToken, { organizationId }: Run) =>
+  published(RunTokenRenewedSchema, id, { runTokenId: id, runId, organizationId, revision });
+
+export const runTokenDeleted = (
+  { id, runId }: RunToken,
+  { organizationId }: Run,
+  revision: bigint,
+) => published(RunTokenDeletedSchema, id, { runTokenId: id, runId, organizationId, revision });
+
 export const runTokens = {
   entities: [runEntity, entity],
   reads,
@@ -196,18 +218,4 @@ export const runTokens = {
   deletedWithOrganization: "runs",
   // Run tokens are not listed, because no event reports that one expires.
   listed: null,
-  published: {
-    runTokenCreated: ({ token, run: { workspaceId, organizationId, runner } }) =>
-      published(RunTokenCreatedSchema, token.id, {
-        runTokenId: token.id,
-        runId: token.runId,
-        workspaceId,
-        organizationId,
-        runner,
-      }),
-    runTokenRenewed: ({ token: { id, runId }, run: { organizationId } }) =>
-      published(RunTokenRenewedSchema, id, { runTokenId: id, runId, organizationId }),
-    runTokenDeleted: ({ token: { id, runId }, run: { organizationId } }) =>
-      published(RunTokenDeletedSchema, id, { runTokenId: id, runId, organizationId }),
-  } satisfies PublishedEvents<RunTokenEvent>,
 };

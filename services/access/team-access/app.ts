@@ -23,11 +23,13 @@ import {
   type TeamAccess,
   type TeamAccessTarget,
   targetOf,
+} from "./domain.ts";
+import {
   teamAccessCreated,
   teamAccessDeleted,
   teamAccessUpdated,
-} from "./domain.ts";
-import type { VisibleTeams } from "./store.ts";
+  type VisibleTeams,
+} from "./store.ts";
 
 /** A team's grant with its effective permissions: the permissions that its level implies, or its custom permissions. */
 export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };

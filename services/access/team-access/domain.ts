@@ -61,18 +61,3 @@ export const newTeamAccess = (
     ...grant,
     createdAt,
   });
-
-// The revision of these events is the version of the organization.
-
-export const teamAccessCreated = (teamAccess: TeamAccess, revision: bigint) =>
-  ({ type: "teamAccessCreated", revision, teamAccess }) as const;
-
-export const teamAccessUpdated = (teamAccess: TeamAccess, revision: bigint) =>
-  ({ type: "teamAccessUpdated", revision, teamAccess }) as const;
-
-export const teamAccessDeleted = (teamAccess: TeamAccess, revision: bigint) =>
-  ({ type: "teamAccessDeleted", revision, teamAccess }) as const;
-
-export type TeamAccessEvent = ReturnType<
-  typeof teamAccessCreated | typeof teamAccessUpdated | typeof teamAccessDeleted
->;

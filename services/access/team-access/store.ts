@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -26,12 +26,7 @@ import type { TeamAccessId } from "../ids-domain.ts";
 import type { Organization } from "../organization/domain.ts";
 import { lockOrganizationOf } from "../organization/store.ts";
 import { versionOf } from "../organization-version-store.ts";
-import {
-  type TargetType,
-  TeamAccess,
-  type TeamAccessEvent,
-  type TeamAccessTarget,
-} from "./domain.ts";
+import { type TargetType, TeamAccess, type TeamAccessTarget } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -153,40 +148,52 @@ type Granted = Pick<
   "id" | "teamId" | "targetType" | "targetId" | "organizationId" | "access"
 >;
 
-const ofProject = ({ id, teamId, targetId, organizationId }: Granted) => ({
+// Events of access to a project and to a workspace have different messages. Their revision is the version of the
+// organization.
+
+const ofProject = ({ id, teamId, targetId, organizationId }: Granted, revision: bigint) => ({
   teamProjectId: id,
   teamId,
   projectId: targetId,
   organizationId,
+  revision,
 });
 
-const ofWorkspace = ({ id, teamId, targetId, organizationId }: Granted) => ({
+const ofWorkspace = ({ id, teamId, targetId, organizationId }: Granted, revision: bigint) => ({
   teamWorkspaceId: id,
   teamId,
   workspaceId: targetId,
   organizationId,
+  revision,
 });
 
-/**
- * The messages of events, by the type of the grant's target. Messages of the two types have different schemas and
- * fields.
- */
-const publishedTables = {
-  project: {
-    created: (of: Granted) =>
-      published(TeamProjectCreatedSchema, of.id, { ...ofProject(of), access: of.access }),
-    updated: (of: Granted) =>
-      published(TeamProjectUpdatedSchema, of.id, { ...ofProject(of), access: of.access }),
-    deleted: (of: Granted) => published(TeamProjectDeletedSchema, of.id, ofProject(of)),
-  },
-  workspace: {
-    created: (of: Granted) =>
-      published(TeamWorkspaceCreatedSchema, of.id, { ...ofWorkspace(of), access: of.access }),
-    updated: (of: Granted) =>
-      published(TeamWorkspaceUpdatedSchema, of.id, { ...ofWorkspace(of), access: of.access }),
-    deleted: (of: Granted) => published(TeamWorkspaceDeletedSchema, of.id, ofWorkspace(of)),
-  },
-} as const satisfies Record<TargetType, object>;
+export const teamAccessCreated = (of: Granted, revision: bigint) =>
+  of.targetType === "project"
+    ? published(TeamProjectCreatedSchema, of.id, { ...ofProject(of, revision), access: of.access })
+    : published(TeamWorkspaceCreatedSchema, of.id, {
+        ...ofWorkspace(of, revision),
+        access: of.access,
+      });
+
+export const teamAccessUpdated = (of: TeamAccess, revision: bigint) =>
+  of.targetType === "project"
+    ? published(
+        TeamProjectUpdatedSchema,
+        of.id,
+        { ...ofProject(of, revision), access: of.access },
+        of,
+      )
+    : published(
+        TeamWorkspaceUpdatedSchema,
+        of.id,
+        { ...ofWorkspace(of, revision), access: of.access },
+        of,
+      );
+
+export const teamAccessDeleted = (of: TeamAccess, revision: bigint) =>
+  of.targetType === "project"
+    ? published(TeamProjectDeletedSchema, of.id, ofProject(of, revision))
+    : published(TeamWorkspaceDeletedSchema, of.id, ofWorkspace(of, revision));
 
 export const teamAccess = {
   entity,
@@ -203,11 +210,6 @@ export const teamAccess = {
         t.organization_id as "organizationId", t.access`,
       revision: versionOf("t.organization_id"),
     }),
-    events: (of: Granted) => [publishedTables[of.targetType].created(of)],
+    events: (of: Granted & { revision: bigint }) => [teamAccessCreated(of, of.revision)],
   }),
-  published: {
-    teamAccessCreated: ({ teamAccess: of }) => publishedTables[of.targetType].created(of),
-    teamAccessUpdated: ({ teamAccess: of }) => publishedTables[of.targetType].updated(of),
-    teamAccessDeleted: ({ teamAccess: of }) => publishedTables[of.targetType].deleted(of),
-  } satisfies PublishedEvents<TeamAccessEvent>,
 };

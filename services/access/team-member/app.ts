@@ -3,13 +3,12 @@ import type { App } from "../app.ts";
 import { organizationMembershipNotFound, userNotFound } from "../errors-domain.ts";
 import { isUserId, type OrganizationId, type TeamId, type UserId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
-import {
-  newOrganizationMembership,
-  organizationMembershipActivated,
-} from "../organization-membership/domain.ts";
+import { newOrganizationMembership } from "../organization-membership/domain.ts";
+import { organizationMembershipActivated } from "../organization-membership/store.ts";
 import { authorizeTeam, refuseWithoutOwner } from "../team/app.ts";
 import { touch } from "../version-domain.ts";
-import { newTeamMember, teamMemberAdded, teamMemberRemoved } from "./domain.ts";
+import { newTeamMember } from "./domain.ts";
+import { teamMemberAdded, teamMemberRemoved } from "./store.ts";
 
 export interface TeamMemberInput {
   teamId: TeamId;

@@ -18,11 +18,3 @@ export const newTeamMember = (
   userId: UserId,
   createdAt: Date,
 ): TeamMember => newRow(TeamMember, { teamId, userId, organizationId, createdAt });
-
-export const teamMemberAdded = (member: TeamMember, revision: bigint) =>
-  ({ type: "teamMemberAdded", revision, member }) as const;
-
-export const teamMemberRemoved = (member: TeamMember, revision: bigint) =>
-  ({ type: "teamMemberRemoved", revision, member }) as const;
-
-export type TeamMemberEvent = ReturnType<typeof teamMemberAdded | typeof teamMemberRemoved>;

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import { type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
 import { primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
 import {
@@ -9,7 +9,7 @@ import {
 import { userNotFound } from "../errors-domain.ts";
 import type { OrganizationId, TeamId, UserId } from "../ids-domain.ts";
 import { versionOf } from "../organization-version-store.ts";
-import { TeamMember, type TeamMemberEvent } from "./domain.ts";
+import { TeamMember } from "./domain.ts";
 
 const entity = new EntitySchema({
   class: TeamMember,
@@ -51,11 +51,20 @@ const rows = (em: EntityManager) => {
 
 type Membership = Pick<TeamMember, "teamId" | "userId" | "organizationId">;
 
-const fieldsOf = ({ teamId, userId, organizationId }: Membership) => ({
+// The revision of these events is the version of the organization.
+
+const fieldsOf = ({ teamId, userId, organizationId }: Membership, revision: bigint) => ({
   teamId,
   userId,
   organizationId,
+  revision,
 });
+
+export const teamMemberAdded = (member: Membership, revision: bigint) =>
+  published(TeamMemberAddedSchema, member.teamId, fieldsOf(member, revision));
+
+export const teamMemberRemoved = (member: Membership, revision: bigint) =>
+  published(TeamMemberRemovedSchema, member.teamId, fieldsOf(member, revision));
 
 export const teamMembers = {
   entity,
@@ -70,14 +79,8 @@ export const teamMembers = {
       columns: `t.team_id as "teamId", t.user_id as "userId", t.organization_id as "organizationId"`,
       revision: versionOf("t.organization_id"),
     }),
-    events: (member: Membership) => [
-      published(TeamMemberAddedSchema, member.teamId, fieldsOf(member)),
+    events: (member: Membership & { revision: bigint }) => [
+      teamMemberAdded(member, member.revision),
     ],
   }),
-  published: {
-    teamMemberAdded: ({ member }) =>
-      published(TeamMemberAddedSchema, member.teamId, fieldsOf(member)),
-    teamMemberRemoved: ({ member }) =>
-      published(TeamMemberRemovedSchema, member.teamId, fieldsOf(member)),
-  } satisfies PublishedEvents<TeamMemberEvent>,
 };

@@ -23,11 +23,9 @@ import {
   type Team,
   type TeamSettings,
   type TeamView,
-  teamCreated,
-  teamDeleted,
   teamIsVisible,
-  teamUpdated,
 } from "./domain.ts";
+import { teamCreated, teamDeleted, teamUpdated } from "./store.ts";
 
 /** A team with the actions that the caller may perform on it. */
 export type TeamWithAllowedActions = TeamView & {

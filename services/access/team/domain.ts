@@ -160,16 +160,3 @@ export const teamIsVisible = (
   { owner, teamIds, seesSecretTeams = false }: TeamViewer,
 ): boolean =>
   owner || seesSecretTeams || team.visibility === "organization" || teamIds.includes(team.id);
-
-// The revision of these events is the version of the organization.
-
-export const teamCreated = (team: Team, revision: bigint) =>
-  ({ type: "teamCreated", revision, team }) as const;
-
-export const teamUpdated = (team: Team, revision: bigint) =>
-  ({ type: "teamUpdated", revision, team }) as const;
-
-export const teamDeleted = (team: Team, revision: bigint) =>
-  ({ type: "teamDeleted", revision, team }) as const;
-
-export type TeamEvent = ReturnType<typeof teamCreated | typeof teamUpdated | typeof teamDeleted>;

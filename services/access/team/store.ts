@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -32,7 +32,7 @@ import type { OrganizationId, TeamId } from "../ids-domain.ts";
 import type { Organization } from "../organization/domain.ts";
 import { lockOrganizationOf } from "../organization/store.ts";
 import { versionOf } from "../organization-version-store.ts";
-import { Team, type TeamEvent, type TeamView } from "./domain.ts";
+import { Team, type TeamView } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -170,10 +170,23 @@ const rows = (em: EntityManager) => {
 
 type Named = Pick<Team, "id" | "organizationId" | "name">;
 
-const fieldsOf = ({ id, organizationId }: Pick<Team, "id" | "organizationId">) => ({
+// The revision of these events is the version of the organization.
+
+const fieldsOf = ({ id, organizationId, name }: Named, revision: bigint) => ({
   teamId: id,
   organizationId,
+  name,
+  revision,
 });
+
+export const teamCreated = (team: Named, revision: bigint) =>
+  published(TeamCreatedSchema, team.id, fieldsOf(team, revision));
+
+export const teamUpdated = (team: Team, revision: bigint) =>
+  published(TeamUpdatedSchema, team.id, fieldsOf(team, revision), team);
+
+export const teamDeleted = ({ id, organizationId }: Team, revision: bigint) =>
+  published(TeamDeletedSchema, id, { teamId: id, organizationId, revision });
 
 export const teams = {
   entity,
@@ -189,15 +202,6 @@ export const teams = {
       columns: `t.id, t.organization_id as "organizationId", t.name`,
       revision: versionOf("t.organization_id"),
     }),
-    events: (team: Named) => [
-      published(TeamCreatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
-    ],
+    events: (team: Named & { revision: bigint }) => [teamCreated(team, team.revision)],
   }),
-  published: {
-    teamCreated: ({ team }) =>
-      published(TeamCreatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
-    teamUpdated: ({ team }) =>
-      published(TeamUpdatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
-    teamDeleted: ({ team }) => published(TeamDeletedSchema, team.id, fieldsOf(team)),
-  } satisfies PublishedEvents<TeamEvent>,
 };

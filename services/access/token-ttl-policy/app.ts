@@ -5,12 +5,8 @@ import type { Page, PageInput } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
 import type { OrganizationId } from "../ids-domain.ts";
 import { touch } from "../version-domain.ts";
-import {
-  applyTokenTtlPolicies,
-  type TokenTtlPolicy,
-  type TokenTtlPolicyInput,
-  tokenTtlPolicyUpdated,
-} from "./domain.ts";
+import { applyTokenTtlPolicies, type TokenTtlPolicy, type TokenTtlPolicyInput } from "./domain.ts";
+import { tokenTtlPolicyUpdated } from "./store.ts";
 
 /** Returns the organization's token lifetime policies, one for each type of token. Throws `notFound` or `forbidden`. */
 export const listTokenTtlPolicies = (

@@ -82,9 +82,3 @@ export function applyTokenTtlPolicies(
   }
   return [...changed];
 }
-
-/** The event's revision is the version of the organization. */
-export const tokenTtlPolicyUpdated = (tokenTtlPolicy: TokenTtlPolicy, revision: bigint) =>
-  ({ type: "tokenTtlPolicyUpdated", revision, tokenTtlPolicy }) as const;
-
-export type TokenTtlPolicyEvent = ReturnType<typeof tokenTtlPolicyUpdated>;

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import { type EntityManager, recordsOf } from "@statehouse/postgres";
 import { bigint, primaryKey, timestamptz } from "@statehouse/postgres/columns";
 import { TokenTtlPolicyUpdatedSchema } from "@statehouse/proto/statehouse/access/v1/events";
@@ -11,7 +11,6 @@ import {
   defaultTokenTtlPolicy,
   limitedTokenTypes,
   TokenTtlPolicy,
-  type TokenTtlPolicyEvent,
 } from "./domain.ts";
 
 const entity = new EntitySchema({
@@ -68,8 +67,12 @@ const rows = (em: EntityManager) => {
 
 type Policy = Pick<TokenTtlPolicy, "organizationId" | "tokenType" | "maxTtlMs">;
 
-const updated = ({ organizationId, tokenType, maxTtlMs }: Policy) =>
-  published(TokenTtlPolicyUpdatedSchema, organizationId, { organizationId, tokenType, maxTtlMs });
+/** The event's revision is the version of the organization. */
+export const tokenTtlPolicyUpdated = (policy: Policy, revision: bigint) => {
+  const { organizationId, tokenType, maxTtlMs } = policy;
+  const fields = { organizationId, tokenType, maxTtlMs, revision };
+  return published(TokenTtlPolicyUpdatedSchema, organizationId, fields, policy);
+};
 
 export const tokenTtlPolicies = {
   entity,
@@ -85,11 +88,8 @@ export const tokenTtlPolicies = {
         t.max_ttl_ms as "maxTtlMs"`,
       revision: versionOf("t.organization_id"),
     }),
-    events: (row: Omit<Policy, "maxTtlMs"> & { maxTtlMs: number }) => [
-      updated({ ...row, maxTtlMs: BigInt(row.maxTtlMs) }),
+    events: (row: Omit<Policy, "maxTtlMs"> & { maxTtlMs: number; revision: bigint }) => [
+      tokenTtlPolicyUpdated({ ...row, maxTtlMs: BigInt(row.maxTtlMs) }, row.revision),
     ],
   }),
-  published: {
-    tokenTtlPolicyUpdated: ({ tokenTtlPolicy }) => updated(tokenTtlPolicy),
-  } satisfies PublishedEvents<TokenTtlPolicyEvent>,
 };

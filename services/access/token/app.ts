@@ -16,10 +16,9 @@ import {
   newToken,
   type Token,
   type TokenOwner,
-  tokenCreated,
-  tokenDeleted,
 } from "./domain.ts";
 import { hashOf, SECRET_BYTES, secretOf } from "./secret-domain.ts";
+import { tokenCreated, tokenDeleted } from "./store.ts";
 
 /** A new token with its secret. Only the response to its creation contains the secret. */
 export interface NewToken {

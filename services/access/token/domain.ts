@@ -131,14 +131,6 @@ export function checkToken(
 export const limitedType = ({ type, slot }: Pick<Token, "type" | "slot">): LimitedTokenType =>
   slot === "audit-trails" ? slot : type;
 
-export const tokenCreated = (token: Token) =>
-  ({ type: "tokenCreated", revision: token.revision, token }) as const;
-
-export const tokenDeleted = (token: Token, revision: bigint) =>
-  ({ type: "tokenDeleted", revision, token }) as const;
-
-export type TokenEvent = ReturnType<typeof tokenCreated | typeof tokenDeleted>;
-
 /** The keys by which a list of team tokens can be sorted. */
 const tokenSortKeys = ["team-name", "created-by", "expired-at", "last-used-at"] as const;
 

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -24,7 +24,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { tokenDescriptionTaken, tokenNotFound } from "../errors-domain.ts";
 import type { OrganizationId, TeamId, TokenId, UserId } from "../ids-domain.ts";
-import { type Slot, Token, type TokenEvent, type TokenSort } from "./domain.ts";
+import { type Slot, Token, type TokenSort } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -228,14 +228,21 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type Owned = Pick<Token, "id" | "type" | "userId" | "teamId" | "organizationId">;
+type Owned = Pick<Token, "id" | "type" | "userId" | "teamId" | "organizationId" | "revision">;
 
-const fieldsOf = ({ id, type, userId, teamId, organizationId }: Owned) => ({
+const fieldsOf = ({ id, type, userId, teamId, organizationId, revision }: Owned) => ({
   tokenId: id,
   ownerType: type,
   ownerId: userId ?? teamId ?? organizationId ?? "",
   organizationId: organizationId ?? "",
+  revision,
 });
+
+export const tokenCreated = (token: Owned) =>
+  published(TokenCreatedSchema, token.id, fieldsOf(token));
+
+export const tokenDeleted = (token: Token, revision: bigint) =>
+  published(TokenDeletedSchema, token.id, { ...fieldsOf(token), revision });
 
 export const tokens = {
   entity,
@@ -252,10 +259,6 @@ export const tokens = {
         t.organization_id as "organizationId"`,
       organization: "coalesce(t.organization_id, '_')",
     }),
-    events: (token: Owned) => [published(TokenCreatedSchema, token.id, fieldsOf(token))],
+    events: (token: Owned) => [tokenCreated(token)],
   }),
-  published: {
-    tokenCreated: ({ token }) => published(TokenCreatedSchema, token.id, fieldsOf(token)),
-    tokenDeleted: ({ token }) => published(TokenDeletedSchema, token.id, fieldsOf(token)),
-  } satisfies PublishedEvents<TokenEvent>,
 };

@@ -19,9 +19,9 @@ import {
 import type { UserId } from "../ids-domain.ts";
 import { adoptInvitations, lockOrganizationsOf } from "../invitation/app.ts";
 import type { Tx } from "../nouns.ts";
-import { organizationMembershipDeleted } from "../organization-membership/domain.ts";
+import { organizationMembershipDeleted } from "../organization-membership/store.ts";
 import { refuseWithoutOwner } from "../team/app.ts";
-import { teamMemberRemoved } from "../team-member/domain.ts";
+import { teamMemberRemoved } from "../team-member/store.ts";
 import { removeToken } from "../token/app.ts";
 import { touch } from "../version-domain.ts";
 import {
@@ -33,11 +33,8 @@ import {
   newUser,
   requestEmail,
   type User,
-  userCreated,
-  userDeleted,
-  userUpdated,
 } from "./domain.ts";
-import type { UserSearch } from "./store.ts";
+import { type UserSearch, userCreated, userDeleted, userUpdated } from "./store.ts";
 
 export interface CreateUser {
   username: string;

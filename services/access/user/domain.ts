@@ -112,14 +112,3 @@ export function confirmEmail(user: User, email: string): void {
   user.email = email;
   user.unconfirmedEmail = null;
 }
-
-export const userCreated = (user: User) =>
-  ({ type: "userCreated", revision: user.version, user }) as const;
-
-export const userUpdated = (user: User) =>
-  ({ type: "userUpdated", revision: user.version, user }) as const;
-
-export const userDeleted = (user: User) =>
-  ({ type: "userDeleted", revision: user.version, user }) as const;
-
-export type UserEvent = ReturnType<typeof userCreated | typeof userUpdated | typeof userDeleted>;

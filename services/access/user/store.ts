@@ -1,11 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import {
-  type AttributeNames,
-  listed,
-  type PublishedEvents,
-  published,
-  selectListed,
-} from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -37,7 +31,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { emailTaken, userNotFound, usernameTaken } from "../errors-domain.ts";
 import type { TeamId, UserId } from "../ids-domain.ts";
-import { User, type UserEvent } from "./domain.ts";
+import { User } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -226,20 +220,31 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type Named = Pick<User, "id" | "username">;
+type Named = Pick<User, "id" | "username" | "version">;
 
-const fieldsOf = ({ id, username }: Named) => ({ userId: id, username });
+const fieldsOf = ({ id, username, version }: Named) => ({
+  userId: id,
+  username,
+  revision: version,
+});
+
+export const userCreated = (user: Named) => published(UserCreatedSchema, user.id, fieldsOf(user));
+
+export const userUpdated = (user: User) =>
+  published(UserUpdatedSchema, user.id, fieldsOf(user), user, {
+    administrator: "is-admin",
+    suspended: "is-suspended",
+    placeholder: null,
+  });
+
+export const userDeleted = ({ id, version }: User) =>
+  published(UserDeletedSchema, id, { userId: id, revision: version });
 
 export const users = {
   entity,
   reads,
   rows,
   uniqueErrors: { users_username_key: usernameTaken, users_email_key: emailTaken },
-  attributeNames: {
-    administrator: "is-admin",
-    suspended: "is-suspended",
-    placeholder: null,
-  } satisfies AttributeNames,
   listed: listed({
     schemas: [UserCreatedSchema],
     // index: users_pkey
@@ -249,11 +254,8 @@ export const users = {
       organization: "'_'",
       revision: "t.version",
     }),
-    events: (user: Named) => [published(UserCreatedSchema, user.id, fieldsOf(user))],
+    events: ({ id, username, revision }: Omit<Named, "version"> & { revision: bigint }) => [
+      userCreated({ id, username, version: revision }),
+    ],
   }),
-  published: {
-    userCreated: ({ user }) => published(UserCreatedSchema, user.id, fieldsOf(user)),
-    userUpdated: ({ user }) => published(UserUpdatedSchema, user.id, fieldsOf(user)),
-    userDeleted: ({ user }) => published(UserDeletedSchema, user.id, { userId: user.id }),
-  } satisfies PublishedEvents<UserEvent>,
 };

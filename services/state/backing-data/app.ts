@@ -5,10 +5,15 @@ import { stateVersionNotFound } from "../errors-domain.ts";
 import type { StateVersionId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import type { StateVersion } from "../state-version/domain.ts";
+import {
+  stateVersionPermanentlyDeleted,
+  stateVersionRestored,
+  stateVersionSoftDeleted,
+} from "../state-version/events-store.ts";
 import type { VersionKey } from "../state-version/store.ts";
 import { documentOf, type StateVersionDocument } from "../state-version-document/app.ts";
 import { targetOf, touch, type WorkspaceState } from "../workspace-state/domain.ts";
-import { type BackingDataAction, backingDataActions, changeBackingData } from "./domain.ts";
+import { type BackingDataAction, changeBackingData } from "./domain.ts";
 
 /**
  * Makes a version's contents unreadable until they are restored. After `softDeletionMs` they are deleted permanently.
@@ -80,6 +85,12 @@ export async function deleteContents(
   await releaseBlobs(app, tx, held, deletion);
 }
 
+const eventOf = {
+  softDelete: stateVersionSoftDeleted,
+  restore: stateVersionRestored,
+  permanentlyDelete: stateVersionPermanentlyDeleted,
+} satisfies Record<BackingDataAction, unknown>;
+
 async function change(
   app: App,
   tx: Tx,
@@ -90,7 +101,7 @@ async function change(
   changeBackingData(action, { workspaceState, version, now });
   touch(workspaceState, now);
   if (workspaceState.droppedAt) return;
-  await tx.record(backingDataActions[action].event(workspaceState, version));
+  await tx.record(eventOf[action](workspaceState, version));
 }
 
 async function act(

@@ -1,10 +1,4 @@
 import { currentVersionDeletion, transitionNotAllowed } from "../errors-domain.ts";
-import {
-  type StateEvent,
-  stateVersionPermanentlyDeleted,
-  stateVersionRestored,
-  stateVersionSoftDeleted,
-} from "../events-domain.ts";
 import type { StateVersion, StateVersionStatus } from "../state-version/domain.ts";
 import type { WorkspaceState } from "../workspace-state/domain.ts";
 
@@ -13,28 +7,24 @@ interface Transition {
   to: StateVersionStatus;
   /** Whether the action is allowed on the current version, and on snapshots that an unlock may make current. */
   ofCurrent: boolean;
-  event(workspaceState: WorkspaceState, version: StateVersion): StateEvent;
 }
 
 /** The actions on a version's backing data; specification, "State version status". */
-export const backingDataActions = {
+const backingDataActions = {
   softDelete: {
     from: "finalized",
     to: "backing_data_soft_deleted",
     ofCurrent: false,
-    event: stateVersionSoftDeleted,
   },
   restore: {
     from: "backing_data_soft_deleted",
     to: "finalized",
     ofCurrent: true,
-    event: stateVersionRestored,
   },
   permanentlyDelete: {
     from: "backing_data_soft_deleted",
     to: "backing_data_permanently_deleted",
     ofCurrent: false,
-    event: stateVersionPermanentlyDeleted,
   },
 } as const satisfies Record<string, Transition>;
 

@@ -1,8 +1,8 @@
 import type { App } from "../app.ts";
 import { releaseBlobs } from "../blob/app.ts";
-import { stateVersionDiscarded } from "../events-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { awaitsContent, discard, removeJson, type StateVersion } from "../state-version/domain.ts";
+import { stateVersionDiscarded } from "../state-version/events-store.ts";
 import type { VersionKey } from "../state-version/store.ts";
 import { touch, type WorkspaceState } from "../workspace-state/domain.ts";
 

@@ -1,8 +1,8 @@
 import type { App } from "../app.ts";
-import { stateVersionProcessed, workspaceStateChanged } from "../events-domain.ts";
 import type { Tx } from "../nouns.ts";
 import type { PackedExtraction } from "../state-file/packed-extraction-domain.ts";
 import type { StateVersion } from "../state-version/domain.ts";
+import { stateVersionProcessed } from "../state-version/events-store.ts";
 import {
   backoffMs,
   endRepeatedExtraction,
@@ -12,6 +12,7 @@ import {
   setUnreadable,
 } from "../state-version/extraction-domain.ts";
 import { touch, type WorkspaceState } from "../workspace-state/domain.ts";
+import { workspaceStateChanged } from "../workspace-state/store.ts";
 import type { ExtractionClaim } from "./store.ts";
 
 /** How long a claim lasts without renewal; another worker can claim the version afterwards. */

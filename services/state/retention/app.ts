@@ -1,8 +1,8 @@
 import type { App } from "../app.ts";
 import { deleteContents } from "../backing-data/app.ts";
-import { stateVersionsCollected } from "../events-domain.ts";
 import type { StateVersionId, WorkspaceId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
+import { stateVersionsCollected } from "../state-version/events-store.ts";
 import { touch, type WorkspaceState } from "../workspace-state/domain.ts";
 import {
   dueOf,

@@ -3,7 +3,6 @@ import { isNotFound } from "@statehouse/errors";
 import { isId, newId } from "@statehouse/postgres/ids";
 import type { App } from "../app.ts";
 import { discardSuperseded } from "../discarded-version/app.ts";
-import { stateVersionCreated } from "../events-domain.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
 import { writableEpoch } from "../lock-epoch/domain.ts";
 import { requireNoOrganizationToken } from "../state-access-app.ts";
@@ -21,6 +20,7 @@ import {
   requireSuccession,
 } from "./creation-domain.ts";
 import { newStateVersion } from "./domain.ts";
+import { stateVersionCreated } from "./events-store.ts";
 
 export interface CreateStateVersion extends AnnouncementInput {
   workspaceId: WorkspaceId;

@@ -1,55 +1,101 @@
-import {
-  listed,
-  type Published,
-  type PublishedEvents,
-  published,
-  selectListed,
-} from "@statehouse/events";
+import { listed, type Published, published, selectListed } from "@statehouse/events";
 import * as events from "@statehouse/proto/statehouse/state/v1/events";
-import type { StateEvent } from "../events-domain.ts";
+import type { Comparison } from "../state-digest/domain.ts";
 import { differenceFields } from "../state-digest/store.ts";
+import type { WorkspaceState } from "../workspace-state/domain.ts";
 import { isVisible } from "../workspace-state/store.ts";
 import type { StateVersion } from "./domain.ts";
 
-type VersionEvent = Extract<StateEvent, { type: `stateVersion${string}` }>;
+/** The values of a workspace that the events of its state versions contain. */
+type OfWorkspace = Pick<WorkspaceState, "workspaceId" | "organizationId" | "revision">;
+type OfVersion = Pick<StateVersion, "id">;
 
-type ListedVersion = Pick<
-  StateVersion,
-  "id" | "workspaceId" | "status" | "intermediate" | "rollbackVersionId"
-> & {
-  organizationId: string;
-  serial: number;
-  size: number | null;
+// The subject of each event is the id of the workspace. Messages never contain output values.
+
+const ofWorkspace = ({ workspaceId, organizationId, revision }: OfWorkspace) => ({
+  workspaceId,
+  organizationId: organizationId ?? "",
+  revision,
+});
+
+const ofVersion = (workspaceState: OfWorkspace, { id }: OfVersion) => ({
+  stateVersionId: id,
+  ...ofWorkspace(workspaceState),
+});
+
+export const stateVersionCreated = (
+  w: OfWorkspace,
+  version: Pick<StateVersion, "id" | "serial" | "rollbackVersionId">,
+) =>
+  published(events.StateVersionCreatedSchema, w.workspaceId, {
+    ...ofVersion(w, version),
+    serial: version.serial,
+    rollbackStateVersionId: version.rollbackVersionId ?? "",
+  });
+
+export const stateVersionFinalized = (
+  w: OfWorkspace,
+  version: Pick<StateVersion, "id" | "serial" | "size" | "intermediate">,
+) =>
+  published(events.StateVersionFinalizedSchema, w.workspaceId, {
+    ...ofVersion(w, version),
+    serial: version.serial,
+    size: version.size ?? 0n,
+    intermediate: version.intermediate,
+  });
+
+export const stateVersionDiscarded = (w: OfWorkspace, version: OfVersion) =>
+  published(events.StateVersionDiscardedSchema, w.workspaceId, ofVersion(w, version));
+
+export const stateVersionProcessed = (
+  w: OfWorkspace,
+  version: StateVersion,
+  comparison: Comparison,
+) =>
+  published(events.StateVersionProcessedSchema, w.workspaceId, {
+    ...ofVersion(w, version),
+    resourceCount: version.resourceCount,
+    serial: version.serial,
+    lineage: version.lineage,
+    ...differenceFields(comparison),
+  });
+
+export const stateVersionSoftDeleted = (w: OfWorkspace, version: OfVersion) =>
+  published(events.StateVersionSoftDeletedSchema, w.workspaceId, ofVersion(w, version));
+
+export const stateVersionRestored = (w: OfWorkspace, version: OfVersion) =>
+  published(events.StateVersionRestoredSchema, w.workspaceId, ofVersion(w, version));
+
+export const stateVersionPermanentlyDeleted = (w: OfWorkspace, version: OfVersion) =>
+  published(events.StateVersionPermanentlyDeletedSchema, w.workspaceId, ofVersion(w, version));
+
+export const stateVersionsCollected = (w: OfWorkspace, versions: readonly OfVersion[]) =>
+  published(events.StateVersionsCollectedSchema, w.workspaceId, {
+    ...ofWorkspace(w),
+    stateVersionIds: versions.map(({ id }) => id),
+  });
+
+type ListedVersion = OfWorkspace &
+  Pick<StateVersion, "id" | "status" | "intermediate" | "rollbackVersionId"> & {
+    serial: number;
+    size: number | null;
+  };
+
+const endOf: Partial<Record<StateVersion["status"], typeof stateVersionDiscarded>> = {
+  discarded: stateVersionDiscarded,
+  backing_data_soft_deleted: stateVersionSoftDeleted,
+  backing_data_permanently_deleted: stateVersionPermanentlyDeleted,
 };
 
-const endOf: Partial<Record<StateVersion["status"], Published["schema"]>> = {
-  discarded: events.StateVersionDiscardedSchema,
-  backing_data_soft_deleted: events.StateVersionSoftDeletedSchema,
-  backing_data_permanently_deleted: events.StateVersionPermanentlyDeletedSchema,
-};
-
-const listedEvents = (version: ListedVersion): Published[] => {
-  const { id, workspaceId, organizationId, status, intermediate } = version;
-  const ofVersion = { stateVersionId: id, workspaceId, organizationId };
-  const serial = BigInt(version.serial);
+const listedEvents = (row: ListedVersion): Published[] => {
+  const { status, size } = row;
+  const version = { ...row, serial: BigInt(row.serial), size: size === null ? null : BigInt(size) };
+  const isFinalized = status !== "pending" && status !== "discarded";
   const end = endOf[status];
   return [
-    published(events.StateVersionCreatedSchema, workspaceId, {
-      ...ofVersion,
-      serial,
-      rollbackStateVersionId: version.rollbackVersionId ?? "",
-    }),
-    ...(status === "pending" || status === "discarded"
-      ? []
-      : [
-          published(events.StateVersionFinalizedSchema, workspaceId, {
-            ...ofVersion,
-            serial,
-            size: BigInt(version.size ?? 0),
-            intermediate,
-          }),
-        ]),
-    ...(end ? [{ schema: end, subject: workspaceId, fields: ofVersion }] : []),
+    stateVersionCreated(row, version),
+    ...(isFinalized ? [stateVersionFinalized(row, version)] : []),
+    ...(end ? [end(row, version)] : []),
   ];
 };
 
@@ -75,32 +121,3 @@ export const listedStateVersions = listed({
   }),
   events: listedEvents,
 });
-
-/**
- * Converts each event of a state version to its message. Messages never contain output values. The subject of each
- * message is the id of the workspace.
- */
-export const publishedOfStateVersions = {
-  stateVersionCreated: ({ type, rollbackStateVersionId, ...event }) =>
-    published(events.StateVersionCreatedSchema, event.workspaceId, {
-      ...event,
-      rollbackStateVersionId: rollbackStateVersionId ?? "",
-    }),
-  stateVersionFinalized: ({ type, ...event }) =>
-    published(events.StateVersionFinalizedSchema, event.workspaceId, event),
-  stateVersionDiscarded: ({ type, ...event }) =>
-    published(events.StateVersionDiscardedSchema, event.workspaceId, event),
-  stateVersionProcessed: ({ type, comparison, ...event }) =>
-    published(events.StateVersionProcessedSchema, event.workspaceId, {
-      ...event,
-      ...differenceFields(comparison),
-    }),
-  stateVersionSoftDeleted: ({ type, ...event }) =>
-    published(events.StateVersionSoftDeletedSchema, event.workspaceId, event),
-  stateVersionRestored: ({ type, ...event }) =>
-    published(events.StateVersionRestoredSchema, event.workspaceId, event),
-  stateVersionPermanentlyDeleted: ({ type, ...event }) =>
-    published(events.StateVersionPermanentlyDeletedSchema, event.workspaceId, event),
-  stateVersionsCollected: ({ type, ...event }) =>
-    published(events.StateVersionsCollectedSchema, event.workspaceId, event),
-} satisfies PublishedEvents<VersionEvent>;

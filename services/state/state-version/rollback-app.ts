@@ -3,19 +3,19 @@ import { newId } from "@statehouse/postgres/ids";
 import type { App } from "../app.ts";
 import { discardSuperseded } from "../discarded-version/app.ts";
 import { stateVersionNotFound } from "../errors-domain.ts";
-import {
-  stateVersionCreated,
-  stateVersionFinalized,
-  stateVersionProcessed,
-  workspaceStateChanged,
-} from "../events-domain.ts";
 import type { StateVersionId, WorkspaceId } from "../ids-domain.ts";
 import { rollbackEpoch } from "../lock-epoch/domain.ts";
 import type { Tx } from "../nouns.ts";
 import { authorizeRead, requireNoOrganizationToken } from "../state-access-app.ts";
 import { documentOf, type StateVersionDocument } from "../state-version-document/app.ts";
 import { applyPlacement, targetOf, touch, type WorkspaceState } from "../workspace-state/domain.ts";
+import { workspaceStateChanged } from "../workspace-state/store.ts";
 import { makeCurrent, noteLatestChange, type StateVersion } from "./domain.ts";
+import {
+  stateVersionCreated,
+  stateVersionFinalized,
+  stateVersionProcessed,
+} from "./events-store.ts";
 import {
   copyVersion,
   followingSerial,

@@ -42,7 +42,7 @@ import {
   workspaceStateSchema,
 } from "../workspace-state/store.ts";
 import type { StateVersion, StateVersionView } from "./domain.ts";
-import { listedStateVersions, publishedOfStateVersions } from "./events-store.ts";
+import { listedStateVersions } from "./events-store.ts";
 import { latestVersions, stateVersionSchema } from "./table-store.ts";
 import type { UploadTarget } from "./upload-domain.ts";
 
@@ -358,5 +358,4 @@ export const stateVersions = {
   rows,
   reads,
   listed: listedStateVersions,
-  published: publishedOfStateVersions,
 };

@@ -4,12 +4,13 @@ import { actorOf } from "../actor-app.ts";
 import type { App } from "../app.ts";
 import { newBlob } from "../blob/domain.ts";
 import { stateVersionNotFound } from "../errors-domain.ts";
-import { stateVersionFinalized, workspaceStateChanged } from "../events-domain.ts";
 import { requireUnsealed } from "../lock-epoch/domain.ts";
 import type { Tx } from "../nouns.ts";
 import { currentCreator, requireWritable } from "../state-access-app.ts";
 import { targetOf, touch, type WorkspaceState } from "../workspace-state/domain.ts";
+import { workspaceStateChanged } from "../workspace-state/store.ts";
 import { makeCurrent, noteLatestChange, type StateVersion } from "./domain.ts";
+import { stateVersionFinalized } from "./events-store.ts";
 import {
   type Attempt,
   attachJson,

@@ -1,7 +1,6 @@
 import type { App } from "../app.ts";
 import { releaseBlobs } from "../blob/app.ts";
 import { deleteContentsOfDiscarded } from "../discarded-version/app.ts";
-import { workspaceStateChanged } from "../events-domain.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
 import { endLockEpoch } from "../lock-epoch/domain.ts";
 import type { Tx } from "../nouns.ts";
@@ -15,6 +14,7 @@ import {
   type WorkspaceState,
   type WorkspaceStateRecord,
 } from "./domain.ts";
+import { workspaceStateChanged } from "./store.ts";
 
 export interface SealLock {
   workspaceId: WorkspaceId;

@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   commitWith,
   type Database,
@@ -19,7 +19,6 @@ import {
 } from "@statehouse/postgres/columns";
 import { WorkspaceStateChangedSchema } from "@statehouse/proto/statehouse/state/v1/events";
 import { stateVersionNotFound } from "../errors-domain.ts";
-import type { StateEvent } from "../events-domain.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
 import type { StateVersionView } from "../state-version/domain.ts";
 import {
@@ -240,16 +239,19 @@ const reads = (database: Database) => ({
   },
 });
 
-type Summary = Omit<StateSummary, "revision"> & { organizationId: string };
+type PublishedState = StateSummary & Pick<WorkspaceState, "organizationId">;
 
-const changed = ({ currentVersionId, latestChangeAt, ...summary }: Summary) =>
-  published(WorkspaceStateChangedSchema, summary.workspaceId, {
-    workspaceId: summary.workspaceId,
-    organizationId: summary.organizationId,
-    resourceCount: summary.resourceCount,
+export const workspaceStateChanged = (workspaceState: PublishedState) => {
+  const { workspaceId, organizationId, currentVersionId, latestChangeAt } = workspaceState;
+  return published(WorkspaceStateChangedSchema, workspaceId, {
+    workspaceId,
+    organizationId: organizationId ?? "",
+    resourceCount: workspaceState.resourceCount,
     currentStateVersionId: currentVersionId ?? "",
     ...(latestChangeAt ? { latestChangeAt: timestampFromDate(latestChangeAt) } : {}),
+    revision: workspaceState.revision,
   });
+};
 
 export const workspaceStates = {
   entity: workspaceStateSchema,
@@ -268,9 +270,6 @@ export const workspaceStates = {
       revision: "workspace.revision",
       where: isVisible,
     }),
-    events: (summary: Summary) => [changed(summary)],
+    events: (workspaceState: PublishedState) => [workspaceStateChanged(workspaceState)],
   }),
-  published: {
-    workspaceStateChanged: (event) => changed(event),
-  } satisfies PublishedEvents<Extract<StateEvent, { type: "workspaceStateChanged" }>>,
 };

@@ -8,13 +8,9 @@ import type { App } from "../app.ts";
 import { changeRetention } from "../data-retention-policy/app.ts";
 import type { GeneralSettings } from "../general-settings/domain.ts";
 import type { Tx } from "../nouns.ts";
-import {
-  type OrganizationView,
-  organizationNotFound,
-  organizationUpdated,
-} from "../organization/domain.ts";
+import { type OrganizationView, organizationNotFound } from "../organization/domain.ts";
 import { isPlan, planUnknown } from "../organization/plan-domain.ts";
-import type { OrganizationsOfAll } from "../organization/store.ts";
+import { type OrganizationsOfAll, organizationUpdated } from "../organization/store.ts";
 import { deleteOrganizationIf } from "../organization-deletion/app.ts";
 import { touch } from "../revision-domain.ts";
 import type { RunView } from "../run/domain.ts";

@@ -13,16 +13,18 @@ import {
   type AgentPoolRelations,
   type AgentPoolSettings,
   type AgentPoolView,
-  agentPoolCreated,
-  agentPoolDeleted,
   agentPoolInUse,
   agentPoolNotFound,
-  agentPoolUpdated,
   applyAgentPoolSettings,
   newAgentPool,
 } from "./domain.ts";
 import type { RelationScope } from "./relations-store.ts";
-import type { AgentPoolSearch } from "./store.ts";
+import {
+  type AgentPoolSearch,
+  agentPoolCreated,
+  agentPoolDeleted,
+  agentPoolUpdated,
+} from "./store.ts";
 
 /** The values of an agent pool in a request. A relation in the request replaces the stored relation completely. */
 export interface AgentPoolInput {

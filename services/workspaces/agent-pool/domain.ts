@@ -77,19 +77,6 @@ function problemOfName(name: string): string | undefined {
   return undefined;
 }
 
-export const agentPoolCreated = (agentPool: AgentPool) =>
-  ({ type: "agentPoolCreated", revision: agentPool.revision, agentPool }) as const;
-
-export const agentPoolUpdated = (agentPool: AgentPool) =>
-  ({ type: "agentPoolUpdated", revision: agentPool.revision, agentPool }) as const;
-
-export const agentPoolDeleted = (agentPool: AgentPool) =>
-  ({ type: "agentPoolDeleted", revision: agentPool.revision, agentPool }) as const;
-
-export type AgentPoolEvent = ReturnType<
-  typeof agentPoolCreated | typeof agentPoolUpdated | typeof agentPoolDeleted
->;
-
 export const agentPoolNotFound = () => notFound("agent pool");
 
 /** Thrown if a workspace, project or organization refers to the pool that is to be deleted. */

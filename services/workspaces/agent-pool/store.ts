@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -28,7 +28,7 @@ import { nameTaken } from "../errors-domain.ts";
 import type { AgentPoolId, OrganizationId } from "../ids-domain.ts";
 import { containing, Parameters } from "../parameters-store.ts";
 import { readableProjects, readableWorkspaces } from "../read-scope-store.ts";
-import { AgentPool, type AgentPoolEvent, type AgentPoolView, agentPoolNotFound } from "./domain.ts";
+import { AgentPool, type AgentPoolView, agentPoolNotFound } from "./domain.ts";
 import { type RelationScope, relateAgentPool } from "./relations-store.ts";
 
 const columns = {
@@ -195,10 +195,23 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type Named = Pick<AgentPool, "id" | "organizationId" | "name">;
+type Named = Pick<AgentPool, "id" | "organizationId" | "name" | "revision">;
 
-const created = ({ id, organizationId, name }: Named) =>
-  published(AgentPoolCreatedSchema, id, { agentPoolId: id, organizationId, name });
+const fieldsOf = ({ id, organizationId, name, revision }: Named) => ({
+  agentPoolId: id,
+  organizationId,
+  name,
+  revision,
+});
+
+export const agentPoolCreated = (agentPool: Named) =>
+  published(AgentPoolCreatedSchema, agentPool.id, fieldsOf(agentPool));
+
+export const agentPoolUpdated = (agentPool: AgentPool) =>
+  published(AgentPoolUpdatedSchema, agentPool.id, fieldsOf(agentPool), agentPool);
+
+export const agentPoolDeleted = ({ id, organizationId, revision }: AgentPool) =>
+  published(AgentPoolDeletedSchema, id, { agentPoolId: id, organizationId, revision });
 
 export const agentPools = {
   entity,
@@ -214,13 +227,6 @@ export const agentPools = {
       columns: `t.id, t.organization_id as "organizationId", t.name`,
       isListed: organizationIsActive("t.organization_id"),
     }),
-    events: (agentPool: Named) => [created(agentPool)],
+    events: (agentPool: Named) => [agentPoolCreated(agentPool)],
   }),
-  published: {
-    agentPoolCreated: ({ agentPool }) => created(agentPool),
-    agentPoolUpdated: ({ agentPool: { id, organizationId, name } }) =>
-      published(AgentPoolUpdatedSchema, id, { agentPoolId: id, organizationId, name }),
-    agentPoolDeleted: ({ agentPool: { id, organizationId } }) =>
-      published(AgentPoolDeletedSchema, id, { agentPoolId: id, organizationId }),
-  } satisfies PublishedEvents<AgentPoolEvent>,
 };

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { touch } from "../revision-domain.ts";
-import { workspaceAutoDestroyDue } from "../workspace/domain.ts";
+import { workspaceAutoDestroyDue } from "../workspace/events-store.ts";
 import { takeDueMoment } from "./domain.ts";
 
 /** Maximum number of workspaces in one transaction. */

@@ -11,13 +11,12 @@ import {
   applyDataRetention,
   type DataRetentionInput,
   type DataRetentionOwner,
-  dataRetentionPolicyDeleted,
   dataRetentionPolicyNotFound,
-  dataRetentionPolicySet,
   newDataRetentionPolicy,
   type OwnedDataRetentionPolicy,
   type WorkspaceRetention,
 } from "./domain.ts";
+import { dataRetentionPolicyDeleted, dataRetentionPolicySet } from "./store.ts";
 
 /** The owner of a retention policy in a request: a workspace, an organization or the installation (`site`). */
 export type DataRetentionTarget =
@@ -57,7 +56,7 @@ export const setDataRetentionPolicy = (
     applyDataRetention(policy, input, { problems, now: app.now() });
     problems.throwIfAny();
     tx.dataRetentionPolicies.save(policy);
-    await tx.record(dataRetentionPolicySet(policy, organizationId));
+    await tx.record(dataRetentionPolicySet({ ...policy, organizationId }));
     const organizationName =
       target !== "site" && "organizationName" in target ? target.organizationName : null;
     return { ...policy, organizationName };
@@ -76,7 +75,7 @@ export const deleteDataRetentionPolicy = (
     const { owner, organizationId } = await changeableTarget(tx, caller, target);
     const policy = await tx.dataRetentionPolicies.findForUpdate(owner);
     if (!policy) return;
-    await tx.record(dataRetentionPolicyDeleted(policy, organizationId));
+    await tx.record(dataRetentionPolicyDeleted({ ...policy, organizationId }));
     tx.dataRetentionPolicies.remove(policy);
   });
 

@@ -111,22 +111,6 @@ export function applyDataRetention(
   policy.revision = nextVersion(policy.revision, now);
 }
 
-/** The organization of the policy's owner; null for the installation. */
-type Within = OrganizationId | null;
-
-export const dataRetentionPolicySet = (policy: DataRetentionPolicy, organizationId: Within) =>
-  ({ type: "dataRetentionPolicySet", revision: policy.revision, policy, organizationId }) as const;
-
-export const dataRetentionPolicyDeleted = (policy: DataRetentionPolicy, organizationId: Within) =>
-  ({
-    ...{ type: "dataRetentionPolicyDeleted", revision: policy.revision },
-    ...{ policy, organizationId },
-  }) as const;
-
-export type DataRetentionPolicyEvent = ReturnType<
-  typeof dataRetentionPolicySet | typeof dataRetentionPolicyDeleted
->;
-
 export const dataRetentionPolicyNotFound = () => notFound("data retention policy");
 
 export type DataRetentionPolicyId = `drp-${string}`;

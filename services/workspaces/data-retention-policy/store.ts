@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
 import { type Database, type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
 import { bigint, integer, optional, primaryKey, text } from "@statehouse/postgres/columns";
@@ -8,10 +8,10 @@ import {
   DataRetentionPolicySetSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { organizationIsActive } from "../active-organization-store.ts";
+import type { OrganizationId } from "../ids-domain.ts";
 import {
   type DataRetentionOwner,
   DataRetentionPolicy,
-  type DataRetentionPolicyEvent,
   dataRetentionPolicyNotFound,
   type OwnedDataRetentionPolicy,
   type WorkspaceRetention,
@@ -149,12 +149,22 @@ const rows = (em: EntityManager) => {
   };
 };
 
-/** The fields of a policy's events. They contain the organization even if the policy belongs to a workspace. */
-type PublishedPolicy = Omit<DataRetentionPolicy, "revision">;
+/** The values of a policy's events. They contain the organization even if the policy belongs to a workspace. */
+type PublishedPolicy = Omit<DataRetentionPolicy, "organizationId"> & {
+  /** The organization of the policy's owner; null for the installation. */
+  organizationId: OrganizationId | null;
+};
 
 const organizationOfPolicy = "coalesce(r.organization_id, w.organization_id)";
 
-const policySet = (policy: PublishedPolicy) => {
+const targetOf = ({ id, organizationId, workspaceId, revision }: PublishedPolicy) => ({
+  dataRetentionPolicyId: id,
+  organizationId: organizationId ?? "",
+  workspaceId: workspaceId ?? "",
+  revision,
+});
+
+export const dataRetentionPolicySet = (policy: PublishedPolicy) => {
   const { id, kind, deleteOlderThanNDays, stateVersionsDeleteAfterNDays } = policy;
   return published(DataRetentionPolicySetSchema, id, {
     ...targetOf(policy),
@@ -164,15 +174,8 @@ const policySet = (policy: PublishedPolicy) => {
   });
 };
 
-const targetOf = ({
-  id,
-  organizationId,
-  workspaceId,
-}: Pick<DataRetentionPolicy, "id" | "organizationId" | "workspaceId">) => ({
-  dataRetentionPolicyId: id,
-  organizationId: organizationId ?? "",
-  workspaceId: workspaceId ?? "",
-});
+export const dataRetentionPolicyDeleted = (policy: PublishedPolicy) =>
+  published(DataRetentionPolicyDeletedSchema, policy.id, targetOf(policy));
 
 export const dataRetentionPolicies = {
   entity,
@@ -190,16 +193,6 @@ export const dataRetentionPolicies = {
       revision: "r.revision",
       isListed: `${organizationOfPolicy} is null or ${organizationIsActive(organizationOfPolicy)}`,
     }),
-    events: (policy: PublishedPolicy) => [policySet(policy)],
+    events: (policy: PublishedPolicy) => [dataRetentionPolicySet(policy)],
   }),
-  published: {
-    dataRetentionPolicySet: ({ policy, organizationId }) =>
-      policySet({ ...policy, organizationId }),
-    dataRetentionPolicyDeleted: ({ policy, organizationId }) =>
-      published(
-        DataRetentionPolicyDeletedSchema,
-        policy.id,
-        targetOf({ ...policy, organizationId }),
-      ),
-  } satisfies PublishedEvents<DataRetentionPolicyEvent>,
 };

@@ -2,14 +2,11 @@ import { authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { remainingMs } from "@statehouse/runtime";
 import type { App } from "../app.ts";
 import type { OrganizationId } from "../ids-domain.ts";
-import {
-  beginOrganizationDeletion,
-  organizationDeleted,
-  organizationNotFound,
-} from "../organization/domain.ts";
+import { beginOrganizationDeletion, organizationNotFound } from "../organization/domain.ts";
+import { organizationDeleted } from "../organization/store.ts";
 import { newOrganizationDeletion, newWorkspaceDeletion } from "../pending-sync/domain.ts";
 import { touch } from "../revision-domain.ts";
-import { workspaceDeleted } from "../workspace/domain.ts";
+import { workspaceDeleted } from "../workspace/events-store.ts";
 import { syncDeletion } from "../workspace-deletion/app.ts";
 
 /** The number of workspaces that one transaction deletes. */

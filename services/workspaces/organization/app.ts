@@ -16,13 +16,16 @@ import {
   type Organization,
   type OrganizationSettings,
   type OrganizationView,
-  organizationCreated,
   organizationCreatorNotUser,
   organizationNotFound,
-  organizationUpdated,
   problemOfOrganizationName,
 } from "./domain.ts";
-import type { OrganizationBilling, OrganizationSearch } from "./store.ts";
+import {
+  type OrganizationBilling,
+  type OrganizationSearch,
+  organizationCreated,
+  organizationUpdated,
+} from "./store.ts";
 
 /** The values of an organization in a request. */
 export interface OrganizationInput {

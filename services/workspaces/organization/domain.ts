@@ -246,19 +246,6 @@ export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number];
 export const isCollaboratorAuthPolicy = (text: string): text is CollaboratorAuthPolicy =>
   collaboratorAuthPolicies.some((policy) => policy === text);
 
-export const organizationCreated = (organization: Organization) =>
-  ({ type: "organizationCreated", revision: organization.revision, organization }) as const;
-
-export const organizationUpdated = (organization: Organization) =>
-  ({ type: "organizationUpdated", revision: organization.revision, organization }) as const;
-
-export const organizationDeleted = (organization: Organization) =>
-  ({ type: "organizationDeleted", revision: organization.revision, organization }) as const;
-
-export type OrganizationEvent = ReturnType<
-  typeof organizationCreated | typeof organizationUpdated | typeof organizationDeleted
->;
-
 /** The problem if a workspace is to be created in an organization that has reached its workspace limit. */
 export const workspaceLimitReached = (limit: number) =>
   `The organization has reached its limit of ${limit} workspaces.`;

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -34,7 +34,6 @@ import {
   type CredentialSettings,
   isOrganizationName,
   Organization,
-  type OrganizationEvent,
   type OrganizationView,
   organizationNotFound,
 } from "./domain.ts";
@@ -271,15 +270,26 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type Created = Pick<Organization, "id" | "name" | "creatorUserId" | "plan">;
+type Created = Pick<Organization, "id" | "name" | "creatorUserId" | "plan" | "revision">;
 
-const created = ({ id, name, creatorUserId, plan }: Created) =>
-  published(OrganizationCreatedSchema, id, {
-    organizationId: id,
-    name,
-    creatorUserId,
-    usageBasedBilling: planTable[plan].usageBased,
+const fieldsOf = ({ id, name, plan, revision }: Created) => ({
+  organizationId: id,
+  name,
+  usageBasedBilling: planTable[plan].usageBased,
+  revision,
+});
+
+export const organizationCreated = (organization: Created) =>
+  published(OrganizationCreatedSchema, organization.id, {
+    ...fieldsOf(organization),
+    creatorUserId: organization.creatorUserId,
   });
+
+export const organizationUpdated = (organization: Organization) =>
+  published(OrganizationUpdatedSchema, organization.id, fieldsOf(organization), organization);
+
+export const organizationDeleted = ({ id, revision }: Organization) =>
+  published(OrganizationDeletedSchema, id, { organizationId: id, revision });
 
 export const organizations = {
   entity,
@@ -298,17 +308,6 @@ export const organizations = {
       organization: "t.id",
       where: "t.status = 'active'",
     }),
-    events: (organization: Created) => [created(organization)],
+    events: (organization: Created) => [organizationCreated(organization)],
   }),
-  published: {
-    organizationCreated: ({ organization }) => created(organization),
-    organizationUpdated: ({ organization: { id, name, plan } }) =>
-      published(OrganizationUpdatedSchema, id, {
-        organizationId: id,
-        name,
-        usageBasedBilling: planTable[plan].usageBased,
-      }),
-    organizationDeleted: ({ organization: { id } }) =>
-      published(OrganizationDeletedSchema, id, { organizationId: id }),
-  } satisfies PublishedEvents<OrganizationEvent>,
 };

@@ -25,7 +25,7 @@ import {
   mergeTagBindings,
   type TagBindingInput,
 } from "../tag-binding/domain.ts";
-import { workspaceUpdated } from "../workspace/domain.ts";
+import { workspaceUpdated } from "../workspace/events-store.ts";
 import {
   applyProjectSettings,
   defaultProjectNotDeletable,
@@ -34,13 +34,10 @@ import {
   type Project,
   type ProjectSettings,
   type ProjectView,
-  projectCreated,
-  projectDeleted,
   projectNotEmpty,
   projectNotFound,
-  projectUpdated,
 } from "./domain.ts";
-import type { ProjectSearch } from "./store.ts";
+import { type ProjectSearch, projectCreated, projectDeleted, projectUpdated } from "./store.ts";
 
 /** The values of a project in a request. Bindings in the request replace all bindings of the project. */
 export interface ProjectInput {

@@ -161,19 +161,6 @@ export interface ProjectView
   defaultAgentPoolId: Project["defaultAgentPoolId"];
 }
 
-export const projectCreated = (project: Project) =>
-  ({ type: "projectCreated", revision: project.revision, project }) as const;
-
-export const projectUpdated = (project: Project) =>
-  ({ type: "projectUpdated", revision: project.revision, project }) as const;
-
-export const projectDeleted = (project: Project) =>
-  ({ type: "projectDeleted", revision: project.revision, project }) as const;
-
-export type ProjectEvent = ReturnType<
-  typeof projectCreated | typeof projectUpdated | typeof projectDeleted
->;
-
 export const projectNotFound = () => notFound("project");
 
 /** Thrown if a project that has workspaces is to be deleted. */

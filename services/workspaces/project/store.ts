@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -24,7 +24,7 @@ import type { OrganizationId, ProjectId } from "../ids-domain.ts";
 import { containing, Parameters } from "../parameters-store.ts";
 import { type ReadScope, readableProjects } from "../read-scope-store.ts";
 import type { TagFilter } from "../tag-binding/domain.ts";
-import { Project, type ProjectEvent, type ProjectView, projectNotFound } from "./domain.ts";
+import { Project, type ProjectView, projectNotFound } from "./domain.ts";
 
 const entity = new EntitySchema({
   class: Project,
@@ -186,10 +186,23 @@ const rows = (em: EntityManager) => {
   };
 };
 
-type Named = Pick<Project, "id" | "organizationId" | "name">;
+type Named = Pick<Project, "id" | "organizationId" | "name" | "revision">;
 
-const created = ({ id, organizationId, name }: Named) =>
-  published(ProjectCreatedSchema, id, { projectId: id, organizationId, name });
+const fieldsOf = ({ id, organizationId, name, revision }: Named) => ({
+  projectId: id,
+  organizationId,
+  name,
+  revision,
+});
+
+export const projectCreated = (project: Named) =>
+  published(ProjectCreatedSchema, project.id, fieldsOf(project));
+
+export const projectUpdated = (project: Project) =>
+  published(ProjectUpdatedSchema, project.id, fieldsOf(project), project);
+
+export const projectDeleted = ({ id, organizationId, revision }: Project) =>
+  published(ProjectDeletedSchema, id, { projectId: id, organizationId, revision });
 
 export const projects = {
   entity,
@@ -205,13 +218,6 @@ export const projects = {
       columns: `t.id, t.organization_id as "organizationId", t.name`,
       isListed: organizationIsActive("t.organization_id"),
     }),
-    events: (project: Named) => [created(project)],
+    events: (project: Named) => [projectCreated(project)],
   }),
-  published: {
-    projectCreated: ({ project }) => created(project),
-    projectUpdated: ({ project: { id, organizationId, name } }) =>
-      published(ProjectUpdatedSchema, id, { projectId: id, organizationId, name }),
-    projectDeleted: ({ project: { id, organizationId } }) =>
-      published(ProjectDeletedSchema, id, { projectId: id, organizationId }),
-  } satisfies PublishedEvents<ProjectEvent>,
 };

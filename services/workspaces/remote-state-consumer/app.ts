@@ -8,7 +8,8 @@ import type { Tx } from "../nouns.ts";
 import { touch } from "../revision-domain.ts";
 import { getWorkspace } from "../workspace/app.ts";
 import { type WorkspaceDocument, workspaceDocuments } from "../workspace/document-app.ts";
-import { type Workspace, workspaceUpdated } from "../workspace/domain.ts";
+import type { Workspace } from "../workspace/domain.ts";
+import { workspaceUpdated } from "../workspace/events-store.ts";
 import { checkConsumers, requireApprovedConsumers } from "./domain.ts";
 import type { ConsumerQuestion } from "./store.ts";
 

@@ -12,11 +12,13 @@ import {
   type ReservedTagKey,
   type ReservedTagKeyId,
   type ReservedTagKeyInput,
+} from "./domain.ts";
+import {
+  type ReservedTagKeyView,
   reservedTagKeyCreated,
   reservedTagKeyDeleted,
   reservedTagKeyUpdated,
-} from "./domain.ts";
-import type { ReservedTagKeyView } from "./store.ts";
+} from "./store.ts";
 
 /**
  * Returns the organization's reserved tag keys, ordered by key. Throws `notFound` if the caller does not belong to the

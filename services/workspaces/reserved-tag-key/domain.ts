@@ -72,19 +72,6 @@ export function disallowedOverrides(
     .map(({ key }) => key);
 }
 
-export const reservedTagKeyCreated = (reservedTagKey: ReservedTagKey) =>
-  ({ type: "reservedTagKeyCreated", revision: reservedTagKey.revision, reservedTagKey }) as const;
-
-export const reservedTagKeyUpdated = (reservedTagKey: ReservedTagKey) =>
-  ({ type: "reservedTagKeyUpdated", revision: reservedTagKey.revision, reservedTagKey }) as const;
-
-export const reservedTagKeyDeleted = (reservedTagKey: ReservedTagKey) =>
-  ({ type: "reservedTagKeyDeleted", revision: reservedTagKey.revision, reservedTagKey }) as const;
-
-export type ReservedTagKeyEvent = ReturnType<
-  typeof reservedTagKeyCreated | typeof reservedTagKeyUpdated | typeof reservedTagKeyDeleted
->;
-
 export const reservedTagKeyNotFound = () => notFound("reserved tag key");
 
 export type ReservedTagKeyId = `rtk-${string}`;

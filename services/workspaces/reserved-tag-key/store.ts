@@ -1,6 +1,6 @@
 import { EntitySchema } from "@mikro-orm/core";
 import { invalid } from "@statehouse/errors";
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -27,12 +27,7 @@ import {
 import { organizationIsActive } from "../active-organization-store.ts";
 import type { OrganizationId, ProjectId } from "../ids-domain.ts";
 import type { TagBindingInput } from "../tag-binding/domain.ts";
-import {
-  ReservedTagKey,
-  type ReservedTagKeyEvent,
-  reservedTagKeyNotFound,
-  takenKeyText,
-} from "./domain.ts";
+import { ReservedTagKey, reservedTagKeyNotFound, takenKeyText } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -85,13 +80,23 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-type Owned = Pick<ReservedTagKey, "id" | "organizationId" | "key">;
+type Owned = Pick<ReservedTagKey, "id" | "organizationId" | "key" | "revision">;
 
-const fieldsOf = ({ id, organizationId, key }: Owned) => ({
+const fieldsOf = ({ id, organizationId, key, revision }: Owned) => ({
   reservedTagKeyId: id,
   organizationId,
   key,
+  revision,
 });
+
+export const reservedTagKeyCreated = (row: Owned) =>
+  published(ReservedTagKeyCreatedSchema, row.id, fieldsOf(row));
+
+export const reservedTagKeyUpdated = (row: ReservedTagKey) =>
+  published(ReservedTagKeyUpdatedSchema, row.id, fieldsOf(row), row);
+
+export const reservedTagKeyDeleted = (row: ReservedTagKey) =>
+  published(ReservedTagKeyDeletedSchema, row.id, fieldsOf(row));
 
 export const reservedTagKeys = {
   entity,
@@ -111,15 +116,7 @@ export const reservedTagKeys = {
     }),
     // The column `key` of the row is its position in the listing.
     events: (row: Owned & { tagKey: string }) => [
-      published(ReservedTagKeyCreatedSchema, row.id, fieldsOf({ ...row, key: row.tagKey })),
+      reservedTagKeyCreated({ ...row, key: row.tagKey }),
     ],
   }),
-  published: {
-    reservedTagKeyCreated: ({ reservedTagKey }) =>
-      published(ReservedTagKeyCreatedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),
-    reservedTagKeyUpdated: ({ reservedTagKey }) =>
-      published(ReservedTagKeyUpdatedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),
-    reservedTagKeyDeleted: ({ reservedTagKey }) =>
-      published(ReservedTagKeyDeletedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),
-  } satisfies PublishedEvents<ReservedTagKeyEvent>,
 };

@@ -4,7 +4,7 @@ import type { RunId, WorkspaceId } from "../ids-domain.ts";
 import { touch } from "../revision-domain.ts";
 import { isEnded, runAlreadyEnded, runOfOtherWorkspace } from "../run/domain.ts";
 import type { RunTimeouts } from "../run/timeout-domain.ts";
-import { workspaceLocked } from "../workspace/domain.ts";
+import { workspaceLocked } from "../workspace/events-store.ts";
 import { getLock, releaseSealed, withHolderName } from "../workspace-lock/app.ts";
 import { epochToUnlock, isHeldBy, takeLock } from "../workspace-lock/domain.ts";
 

@@ -11,8 +11,8 @@ import {
   withoutRun,
   withRun,
 } from "../performance/domain.ts";
-import { isEnded, type Run, runEnded } from "../run/domain.ts";
-import type { KeptRun } from "../run/store.ts";
+import { isEnded, type Run } from "../run/domain.ts";
+import { type KeptRun, runEnded } from "../run/store.ts";
 
 /**
  * Stores a runner's report of a run, unless a newer report is stored. Locks the workspace's row, so that values derived

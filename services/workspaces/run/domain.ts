@@ -89,11 +89,6 @@ export interface RunView extends Pick<Run, "id" | "workspaceId" | "report"> {
   commitUrl: string | null;
 }
 
-export const runEnded = (run: Run, organizationId: OrganizationId) =>
-  ({ type: "runEnded", revision: run.revision, run, organizationId }) as const;
-
-export type RunEvent = ReturnType<typeof runEnded>;
-
 export const runNotFound = () => notFound("run");
 
 /** Thrown if a lock or a token is requested for a run that has ended. */

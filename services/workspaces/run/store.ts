@@ -1,10 +1,10 @@
-import { listed, type PublishedEvents, published, selectListed } from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { RunEndedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { organizationIsActive } from "../active-organization-store.ts";
 import { reportedByOther } from "../errors-domain.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../ids-domain.ts";
-import { isEnded, isMeasured, type Run, type RunEvent, type RunView } from "./domain.ts";
+import { isEnded, isMeasured, type Run, type RunView } from "./domain.ts";
 
 /** A stored run. `inWindow` is true if the run is part of the workspace's performance. */
 export type KeptRun = Omit<Run, "report" | "isDestroy"> & { inWindow: boolean };
@@ -194,10 +194,12 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-type EndedRun = Pick<Run, "id" | "workspaceId" | "status"> & { organizationId: OrganizationId };
+type EndedRun = Pick<Run, "id" | "workspaceId" | "status" | "revision">;
 
-const ended = ({ id, workspaceId, status, organizationId }: EndedRun) =>
-  published(RunEndedSchema, id, { runId: id, workspaceId, organizationId, status });
+export const runEnded = (
+  { id, workspaceId, status, revision }: EndedRun,
+  organizationId: OrganizationId,
+) => published(RunEndedSchema, id, { runId: id, workspaceId, organizationId, status, revision });
 
 export const runs = {
   reads,
@@ -212,9 +214,8 @@ export const runs = {
       isListed: organizationIsActive("w.organization_id"),
       where: "t.ended",
     }),
-    events: (run: EndedRun) => [ended(run)],
+    events: (run: EndedRun & { organizationId: OrganizationId }) => [
+      runEnded(run, run.organizationId),
+    ],
   }),
-  published: {
-    runEnded: ({ run, organizationId }) => ended({ ...run, organizationId }),
-  } satisfies PublishedEvents<RunEvent>,
 };

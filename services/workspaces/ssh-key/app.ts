@@ -10,19 +10,16 @@ import type { Tx } from "../nouns.ts";
 import { getOrganization } from "../organization/app.ts";
 import { touch } from "../revision-domain.ts";
 import { type WorkspaceDocument, workspaceDocument } from "../workspace/document-app.ts";
-import { workspaceUpdated } from "../workspace/domain.ts";
+import { workspaceUpdated } from "../workspace/events-store.ts";
 import {
   applySshKey,
   newSshKey,
   type SshKey,
   type SshKeyInput,
-  sshKeyCreated,
-  sshKeyDeleted,
   sshKeyLocation,
   sshKeyNotFound,
-  sshKeyUpdated,
 } from "./domain.ts";
-import type { SshKeyView } from "./store.ts";
+import { type SshKeyView, sshKeyCreated, sshKeyDeleted, sshKeyUpdated } from "./store.ts";
 
 /** Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */
 export const createSshKey = (

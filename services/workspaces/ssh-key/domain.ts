@@ -62,17 +62,4 @@ export function applySshKey(
   sshKey.revision = nextVersion(sshKey.revision, now);
 }
 
-export const sshKeyCreated = (sshKey: SshKey) =>
-  ({ type: "sshKeyCreated", revision: sshKey.revision, sshKey }) as const;
-
-export const sshKeyUpdated = (sshKey: SshKey) =>
-  ({ type: "sshKeyUpdated", revision: sshKey.revision, sshKey }) as const;
-
-export const sshKeyDeleted = (sshKey: SshKey) =>
-  ({ type: "sshKeyDeleted", revision: sshKey.revision, sshKey }) as const;
-
-export type SshKeyEvent = ReturnType<
-  typeof sshKeyCreated | typeof sshKeyUpdated | typeof sshKeyDeleted
->;
-
 export const sshKeyNotFound = () => notFound("SSH key");

@@ -1,11 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import {
-  type AttributeNames,
-  listed,
-  type PublishedEvents,
-  published,
-  selectListed,
-} from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -24,7 +18,7 @@ import {
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { organizationIsActive } from "../active-organization-store.ts";
 import type { OrganizationId, SshKeyId } from "../ids-domain.ts";
-import { SshKey, type SshKeyEvent, sshKeyLocation, sshKeyNotFound } from "./domain.ts";
+import { SshKey, sshKeyLocation, sshKeyNotFound } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -77,17 +71,29 @@ export const sealedSshKeys: SealedColumn = {
   locationOf: sshKeyLocation,
 };
 
-type Owned = Pick<SshKey, "id" | "organizationId">;
+type Owned = Pick<SshKey, "id" | "organizationId" | "revision">;
 
 /** The fields of an event, which must not contain the private key. */
-const fieldsOf = ({ id, organizationId }: Owned) => ({ sshKeyId: id, organizationId });
+const fieldsOf = ({ id, organizationId, revision }: Owned) => ({
+  sshKeyId: id,
+  organizationId,
+  revision,
+});
+
+export const sshKeyCreated = (sshKey: Owned) =>
+  published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey));
+
+export const sshKeyUpdated = (sshKey: SshKey) =>
+  published(SshKeyUpdatedSchema, sshKey.id, fieldsOf(sshKey), sshKey, { sealedValue: "value" });
+
+export const sshKeyDeleted = (sshKey: SshKey) =>
+  published(SshKeyDeletedSchema, sshKey.id, fieldsOf(sshKey));
 
 export const sshKeys = {
   entity,
   reads,
   rows,
   deletedWithOrganization: "ssh_keys",
-  attributeNames: { sealedValue: "value" } satisfies AttributeNames,
   listed: listed({
     schemas: [SshKeyCreatedSchema],
     // index: ssh_keys_pkey, organizations_pkey
@@ -96,11 +102,6 @@ export const sshKeys = {
       columns: `t.id, t.organization_id as "organizationId"`,
       isListed: organizationIsActive("t.organization_id"),
     }),
-    events: (sshKey: Owned) => [published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey))],
+    events: (sshKey: Owned) => [sshKeyCreated(sshKey)],
   }),
-  published: {
-    sshKeyCreated: ({ sshKey }) => published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey)),
-    sshKeyUpdated: ({ sshKey }) => published(SshKeyUpdatedSchema, sshKey.id, fieldsOf(sshKey)),
-    sshKeyDeleted: ({ sshKey }) => published(SshKeyDeletedSchema, sshKey.id, fieldsOf(sshKey)),
-  } satisfies PublishedEvents<SshKeyEvent>,
 };

@@ -6,7 +6,8 @@ import type { WorkspaceId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { disallowedOverrides } from "../reserved-tag-key/domain.ts";
 import { touch } from "../revision-domain.ts";
-import { type Workspace, workspaceNotFound, workspaceUpdated } from "../workspace/domain.ts";
+import { type Workspace, workspaceNotFound } from "../workspace/domain.ts";
+import { workspaceUpdated } from "../workspace/events-store.ts";
 import type { Placement } from "../workspace-placement/domain.ts";
 import {
   changesTagBindings,

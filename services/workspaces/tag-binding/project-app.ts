@@ -3,7 +3,7 @@ import { Problems } from "@statehouse/errors";
 import type { App } from "../app.ts";
 import type { ProjectId } from "../ids-domain.ts";
 import { getProject } from "../project/app.ts";
-import { projectUpdated } from "../project/domain.ts";
+import { projectUpdated } from "../project/store.ts";
 import { touch } from "../revision-domain.ts";
 import type { TagBindingChange } from "./app.ts";
 import {

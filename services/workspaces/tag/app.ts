@@ -14,7 +14,8 @@ import {
   mergeTagBindings,
   tagKeysAfterAdding,
 } from "../tag-binding/domain.ts";
-import { type Workspace, workspaceUpdated } from "../workspace/domain.ts";
+import type { Workspace } from "../workspace/domain.ts";
+import { workspaceUpdated } from "../workspace/events-store.ts";
 import { type Tag, type TagRef, tagNotFound } from "./domain.ts";
 
 /** Returns a page of a workspace's flat tags, ordered by name. */

@@ -14,8 +14,10 @@ import {
   mergeTagBindings,
   tagKeysAfterAdding,
 } from "../tag-binding/domain.ts";
-import { workspaceNotFound, workspaceUpdated } from "../workspace/domain.ts";
-import { type Tag, type TagId, tagDeleted, tagNotFound } from "./domain.ts";
+import { workspaceNotFound } from "../workspace/domain.ts";
+import { workspaceUpdated } from "../workspace/events-store.ts";
+import { type Tag, type TagId, tagNotFound } from "./domain.ts";
+import { tagDeleted } from "./store.ts";
 
 export interface TagSearch {
   organizationName: string;

@@ -1,4 +1,4 @@
-import { type PublishedEvents, published } from "@statehouse/events";
+import { published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -13,7 +13,7 @@ import { TagDeletedSchema } from "@statehouse/proto/statehouse/workspaces/v1/eve
 import type { OrganizationId, WorkspaceId } from "../ids-domain.ts";
 import { containing, Parameters } from "../parameters-store.ts";
 import { type ReadScope, readableWorkspaces } from "../read-scope-store.ts";
-import { type Tag, type TagEvent, type TagId, tagNotFound } from "./domain.ts";
+import { type Tag, type TagId, tagNotFound } from "./domain.ts";
 
 /** Returns the SQL for the bindings `u` through which workspaces that the caller may read have the flat tag `t`. */
 function uses(readable: ReadScope, parameters: Parameters): string {
@@ -223,14 +223,21 @@ export const tagRows = (em: EntityManager) => ({
   },
 });
 
+/** The tag of an event that is published when a request deletes a tag from all workspaces of the organization. */
+interface DeletedTag {
+  id: TagId;
+  organizationId: OrganizationId;
+  name: string;
+  revision: bigint;
+}
+
+export const tagDeleted = ({ id, organizationId, name, revision }: DeletedTag) =>
+  published(TagDeletedSchema, id, { tagId: id, organizationId, name, revision });
+
 export const tags = {
   reads,
   rows: tagRows,
   deletedWithOrganization: "tags",
   // Tags are not listed, because the only event of a tag is its deletion.
   listed: null,
-  published: {
-    tagDeleted: ({ tag: { id, organizationId, name } }) =>
-      published(TagDeletedSchema, id, { tagId: id, organizationId, name }),
-  } satisfies PublishedEvents<TagEvent>,
 };

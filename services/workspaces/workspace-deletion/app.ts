@@ -6,12 +6,8 @@ import type { WorkspaceId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { newWorkspaceDeletion, type PendingDeletion } from "../pending-sync/domain.ts";
 import { touch } from "../revision-domain.ts";
-import {
-  type Workspace,
-  type WorkspaceRef,
-  workspaceDeleted,
-  workspaceNotFound,
-} from "../workspace/domain.ts";
+import { type Workspace, type WorkspaceRef, workspaceNotFound } from "../workspace/domain.ts";
+import { workspaceDeleted } from "../workspace/events-store.ts";
 import { withHolderName } from "../workspace-lock/app.ts";
 import {
   endDeletionLock,

@@ -8,13 +8,8 @@ import type { Tx } from "../nouns.ts";
 import { touch } from "../revision-domain.ts";
 import { applyStateSummary, type StateSummary } from "../state-summary/domain.ts";
 import { type WorkspaceDocument, workspaceDocument } from "../workspace/document-app.ts";
-import {
-  type Workspace,
-  type WorkspaceView,
-  workspaceLocked,
-  workspaceNotFound,
-  workspaceUnlocked,
-} from "../workspace/domain.ts";
+import { type Workspace, type WorkspaceView, workspaceNotFound } from "../workspace/domain.ts";
+import { workspaceLocked, workspaceUnlocked } from "../workspace/events-store.ts";
 import type { Placement } from "../workspace-placement/domain.ts";
 import {
   epochToForceUnlock,

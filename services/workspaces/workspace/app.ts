@@ -34,10 +34,9 @@ import {
   type Workspace,
   type WorkspaceNameRef,
   type WorkspaceRef,
-  workspaceCreated,
   workspaceNotFound,
-  workspaceUpdated,
 } from "./domain.ts";
+import { workspaceCreated, workspaceUpdated } from "./events-store.ts";
 import type { WorkspaceSearch } from "./search-store.ts";
 import {
   applySettings,

@@ -7,7 +7,7 @@ import { type Execution, type ExecutionMode, inheritedExecution } from "../execu
 import type { OrganizationId, ProjectId, SshKeyId, WorkspaceId } from "../ids-domain.ts";
 import type { Performance } from "../performance/domain.ts";
 import { noState, type Summarized } from "../state-summary/domain.ts";
-import { type Lockable, unlocked, type WorkspaceLock } from "../workspace-lock/domain.ts";
+import { type Lockable, unlocked } from "../workspace-lock/domain.ts";
 import type { VcsRepo } from "./vcs-repo-domain.ts";
 
 /** Boolean settings without validation rules, with their defaults for new workspaces. */
@@ -182,40 +182,10 @@ export function workspaceSortOf(text: string): WorkspaceSort | undefined {
   return key && { key, descending };
 }
 
-export const workspaceCreated = (workspace: Workspace) =>
-  ({ type: "workspaceCreated", revision: workspace.revision, workspace }) as const;
-
 /** The values of a workspace that its events contain. */
 export type PublishedWorkspace = Pick<
   Workspace,
   "id" | "organizationId" | "projectId" | "name" | "placementVersion" | "revision"
->;
-
-export const workspaceUpdated = (workspace: PublishedWorkspace) =>
-  ({ type: "workspaceUpdated", revision: workspace.revision, workspace }) as const;
-
-export const workspaceDeleted = (workspace: Workspace) =>
-  ({ type: "workspaceDeleted", revision: workspace.revision, workspace }) as const;
-
-export const workspaceLocked = (workspace: Workspace, lock: WorkspaceLock) =>
-  ({ type: "workspaceLocked", revision: workspace.revision, workspace, lock }) as const;
-
-export const workspaceUnlocked = (
-  workspace: Workspace,
-  { epoch, forced }: { epoch: bigint; forced: boolean },
-) =>
-  ({ type: "workspaceUnlocked", revision: workspace.revision, workspace, epoch, forced }) as const;
-
-export const workspaceAutoDestroyDue = (workspace: Workspace, dueAt: Date) =>
-  ({ type: "workspaceAutoDestroyDue", revision: workspace.revision, workspace, dueAt }) as const;
-
-export type WorkspaceEvent = ReturnType<
-  | typeof workspaceCreated
-  | typeof workspaceUpdated
-  | typeof workspaceDeleted
-  | typeof workspaceLocked
-  | typeof workspaceUnlocked
-  | typeof workspaceAutoDestroyDue
 >;
 
 export const workspaceNotFound = () => notFound("workspace");

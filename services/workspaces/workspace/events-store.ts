@@ -1,11 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  type AttributeNames,
-  listed,
-  type PublishedEvents,
-  published,
-  selectListed,
-} from "@statehouse/events";
+import { listed, published, selectListed } from "@statehouse/events";
 import {
   WorkspaceAutoDestroyDueSchema,
   WorkspaceCreatedSchema,
@@ -16,9 +10,74 @@ import {
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { organizationIsActive } from "../active-organization-store.ts";
 import type { WorkspaceLock } from "../workspace-lock/domain.ts";
-import type { Workspace, WorkspaceEvent } from "./domain.ts";
+import type { PublishedWorkspace, Workspace } from "./domain.ts";
 
-type Named = Pick<Workspace, "id" | "organizationId" | "projectId" | "name">;
+type Owned = Pick<Workspace, "id" | "organizationId" | "revision">;
+type Named = Owned & Pick<Workspace, "projectId" | "name">;
+
+const targetOf = ({ id, organizationId, revision }: Owned) => ({
+  workspaceId: id,
+  organizationId,
+  revision,
+});
+
+const attributeNames = {
+  projectId: "project",
+  sshKeyId: "ssh-key",
+  inheritedActivityDuration: "auto-destroy-activity-duration",
+  overwritesAgentPool: "setting-overwrites",
+  ...{ placementVersion: null, placementAcknowledged: null, lastLockEpoch: null },
+  ...{ stateRevision: null },
+};
+
+export const workspaceCreated = (workspace: Named) =>
+  published(WorkspaceCreatedSchema, workspace.id, {
+    ...targetOf(workspace),
+    projectId: workspace.projectId,
+    name: workspace.name,
+  });
+
+export const workspaceUpdated = (workspace: PublishedWorkspace) =>
+  published(
+    WorkspaceUpdatedSchema,
+    workspace.id,
+    {
+      ...targetOf(workspace),
+      projectId: workspace.projectId,
+      name: workspace.name,
+      placementVersion: workspace.placementVersion,
+    },
+    workspace,
+    attributeNames,
+  );
+
+export const workspaceLocked = (
+  workspace: Owned,
+  { holder, reason, epoch }: Pick<WorkspaceLock, "holder" | "reason" | "epoch">,
+) =>
+  published(WorkspaceLockedSchema, workspace.id, {
+    ...targetOf(workspace),
+    holderType: holder.type,
+    holderId: holder.id,
+    reason,
+    epoch,
+  });
+
+export const workspaceUnlocked = (
+  workspace: Owned,
+  { epoch, forced }: { epoch: bigint; forced: boolean },
+) => published(WorkspaceUnlockedSchema, workspace.id, { ...targetOf(workspace), epoch, forced });
+
+export const workspaceDeleted = (workspace: Owned) =>
+  published(WorkspaceDeletedSchema, workspace.id, targetOf(workspace));
+
+export const workspaceAutoDestroyDue = (workspace: Named, dueAt: Date) =>
+  published(WorkspaceAutoDestroyDueSchema, workspace.id, {
+    ...targetOf(workspace),
+    projectId: workspace.projectId,
+    dueAt: timestampFromDate(dueAt),
+  });
+
 type ListedWorkspace = Named & {
   holderType: WorkspaceLock["holder"]["type"] | null;
   holderId: string | null;
@@ -26,31 +85,15 @@ type ListedWorkspace = Named & {
   epoch: number | null;
 };
 
-const createdEvent = ({ id, organizationId, projectId, name }: Named) =>
-  published(WorkspaceCreatedSchema, id, { workspaceId: id, organizationId, projectId, name });
-
-const lockedEvent = (
-  { id, organizationId }: Pick<Workspace, "id" | "organizationId">,
-  { holder, reason, epoch }: Pick<WorkspaceLock, "holder" | "reason" | "epoch">,
-) =>
-  published(WorkspaceLockedSchema, id, {
-    workspaceId: id,
-    organizationId,
-    holderType: holder.type,
-    holderId: holder.id,
-    reason,
-    epoch,
-  });
-
 const listedEvents = (row: ListedWorkspace) => {
   const { holderType, holderId, reason, epoch } = row;
-  if (holderType === null) return [createdEvent(row)];
+  if (holderType === null) return [workspaceCreated(row)];
   const lock = {
     holder: { type: holderType, id: holderId ?? "" },
     reason: reason ?? "",
     epoch: BigInt(epoch ?? 0),
   };
-  return [createdEvent(row), lockedEvent(row, lock)];
+  return [workspaceCreated(row), workspaceLocked(row, lock)];
 };
 
 /** Workspaces and their locks as events, for subscribers. */
@@ -66,33 +109,3 @@ export const listedWorkspaceEvents = listed({
   }),
   events: listedEvents,
 });
-
-export const publishedOfWorkspaces = {
-  workspaceCreated: ({ workspace }) => createdEvent(workspace),
-  workspaceUpdated: ({ workspace }) => {
-    const { id, organizationId, projectId, name, placementVersion } = workspace;
-    const fields = { workspaceId: id, organizationId, projectId, name, placementVersion };
-    return published(WorkspaceUpdatedSchema, id, fields);
-  },
-  workspaceLocked: ({ workspace, lock }) => lockedEvent(workspace, lock),
-  workspaceUnlocked: ({ workspace: { id, organizationId }, epoch, forced }) =>
-    published(WorkspaceUnlockedSchema, id, { workspaceId: id, organizationId, epoch, forced }),
-  workspaceDeleted: ({ workspace: { id, organizationId } }) =>
-    published(WorkspaceDeletedSchema, id, { workspaceId: id, organizationId }),
-  workspaceAutoDestroyDue: ({ workspace: { id, organizationId, projectId }, dueAt }) =>
-    published(WorkspaceAutoDestroyDueSchema, id, {
-      workspaceId: id,
-      organizationId,
-      projectId,
-      dueAt: timestampFromDate(dueAt),
-    }),
-} satisfies PublishedEvents<WorkspaceEvent>;
-
-export const workspaceAttributeNames = {
-  projectId: "project",
-  sshKeyId: "ssh-key",
-  inheritedActivityDuration: "auto-destroy-activity-duration",
-  overwritesAgentPool: "setting-overwrites",
-  ...{ placementVersion: null, placementAcknowledged: null, lastLockEpoch: null },
-  ...{ stateRevision: null },
-} satisfies AttributeNames;

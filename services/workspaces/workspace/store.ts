@@ -29,11 +29,7 @@ import {
   type WorkspaceView,
   workspaceNotFound,
 } from "./domain.ts";
-import {
-  listedWorkspaceEvents,
-  publishedOfWorkspaces,
-  workspaceAttributeNames,
-} from "./events-store.ts";
+import { listedWorkspaceEvents } from "./events-store.ts";
 import { createWorkspaceSearch } from "./list-store.ts";
 
 type PublishedRow = Omit<PublishedWorkspace, "placementVersion" | "revision"> & {
@@ -372,7 +368,5 @@ export const workspaces = {
   rows,
   leases,
   uniqueErrors: { workspaces_name_key: nameTaken },
-  attributeNames: workspaceAttributeNames,
   listed: listedWorkspaceEvents,
-  published: publishedOfWorkspaces,
 };
