@@ -40,7 +40,10 @@ export const DIGEST_BYTES = 32;
 /** The value that the first batch of a chain has as its previous hash. */
 export const NO_PREVIOUS = Buffer.alloc(DIGEST_BYTES);
 
-type Batch = Pick<Head, "service" | "organization" | "number"> & { previousHash: Uint8Array };
+/** The place of a batch in its chain. */
+export type Batch = Pick<Head, "service" | "organization" | "number"> & {
+  previousHash: Uint8Array;
+};
 
 /**
  * Returns the hash of a batch: SHA-256 over its place in the chain, the hash of the previous batch and the digests of

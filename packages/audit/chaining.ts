@@ -1,5 +1,4 @@
-import { create } from "@bufbuild/protobuf";
-import { INSTALLATION, recordEvent } from "@statehouse/events";
+import { INSTALLATION, published, recordEvent } from "@statehouse/events";
 import { afterCommit, type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { AuditHeadSealedSchema as AccessHead } from "@statehouse/proto/statehouse/access/v1/events";
 import { AuditHeadSealedSchema as StateHead } from "@statehouse/proto/statehouse/state/v1/events";
@@ -12,7 +11,14 @@ import {
   startLoop,
 } from "@statehouse/runtime";
 import { moveEndedAttempts } from "./attempts.ts";
-import { hashOfBatch, type Key, NO_PREVIOUS, type SignedHead, signHead } from "./chain.ts";
+import {
+  type Batch,
+  hashOfBatch,
+  type Key,
+  NO_PREVIOUS,
+  type SignedHead,
+  signHead,
+} from "./chain.ts";
 import { type ChainedRecord, digestOfRecord } from "./record-digest.ts";
 import { chainedColumns, latestVerificationFailed, unchainedRecords } from "./stored-chain.ts";
 
@@ -148,17 +154,10 @@ async function latestOf(em: EntityManager, organizations: readonly string[]) {
   );
 }
 
-interface ChainPosition {
-  service: string;
-  organization: string;
-  number: number;
-  previousHash: Uint8Array;
-}
-
 async function chainBatch(
   em: EntityManager,
   records: readonly UnchainedRecord[],
-  position: ChainPosition,
+  position: Batch,
   key: Key,
 ): Promise<{ head: SignedHead; hash: Uint8Array }> {
   const { previousHash, ...signedPosition } = position;
@@ -203,20 +202,14 @@ async function publish(
   service: keyof typeof headEvents,
   head: SignedHead,
 ): Promise<void> {
-  const schema = headEvents[service];
-  const { organization, number, records, sealedAt, hash, keyId, signature } = head;
-  const message = create(schema, {
-    organization,
+  const { number, ...signed } = head;
+  const { organization } = head;
+  const event = published(headEvents[service], organization, {
+    ...signed,
     organizationId: organization === INSTALLATION ? "" : organization,
-    service,
     revision: BigInt(number),
-    records,
-    sealedAt,
-    hash,
-    keyId,
-    signature,
   });
-  await recordEvent(em, { schema, message, subject: organization, revision: number });
+  await recordEvent(em, event);
 }
 
 /**

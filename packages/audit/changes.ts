@@ -1,4 +1,4 @@
-import { type Published, recordPublished } from "@statehouse/events";
+import { type Published, recordEvent } from "@statehouse/events";
 import { type EntityManager, insertAtCommit } from "@statehouse/postgres";
 import { kebabCase } from "@statehouse/runtime";
 import { recordOfEvent } from "./event-record.ts";
@@ -8,8 +8,8 @@ import { type AuditRecord, insertRecords, rowOf } from "./record.ts";
  * When the transaction of `em` commits, publishes the event, and records the change that it describes, unless another
  * event records the same change.
  */
-const recordEvent = (em: EntityManager, event: Published): Promise<void> =>
-  recordPublished(em, event, (facts) => {
+const recordEventChange = (em: EntityManager, event: Published): Promise<void> =>
+  recordEvent(em, event, (facts) => {
     const record = recordOfEvent(facts);
     if (record) insertRecord(em, record);
   });
@@ -31,4 +31,4 @@ const insertRecord = (em: EntityManager, record: AuditRecord): void =>
   insertAtCommit(em, insertRecords, rowOf(record, em.config.get("contextName")));
 
 /** The functions that `tx.record` and `tx.audit` of a service's transactions call. */
-export const recorders = { event: recordEvent, change: recordChange };
+export const recorders = { event: recordEventChange, change: recordChange };

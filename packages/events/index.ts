@@ -17,9 +17,9 @@ export { createLocalBus, type LocalBus, startLocalRelay } from "./local-bus.ts";
 export { eventMigrations } from "./migrations.ts";
 export { connectNats, type Nats } from "./nats.ts";
 export type { NatsLogin, NatsTls } from "./nats-login.ts";
-export { recordEvent } from "./outbox.ts";
+export { type EventFacts, recordEvent } from "./outbox.ts";
 export { hint, type Projection, projection, typesOf } from "./projection.ts";
-export { type EventFacts, type Published, published, recordPublished } from "./published.ts";
+export { type Published, published } from "./published.ts";
 export { startRelay } from "./relay.ts";
 export { type ServeListingOptions, serveListing } from "./serve-listing.ts";
 export {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type DescMessage, type MessageShape, toJsonString } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import {
   afterCommit,
   type EntityManager,
@@ -9,15 +9,7 @@ import {
 import { currentActor, traceparent } from "@statehouse/runtime";
 import { authContextOf } from "./auth-context.ts";
 import { eventType } from "./event.ts";
-
-export interface RecordedEvent<Schema extends DescMessage> {
-  schema: Schema;
-  message: MessageShape<Schema>;
-  /** The id of the changed object. */
-  subject: string;
-  /** Revision of the changed row. */
-  revision: number | bigint;
-}
+import { changedIn, type Published } from "./published.ts";
 
 /** Inserts events. Their ids follow the order of the array. */
 const insertEvents: InsertAtCommit = (rows) =>
@@ -35,20 +27,44 @@ type Wake = () => void;
 type OrmConfig = EntityManager["config"];
 const relays = new WeakMap<OrmConfig, Set<Wake>>();
 
+/** The values of an event from which its audit record is made. */
+export interface EventFacts {
+  /** `statehouse.<service>.<noun>.<verb>.v1` */
+  type: string;
+  /** The id of the changed object. */
+  subject: string;
+  organizationId: string | undefined;
+  changedAttributes: readonly string[];
+}
+
+const organizationOf = (fields: object): string | undefined =>
+  "organizationId" in fields && typeof fields.organizationId === "string"
+    ? fields.organizationId
+    : undefined;
+
 /**
  * Adds an event to the outbox, with the current actor, when the transaction of `em` commits. Lock the changed row in
- * the same transaction; otherwise the ids of the row's events might not follow the order of its changes. Throws if the
- * event is too large to publish.
+ * the same transaction; otherwise the ids of the row's events might not follow the order of its changes. `alsoRecord`
+ * records further values of the event in the same transaction, for example an audit record. Throws if the event is too
+ * large to publish.
  */
-export async function recordEvent<Schema extends DescMessage>(
+export async function recordEvent(
   em: EntityManager,
-  { schema, message, subject, revision }: RecordedEvent<Schema>,
+  { schema, subject, fields, changed: [row, attributeNames] }: Published,
+  alsoRecord?: (facts: EventFacts) => void,
 ): Promise<void> {
-  const text = toJsonString(schema, message);
+  const type = eventType(schema);
+  const changedAttributes = row && changedIn(em, row, attributeNames);
+  const init = { ...fields, ...(changedAttributes && { changedAttributes }) };
+  const text = toJsonString(schema, create(schema, init as MessageInitShape<typeof schema>));
+  alsoRecord?.({
+    type,
+    subject,
+    organizationId: organizationOf(fields),
+    changedAttributes: changedAttributes ?? [],
+  });
   if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
-    throw new Error(
-      `the message of ${eventType(schema)} would have more than ${MAX_MESSAGE_BYTES} bytes`,
-    );
+    throw new Error(`the message of ${type} would have more than ${MAX_MESSAGE_BYTES} bytes`);
   }
   // If there is no current actor, the actor is the service, whose name is the context name of the database.
   const auth = authContextOf(
@@ -56,9 +72,9 @@ export async function recordEvent<Schema extends DescMessage>(
   );
   insertAtCommit(em, insertEvents, {
     event_id: randomUUID(),
-    type: eventType(schema),
+    type,
     subject,
-    revision: String(revision),
+    revision: String(fields.revision),
     message: text,
     traceparent: traceparent() ?? null,
     auth_type: auth.type,

@@ -146,12 +146,13 @@ needs(
     const expected: { type: string; revision: string; message: unknown }[] = [];
     const record = async <Schema extends DescMessage>(
       schema: Schema,
-      fields: MessageInitShape<Schema>,
+      init: MessageInitShape<Schema>,
     ) => {
       const revision = expected.length + 1;
-      const message = create(schema, fields);
+      const message = create(schema, init);
+      const fields = { ...init, revision: BigInt(revision) };
       await database.transaction((em) =>
-        recordEvent(em, { schema, message, subject: `subject-${revision}`, revision }),
+        recordEvent(em, { schema, subject: `subject-${revision}`, fields, changed: [] }),
       );
       const type = eventType(schema);
       expected.push({ type, revision: String(revision), message: toJson(schema, message) });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
-import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
 import { connectNats, eventMigrations, recordEvent, startRelay } from "@statehouse/events";
 import { openDatabase } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
@@ -69,8 +69,8 @@ needs("nats-server", "go")("the example of a table of workspaces in Go", () => {
       ) =>
         database.transaction((em) =>
           recordEvent(em, {
-            ...{ schema, message: create(schema, fields), revision },
-            subject: fields.workspaceId,
+            ...{ schema, subject: fields.workspaceId, changed: [] },
+            fields: { ...fields, revision: BigInt(revision) },
           }),
         );
       const start = () => {

@@ -1,4 +1,3 @@
-import { create } from "@bufbuild/protobuf";
 import { jetstreamManager } from "@nats-io/jetstream";
 import {
   connectNats,
@@ -6,6 +5,7 @@ import {
   eventMigrations,
   MAIL_STREAM,
   on,
+  published,
   recordEvent,
   STREAM,
   startRelay,
@@ -35,14 +35,12 @@ needs("nats-server")("the secret of an invitation", () => {
     stack.use(startRelay({ database, nats, service: "access", source: "urn:test", logger }));
     const invite = (secret: string) =>
       database.transaction((em) =>
-        recordEvent(em, {
-          schema: InvitationCreatedSchema,
-          message: create(InvitationCreatedSchema, {
-            ...{ secret, organizationId: "org-1", email: "new@example.com" },
+        recordEvent(
+          em,
+          published(InvitationCreatedSchema, "user-1", {
+            ...{ secret, organizationId: "org-1", email: "new@example.com", revision: 1n },
           }),
-          subject: "user-1",
-          revision: 1,
-        }),
+        ),
       );
     await invite(known);
     await invite("failing");

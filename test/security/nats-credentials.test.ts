@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { create } from "@bufbuild/protobuf";
 import { nkeys } from "@nats-io/transport-node";
 import {
   connectNats,
   eventMigrations,
   on,
+  published,
   recordEvent,
   startRelay,
   subscribe,
@@ -240,12 +240,12 @@ needs("nats-server")("a bus with credentials", () => {
       }),
     );
     await database.transaction((em) =>
-      recordEvent(em, {
-        schema: WorkspaceCreatedSchema,
-        message: create(WorkspaceCreatedSchema, { workspaceId: "ws-1", name: "one" }),
-        subject: "ws-1",
-        revision: 1,
-      }),
+      recordEvent(
+        em,
+        published(WorkspaceCreatedSchema, "ws-1", {
+          ...{ workspaceId: "ws-1", name: "one", revision: 1n },
+        }),
+      ),
     );
     await waitFor(() => received.length > 0);
     expect(received).toEqual(["one"]);

@@ -1,4 +1,3 @@
-import { create } from "@bufbuild/protobuf";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { unavailable } from "@statehouse/errors";
 import { type Database, openDatabase, queryIn } from "@statehouse/postgres";
@@ -13,6 +12,7 @@ import { eventMigrations as migrations } from "../migrations.ts";
 import { connectNats, type Nats } from "../nats.ts";
 import { recordEvent } from "../outbox.ts";
 import { hint } from "../projection.ts";
+import { published } from "../published.ts";
 import { LOCK, startRelay } from "../relay.ts";
 import { ensureStreams, STREAM } from "../stream.ts";
 import { eventType, on, subscribe } from "../subscribe.ts";
@@ -38,12 +38,10 @@ afterEach(() => stack.disposeAsync());
 
 const record = (revision: number, name = `ws-${revision}`) =>
   database.transaction((em) =>
-    recordEvent(em, {
-      schema: WorkspaceCreatedSchema,
-      message: create(WorkspaceCreatedSchema, { workspaceId: name }),
-      subject: "ws-1",
-      revision,
-    }),
+    recordEvent(
+      em,
+      published(WorkspaceCreatedSchema, "ws-1", { workspaceId: name, revision: BigInt(revision) }),
+    ),
   );
 
 const relay = () =>
@@ -101,12 +99,7 @@ test("an event of a rolled back transaction is not published", async () => {
   consume(refresh);
   relay();
   const failing = database.transaction(async (em) => {
-    await recordEvent(em, {
-      schema: WorkspaceCreatedSchema,
-      message: create(WorkspaceCreatedSchema),
-      subject: "ws-1",
-      revision: 1,
-    });
+    await recordEvent(em, published(WorkspaceCreatedSchema, "ws-1", { revision: 1n }));
     throw new Error("no");
   });
   await expect(failing).rejects.toThrow("no");
@@ -330,12 +323,10 @@ test("the subject ends in the organization, so that a filter can be limited to o
   );
   for (const [index, organizationId] of ["org-2", "org-1", "", "org-1"].entries()) {
     await database.transaction((em) =>
-      recordEvent(em, {
-        schema: WorkspaceCreatedSchema,
-        message: create(WorkspaceCreatedSchema, { organizationId }),
-        subject: "ws-1",
-        revision: index,
-      }),
+      recordEvent(
+        em,
+        published(WorkspaceCreatedSchema, "ws-1", { organizationId, revision: BigInt(index) }),
+      ),
     );
   }
   await waitFor(() => received.length === 2);

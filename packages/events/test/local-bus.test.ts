@@ -1,4 +1,3 @@
-import { create } from "@bufbuild/protobuf";
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
@@ -9,6 +8,7 @@ import { createLocalBus, type LocalBus, startLocalRelay } from "../local-bus.ts"
 import { eventMigrations } from "../migrations.ts";
 import { recordEvent } from "../outbox.ts";
 import { hint } from "../projection.ts";
+import { published } from "../published.ts";
 
 const source = "urn:statehouse:test/workspaces";
 const logger = createLogger({ service: "test", level: "silent" });
@@ -34,12 +34,13 @@ const keep: Refresh = async (ids) => void received.push(...ids.map(Number));
 
 const record = (revision: number) =>
   database.transaction((em) =>
-    recordEvent(em, {
-      schema: WorkspaceCreatedSchema,
-      message: create(WorkspaceCreatedSchema, { workspaceId: String(revision) }),
-      subject: "ws-1",
-      revision,
-    }),
+    recordEvent(
+      em,
+      published(WorkspaceCreatedSchema, "ws-1", {
+        workspaceId: String(revision),
+        revision: BigInt(revision),
+      }),
+    ),
   );
 const subscribe = (refresh: Refresh, name = "workspaces") => {
   const hints = hint(WorkspaceCreatedSchema, ({ workspaceId }) => workspaceId);
@@ -85,12 +86,10 @@ test("an event with a lower id that is committed later is delivered", async () =
   bus.open();
   const committed = Promise.withResolvers<void>();
   const late = database.transaction(async (em) => {
-    await recordEvent(em, {
-      schema: WorkspaceCreatedSchema,
-      message: create(WorkspaceCreatedSchema, { workspaceId: "1" }),
-      subject: "ws-2",
-      revision: 1,
-    });
+    await recordEvent(
+      em,
+      published(WorkspaceCreatedSchema, "ws-2", { workspaceId: "1", revision: 1n }),
+    );
     await committed.promise;
   });
   await record(2);

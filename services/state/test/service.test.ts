@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
-import { recordEvent } from "@statehouse/events";
+import { type Published, published, recordEvent } from "@statehouse/events";
 import { openDatabase } from "@statehouse/postgres";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
@@ -124,10 +123,8 @@ test("readiness reports each dependency", async () => {
 test("events of the workspaces service replace calls that a crash prevented", async () => {
   const workspaceId = service.lockedWorkspace();
   await upload(workspaceId);
-  const publish = (event: Pick<Parameters<typeof recordEvent>[1], "schema" | "message">) =>
-    service.database.transaction((em) =>
-      recordEvent(em, { ...event, subject: workspaceId, revision: 1 }),
-    );
+  const publish = (event: Published) =>
+    service.database.transaction((em) => recordEvent(em, event));
   const read = () =>
     service.versions.getCurrentStateVersion({ workspaceId }).then(
       () => "readable",
@@ -143,23 +140,18 @@ test("events of the workspaces service replace calls that a crash prevented", as
     )[0];
   expect(await read()).toBe("readable");
   service.fakes.place(workspaceId, "prj-2", 7n);
-  await publish({
-    schema: WorkspaceUpdatedSchema,
-    // The values in the event are ignored; the state service applies the response of the workspaces service instead.
-    message: create(WorkspaceUpdatedSchema, {
-      workspaceId,
-      organizationId: "org-forged",
-      projectId: "prj-forged",
-      placementVersion: 8_999_999_999_999_999n,
-    }),
-  });
+  // The values in the event are ignored; the state service applies the response of the workspaces service instead.
+  const forged = {
+    ...{ workspaceId, organizationId: "org-forged", projectId: "prj-forged" },
+    ...{ placementVersion: 8_999_999_999_999_999n, revision: 1n },
+  };
+  await publish(published(WorkspaceUpdatedSchema, workspaceId, forged, {}));
   await waitFor(async () => (await row())?.project_id === "prj-2");
   expect(await row()).toMatchObject({ organization_id: organizationId, placement_version: 7 });
   service.fakes.delete(workspaceId);
-  await publish({
-    schema: WorkspaceDeletedSchema,
-    message: create(WorkspaceDeletedSchema, { workspaceId, organizationId }),
-  });
+  await publish(
+    published(WorkspaceDeletedSchema, workspaceId, { workspaceId, organizationId, revision: 1n }),
+  );
   await waitFor(async () => (await read()) === "notFound");
   await waitFor(async () => (await row())?.purged_at);
   const deletions = () => service.database.query("select from blob_deletions");

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { create } from "@bufbuild/protobuf";
 import {
   connectNats,
   ensureStreams,
@@ -239,15 +238,13 @@ const recordUpdate = (database: Database, index: number): Promise<void> =>
   database.transaction((em) =>
     recordEvent(em, {
       schema: WorkspaceUpdatedSchema,
-      message: create(WorkspaceUpdatedSchema, {
-        workspaceId: `ws-${index}`,
-        organizationId: `org-${index % ORGANIZATIONS}`,
-        projectId: "prj-network",
-        name: `workspace-${index}`,
-        changedAttributes: ["auto-apply", "description"],
-      }),
       subject: `ws-${index}`,
-      revision: index + 1,
+      fields: {
+        ...{ workspaceId: `ws-${index}`, organizationId: `org-${index % ORGANIZATIONS}` },
+        ...{ projectId: "prj-network", name: `workspace-${index}` },
+        ...{ changedAttributes: ["auto-apply", "description"], revision: BigInt(index + 1) },
+      },
+      changed: [],
     }),
   );
 
