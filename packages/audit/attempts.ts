@@ -1,16 +1,12 @@
 import type { Database } from "@statehouse/postgres";
 import { traceId } from "@statehouse/runtime";
-import { actionColumns, type Circumstance } from "./record.ts";
+import { type AuditRecord, actionColumns, type Circumstance } from "./record.ts";
 
 /**
  * A refused attempt. All attempts within one minute that have the same organization, actor, token, client address,
  * action and code are stored as one record with their count and the resource and request of the last attempt.
  */
-export interface Attempt {
-  /** The id of the organization; undefined if it is unknown or if there is none. */
-  organization?: string | undefined;
-  action: string;
-  resource: { type: string; id?: string | undefined };
+export interface Attempt extends Pick<AuditRecord, "organization" | "action" | "resource"> {
   /** The code of the error that the caller receives. */
   code: string;
 }

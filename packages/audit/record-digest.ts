@@ -18,7 +18,7 @@ export interface ChainedRecord {
   action: string;
   resourceType: string;
   resourceId: string | null;
-  changedAttributes: readonly string[];
+  changedAttributes: string[];
   outcome: string;
   code: string | null;
   attempts: number;

@@ -8,13 +8,15 @@ import {
   type VerifyOptions,
 } from "./verify.ts";
 
+/** SQL: the columns of a record except its time and the client's address. */
+export const recordColumns = `id, organization, actor_type as "actorType", actor_id as "actorId",
+    token_id as "tokenId", action, resource_type as "resourceType", resource_id as "resourceId",
+    changed_attributes as "changedAttributes", outcome, code, attempts, request_id as "requestId"`;
+
 /** SQL: the columns of a record that the chain covers. */
 export const chainedColumns = `
-    to_char(recorded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "recordedAt", id,
-    organization, actor_type as "actorType", actor_id as "actorId", token_id as "tokenId",
-    address_digest as "addressDigest", action, resource_type as "resourceType",
-    resource_id as "resourceId", changed_attributes as "changedAttributes", outcome, code, attempts,
-    request_id as "requestId"`;
+    to_char(recorded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "recordedAt",
+    address_digest as "addressDigest", ${recordColumns}`;
 
 const PAGE = 100;
 

@@ -1,4 +1,6 @@
 import type { Database } from "@statehouse/postgres";
+import type { ChainedRecord } from "./record-digest.ts";
+import { recordColumns } from "./stored-chain.ts";
 import type { Micros } from "./time.ts";
 
 /** A period of the audit trail of one organization, or of the records that belong to no organization. */
@@ -12,22 +14,9 @@ export interface Span {
 }
 
 /** A record in the form that readers receive. */
-export interface TrailRecord {
+export interface TrailRecord extends Omit<ChainedRecord, "recordedAt" | "addressDigest"> {
   recordedAt: Micros;
-  id: string;
-  organization: string;
-  actorType: string;
-  actorId: string | null;
-  tokenId: string | null;
   address: string | null;
-  action: string;
-  resourceType: string;
-  resourceId: string | null;
-  changedAttributes: string[];
-  outcome: string;
-  code: string | null;
-  attempts: number;
-  requestId: string | null;
 }
 
 /** The maximum number of records on a page, which one statement reads. */
@@ -65,10 +54,7 @@ const counts = `
  */
 const list = `
   -- index: audit_records_pkey
-  select ${micros("recorded_at")} as "recordedAt", id, organization, actor_type as "actorType",
-    actor_id as "actorId", token_id as "tokenId", address, action,
-    resource_type as "resourceType", resource_id as "resourceId",
-    changed_attributes as "changedAttributes", outcome, code, attempts, request_id as "requestId"
+  select ${micros("recorded_at")} as "recordedAt", address, ${recordColumns}
   from audit_records where ${within}
   order by recorded_at, id collate "C" limit $4 offset $5`;
 

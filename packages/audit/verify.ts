@@ -55,23 +55,18 @@ export interface Verified {
   last: number | undefined;
 }
 
-/** A chain that is being verified, batch by batch, in the order of their numbers. */
-export interface ChainCheck {
-  /** Adds the next batch with its records in the order of their positions. */
-  add(batch: StoredBatch, records: readonly StoredRecord[]): void;
-  /** Ends the verification and returns its result. */
-  end(): Verified;
-}
-
 const same = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && timingSafeEqual(one, other);
 
-/** Verifies the chain of one organization. `report` receives one sentence for each finding. */
+/**
+ * Verifies the chain of one organization, batch by batch, in the order of their numbers. `report` receives one sentence
+ * for each finding.
+ */
 export function createChainCheck(
   organization: string,
   { service, keys, heads, keptSince }: VerifyOptions,
   report: (finding: string) => void,
-): ChainCheck {
+) {
   const verified: Verified = {
     organization,
     batches: 0,
@@ -153,7 +148,8 @@ export function createChainCheck(
   };
 
   return {
-    add(batch, records) {
+    /** Adds the next batch with its records in the order of their positions. */
+    add(batch: StoredBatch, records: readonly StoredRecord[]): void {
       checkPlace(batch);
       checkHead(batch);
       checkRecords(batch, records);
@@ -161,7 +157,8 @@ export function createChainCheck(
       verified.last = batch.number;
       previous = batch;
     },
-    end() {
+    /** Ends the verification and returns its result. */
+    end(): Verified {
       if (unknownKey && previous) {
         report(
           `The latest, ${nameOf(previous)}, is signed with a key that ASSERTION_PUBLIC_KEYS does not contain.`,
