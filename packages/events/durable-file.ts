@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import { open, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 /**
@@ -11,13 +11,7 @@ export async function writeDurably(file: string, text: string): Promise<void> {
   // it is often 1.
   const draft = `${file}.${randomUUID()}.draft`;
   try {
-    const handle = await open(draft, "wx", 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeFile(draft, text, { flag: "wx", mode: 0o600, flush: true });
     await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true });
@@ -28,10 +22,6 @@ export async function writeDurably(file: string, text: string): Promise<void> {
 
 /** Writes a folder to the disk. Before this, a power failure can undo the renaming of a file in the folder. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(folder, "r");
+  await handle.sync();
 }

@@ -29,16 +29,10 @@ export interface PagePosition {
 /** The position of the first page. Each page contains the position of the next one. */
 export const FIRST_PAGE: PagePosition = { service: "access", cursor: "" };
 
-export interface ListingClient {
-  stream(): Promise<StreamState>;
-  /** Returns the events of all objects whose subjects match the filter, page by page. */
-  objects(filter: string): AsyncGenerator<Event>;
-}
-
 const TIMEOUT_MS = 15_000;
 
 /** Creates the client of the listing for subscribers. Its functions throw if a response is an error. */
-export function createListingClient(nats: Nats): ListingClient {
+export function createListingClient(nats: Nats) {
   const request = async <Response>(name: string, body: object): Promise<Response> => {
     const connection = await nats.connection();
     const subject = `${LISTING_SUBJECT}.${name}`;
@@ -55,8 +49,9 @@ export function createListingClient(nats: Nats): ListingClient {
     return response;
   };
   return {
-    stream: () => request("stream", {}),
-    async *objects(filter) {
+    stream: () => request<StreamState>("stream", {}),
+    /** Returns the events of all objects whose subjects match the filter, page by page. */
+    async *objects(filter: string): AsyncGenerator<Event> {
       for (let position: PagePosition | undefined = FIRST_PAGE; position; ) {
         const { service, cursor }: PagePosition = position;
         const page: Page = await request(service, { filter, cursor });

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SpanKind } from "@opentelemetry/api";
-import type { Database } from "@statehouse/postgres";
 import { createWake, type Logger, startLoop, withServerSpan } from "@statehouse/runtime";
 import type { Consumer } from "./consumer.ts";
 import { type Event, reaches } from "./event.ts";
 import { wakeAfterCommits } from "./outbox.ts";
 import { type Projection, refreshAll } from "./projection.ts";
-import { eventOf, type OutboxRow, outboxColumns } from "./relay.ts";
+import { eventOf, type OutboxRow, outboxColumns, type RelayOptions } from "./relay.ts";
 
 /**
  * Delivers events between the services of one process if no NATS server runs. All events stay in the outbox. If a later
@@ -100,14 +99,8 @@ async function attempt(
   }
 }
 
-export interface LocalRelayOptions {
-  database: Database;
+export interface LocalRelayOptions extends Omit<RelayOptions, "nats" | "stream"> {
   bus: LocalBus;
-  /** The service that owns the outbox, for logs. */
-  service: string;
-  /** The URI of the installation and the service, which is the source of the events. */
-  source: string;
-  logger: Logger;
 }
 
 /**

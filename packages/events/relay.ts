@@ -19,7 +19,7 @@ import { ensureStreams, type StreamSettings, streamOf } from "./stream.ts";
 export interface RelayOptions {
   database: Database;
   nats: Nats;
-  /** The service that owns the outbox, for metrics. */
+  /** The service that owns the outbox, for metrics and logs. */
   service: string;
   /** The URI of the installation and the service, which is the header `ce-source` of the events. */
   source: string;

@@ -34,21 +34,6 @@ export interface SnapshotOptions {
   compareEveryMs?: number;
 }
 
-/** Decides whether a snapshot is necessary, and takes it. */
-export interface Snapshots {
-  /**
-   * Takes a snapshot if there is no checkpoint, or if the current stream does not contain every event after the
-   * checkpoint.
-   */
-  take(): Promise<void>;
-  /**
-   * Compares the stream with the checkpoint. Returns false if a snapshot is necessary. If the consumer has received and
-   * acknowledged everything, stores as the checkpoint the last sequence number that the stream had at the previous
-   * comparison.
-   */
-  compare(isCaughtUp: () => Promise<boolean>): Promise<boolean>;
-}
-
 interface Context {
   nats: Nats;
   filter: string;
@@ -62,14 +47,19 @@ const continues = (checkpoint: Checkpoint | undefined, stream: StreamState): boo
   checkpoint.created === stream.created &&
   stream.firstSequence <= checkpoint.position + 1;
 
+/** Decides whether a snapshot is necessary, and takes it. */
 export function createSnapshots(
   { checkpoint: store, begin }: SnapshotOptions,
   { nats, filter, handle, log }: Context,
-): Snapshots {
+) {
   const client = createListingClient(nats);
   let previous: StreamState | undefined;
   return {
-    async take() {
+    /**
+     * Takes a snapshot if there is no checkpoint, or if the current stream does not contain every event after the
+     * checkpoint.
+     */
+    async take(): Promise<void> {
       previous = undefined;
       // The position is read before the listing, so that every change that the listing does not contain is published
       // after this position.
@@ -86,7 +76,12 @@ export function createSnapshots(
       await store.save({ created: stream.created, position: stream.lastSequence });
       log({ stream: stream.created, events: count }, "snapshot is complete");
     },
-    async compare(isCaughtUp) {
+    /**
+     * Compares the stream with the checkpoint. Returns false if a snapshot is necessary. If the consumer has received
+     * and acknowledged everything, stores as the checkpoint the last sequence number that the stream had at the previous
+     * comparison.
+     */
+    async compare(isCaughtUp: () => Promise<boolean>): Promise<boolean> {
       const stream = await client.stream();
       const known = await store.load();
       if (!known || !continues(known, stream)) return false;

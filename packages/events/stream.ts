@@ -54,6 +54,7 @@ export interface StreamSettings {
 /** The durable consumer of a subscriber with an account of its own. */
 export interface SubscriberConsumer {
   durable: string;
+  /** The subjects to receive, with the wildcards of NATS. */
   filter: string;
 }
 
@@ -147,10 +148,7 @@ async function ensureStream(
   }
 }
 
-export interface DurableOptions {
-  durable: string;
-  /** The subjects to receive, with the wildcards of NATS. */
-  filter: string;
+interface DurableOptions extends SubscriberConsumer {
   /** The position in the stream at which a new consumer begins. */
   from: "beginning" | "now";
 }
