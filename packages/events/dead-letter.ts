@@ -8,15 +8,8 @@ import type { FailedEvent } from "./receive.ts";
 /** The number of milliseconds for which a count is reused before dead letters are counted again. */
 const COUNT_MS = 5000;
 
-interface DeadLetterRow {
-  event_id: string;
-  type: string;
-  source: string;
-  subject: string;
-  revision: number;
-  message: string;
+interface DeadLetterRow extends Omit<Event, "organizationId" | "traceparent" | "auth"> {
   traceparent: string | null;
-  time: Date;
 }
 
 /** Stores an event that could not be processed; it stays stored until a replay succeeds. */
@@ -91,7 +84,7 @@ export async function replayConsumer({
   projections,
 }: ConsumerReplay): Promise<Replay> {
   const rows = await database.query<DeadLetterRow>(
-    `select event_id, type, source, subject, revision, message, traceparent, time
+    `select event_id as id, type, source, subject, revision, message as json, traceparent, time
      from dead_letters where consumer = $1 order by time, event_id`,
     [consumer],
   );
@@ -107,32 +100,27 @@ export async function replayConsumer({
       }
       await database.query("delete from dead_letters where consumer = $1 and event_id = $2", [
         consumer,
-        row.event_id,
+        row.id,
       ]);
     } catch (thrown) {
       const error = describe(thrown);
-      failures.push({ eventId: row.event_id, type: row.type, subject: row.subject, error });
+      failures.push({ eventId: row.id, type: row.type, subject: row.subject, error });
       await database.query(
         `update dead_letters set failures = failures + 1, error = $3
          where consumer = $1 and event_id = $2`,
-        [consumer, row.event_id, error],
+        [consumer, row.id, error],
       );
     }
   }
   return { replayed: rows.length - failures.length, failures };
 }
 
-function eventOf(row: DeadLetterRow): Event {
-  const { event_id, message, traceparent, ...same } = row;
-  return {
-    ...same,
-    id: event_id,
-    organizationId: organizationIn(message),
-    json: message,
-    traceparent: traceparent ?? undefined,
-    auth: undefined,
-  };
-}
+const eventOf = (row: DeadLetterRow): Event => ({
+  ...row,
+  organizationId: organizationIn(row.json),
+  traceparent: row.traceparent ?? undefined,
+  auth: undefined,
+});
 
 function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -11,7 +11,6 @@ export {
   type Listing,
   type ListingSource,
   listed,
-  selectListed,
 } from "./listing.ts";
 export { createLocalBus, type LocalBus, startLocalRelay } from "./local-bus.ts";
 export { eventMigrations } from "./migrations.ts";

@@ -10,30 +10,28 @@ export interface ListedRow {
   key: string;
   /** The row contains every change whose event has this revision or a lower one. */
   revision: number;
-  /** False if the row counts towards the size of the page, but its object is not listed. Default: true. */
-  isListed?: boolean;
+  /** False if the row counts towards the size of the page, but its object is not listed. */
+  isListed: boolean;
+}
+
+interface ListedEvents<Row> {
+  /** The schemas of the events' messages, which declare the types of the events. */
+  readonly schemas: readonly Published["schema"][];
+  /**
+   * Returns the events that describe the object of `row`, whose revision is a bigint. If there are several events, they
+   * must set different fields, because all have the same revision.
+   */
+  readonly events: (row: Row) => readonly Published[];
 }
 
 /** The member `listed` of a noun's store, which lists the noun's objects as events with their current values. */
-export interface ListedNoun {
-  /** The schemas of the events' messages, which declare the types of the events. */
-  readonly schemas: readonly Published["schema"][];
+export interface ListedNoun extends ListedEvents<never> {
   /**
    * Selects, in the order of `key`, at most $3 rows whose key is greater than $1 and, if $2 is not null, whose
    * organization is $2. Objects of the installation have the organization `_`.
    */
   readonly select: string;
-  /**
-   * Returns the events that describe the object of `row`, whose revision is a bigint. If there are several events, they
-   * must set different fields, because all have the same revision.
-   */
-  readonly events: (row: never) => readonly Published[];
 }
-
-/** Returns `noun` as the member `listed` of a noun's store. `Row` has the columns that `events` reads. */
-export const listed = <Row extends object>(
-  noun: Omit<ListedNoun, "events"> & { events(row: Row): readonly Published[] },
-): ListedNoun => noun;
 
 /** The parts of a statement that selects the rows of a listing, as SQL. */
 interface ListedRows {
@@ -58,8 +56,10 @@ interface ListedRows {
   where?: string;
 }
 
-/** Returns the member `select` of `ListedNoun`. */
-export function selectListed({
+/** Returns the member `listed` of a noun's store. `Row` has the columns that `events` reads. */
+export function listed<Row extends object>({
+  schemas,
+  events,
   from,
   columns,
   key = ["t.id"],
@@ -67,15 +67,16 @@ export function selectListed({
   revision = "t.revision",
   isListed = "true",
   where = "true",
-}: ListedRows): string {
+}: ListedEvents<Row> & ListedRows): ListedNoun {
   const last = key.length === 1 ? ["$1"] : key.map((_, n) => `split_part($1, '/', ${n + 1})`);
-  return `
+  const select = `
     select ${key.join(" || '/' || ")} as key, ${columns}, ${revision} as revision,
       ${isListed} as "isListed"
     from ${from}
     where (${key.join(", ")}) > (${last.join(", ")})
       and ($2::text is null or ${organization} = $2) and ${where}
     order by ${key.join(", ")} limit $3`;
+  return { schemas, select, events };
 }
 
 export interface ListingRequest {
@@ -158,7 +159,7 @@ function eventsOf(
   row: ListedRow,
   { filters, source, time }: { filters: readonly string[]; source: string; time: string },
 ): string[] {
-  if (row.isListed === false) return [];
+  if (!row.isListed) return [];
   // Safe cast: the statement of the noun returned this row.
   return noun
     .events({ ...row, revision: BigInt(row.revision) } as never)

@@ -26,11 +26,10 @@ const nouns = {
   workspaces: {
     listed: listed<Row>({
       schemas: [WorkspaceCreatedSchema],
-      select: `select * from (
-          select lpad(i::text, 5, '0') as key, i as revision,
-            case when i = ${COUNT} then 12000 else i % 600 end as length
-          from generate_series(1, ${COUNT}) i) objects
-        where key > $1 and $2::text is null order by key limit $3`,
+      from: `(select lpad(i::text, 5, '0') as id, '_' as organization_id, i as revision,
+          case when i = ${COUNT} then 12000 else i % 600 end as length
+        from generate_series(1, ${COUNT}) i) t`,
+      columns: "t.length",
       events: ({ key, length, revision }) => [
         published(WorkspaceCreatedSchema, `ws-${key}`, {
           workspaceId: `ws-${key}`,

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -267,11 +267,9 @@ export const memberships = {
   listed: listed({
     schemas: [OrganizationMembershipInvitedSchema, OrganizationMembershipActivatedSchema],
     // index: organization_memberships_pkey, organizations_pkey
-    select: selectListed({
-      from: "organization_memberships t",
-      columns: `t.id, t.organization_id as "organizationId", t.user_id as "userId", t.status`,
-      revision: versionOf("t.organization_id"),
-    }),
+    from: "organization_memberships t",
+    columns: `t.id, t.organization_id as "organizationId", t.user_id as "userId", t.status`,
+    revision: versionOf("t.organization_id"),
     events: (membership: Membership & { status: string; revision: bigint }) => [
       membership.status === "active"
         ? organizationMembershipActivated(membership, membership.revision)

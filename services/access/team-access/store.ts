@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -204,12 +204,10 @@ export const teamAccess = {
   listed: listed({
     schemas: [TeamProjectCreatedSchema, TeamWorkspaceCreatedSchema],
     // index: team_accesses_pkey, organizations_pkey
-    select: selectListed({
-      from: "team_accesses t",
-      columns: `t.id, t.team_id as "teamId", t.target_type as "targetType", t.target_id as "targetId",
-        t.organization_id as "organizationId", t.access`,
-      revision: versionOf("t.organization_id"),
-    }),
+    from: "team_accesses t",
+    columns: `t.id, t.team_id as "teamId", t.target_type as "targetType", t.target_id as "targetId",
+      t.organization_id as "organizationId", t.access`,
+    revision: versionOf("t.organization_id"),
     events: (of: Granted & { revision: bigint }) => [teamAccessCreated(of, of.revision)],
   }),
 };

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import { type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
 import { primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
 import {
@@ -73,12 +73,10 @@ export const teamMembers = {
   listed: listed({
     schemas: [TeamMemberAddedSchema],
     // index: team_members_pkey, organizations_pkey
-    select: selectListed({
-      from: "team_members t",
-      key: ["t.team_id", "t.user_id"],
-      columns: `t.team_id as "teamId", t.user_id as "userId", t.organization_id as "organizationId"`,
-      revision: versionOf("t.organization_id"),
-    }),
+    from: "team_members t",
+    key: ["t.team_id", "t.user_id"],
+    columns: `t.team_id as "teamId", t.user_id as "userId", t.organization_id as "organizationId"`,
+    revision: versionOf("t.organization_id"),
     events: (member: Membership & { revision: bigint }) => [
       teamMemberAdded(member, member.revision),
     ],

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -197,11 +197,9 @@ export const teams = {
   listed: listed({
     schemas: [TeamCreatedSchema],
     // index: teams_pkey, organizations_pkey
-    select: selectListed({
-      from: "teams t",
-      columns: `t.id, t.organization_id as "organizationId", t.name`,
-      revision: versionOf("t.organization_id"),
-    }),
+    from: "teams t",
+    columns: `t.id, t.organization_id as "organizationId", t.name`,
+    revision: versionOf("t.organization_id"),
     events: (team: Named & { revision: bigint }) => [teamCreated(team, team.revision)],
   }),
 };

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import { type EntityManager, recordsOf } from "@statehouse/postgres";
 import { bigint, primaryKey, timestamptz } from "@statehouse/postgres/columns";
 import { TokenTtlPolicyUpdatedSchema } from "@statehouse/proto/statehouse/access/v1/events";
@@ -81,13 +81,11 @@ export const tokenTtlPolicies = {
   listed: listed({
     schemas: [TokenTtlPolicyUpdatedSchema],
     // index: token_ttl_policies_pkey, organizations_pkey
-    select: selectListed({
-      from: "token_ttl_policies t",
-      key: ["t.organization_id", "t.token_type"],
-      columns: `t.organization_id as "organizationId", t.token_type as "tokenType",
-        t.max_ttl_ms as "maxTtlMs"`,
-      revision: versionOf("t.organization_id"),
-    }),
+    from: "token_ttl_policies t",
+    key: ["t.organization_id", "t.token_type"],
+    columns: `t.organization_id as "organizationId", t.token_type as "tokenType",
+      t.max_ttl_ms as "maxTtlMs"`,
+    revision: versionOf("t.organization_id"),
     events: (row: Omit<Policy, "maxTtlMs"> & { maxTtlMs: number; revision: bigint }) => [
       tokenTtlPolicyUpdated({ ...row, maxTtlMs: BigInt(row.maxTtlMs) }, row.revision),
     ],

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -253,12 +253,10 @@ export const tokens = {
   listed: listed({
     schemas: [TokenCreatedSchema],
     // index: tokens_pkey
-    select: selectListed({
-      from: "tokens t",
-      columns: `t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
-        t.organization_id as "organizationId"`,
-      organization: "coalesce(t.organization_id, '_')",
-    }),
+    from: "tokens t",
+    columns: `t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
+      t.organization_id as "organizationId"`,
+    organization: "coalesce(t.organization_id, '_')",
     events: (token: Owned) => [tokenCreated(token)],
   }),
 };

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -248,12 +248,10 @@ export const users = {
   listed: listed({
     schemas: [UserCreatedSchema],
     // index: users_pkey
-    select: selectListed({
-      from: "users t",
-      columns: "t.id, t.username",
-      organization: "'_'",
-      revision: "t.version",
-    }),
+    from: "users t",
+    columns: "t.id, t.username",
+    organization: "'_'",
+    revision: "t.version",
     events: ({ id, username, revision }: Omit<Named, "version"> & { revision: bigint }) => [
       userCreated({ id, username, version: revision }),
     ],

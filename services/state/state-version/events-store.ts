@@ -1,4 +1,4 @@
-import { listed, type Published, published, selectListed } from "@statehouse/events";
+import { listed, type Published, published } from "@statehouse/events";
 import * as events from "@statehouse/proto/statehouse/state/v1/events";
 import type { Comparison } from "../state-digest/domain.ts";
 import { differenceFields } from "../state-digest/store.ts";
@@ -109,15 +109,13 @@ export const listedStateVersions = listed({
     events.StateVersionPermanentlyDeletedSchema,
   ],
   // index: state_versions_pkey, workspace_states_pkey
-  select: selectListed({
-    from: `state_versions t
-      join workspace_states workspace on workspace.workspace_id = t.workspace_id`,
-    columns: `t.id, t.workspace_id as "workspaceId", t.status, t.intermediate,
-      t.rollback_version_id as "rollbackVersionId", t.serial, t.size,
-      workspace.organization_id as "organizationId"`,
-    organization: "workspace.organization_id",
-    revision: "workspace.revision",
-    where: isVisible,
-  }),
+  from: `state_versions t
+    join workspace_states workspace on workspace.workspace_id = t.workspace_id`,
+  columns: `t.id, t.workspace_id as "workspaceId", t.status, t.intermediate,
+    t.rollback_version_id as "rollbackVersionId", t.serial, t.size,
+    workspace.organization_id as "organizationId"`,
+  organization: "workspace.organization_id",
+  revision: "workspace.revision",
+  where: isVisible,
   events: listedEvents,
 });

@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   commitWith,
   type Database,
@@ -260,16 +260,14 @@ export const workspaceStates = {
   listed: listed({
     schemas: [WorkspaceStateChangedSchema],
     // index: workspace_states_pkey
-    select: selectListed({
-      from: "workspace_states workspace",
-      key: ["workspace.workspace_id"],
-      columns: `workspace.workspace_id as "workspaceId", workspace.organization_id as "organizationId",
-        workspace.current_version_id as "currentVersionId",
-        workspace.resource_count as "resourceCount", workspace.latest_change_at as "latestChangeAt"`,
-      organization: "workspace.organization_id",
-      revision: "workspace.revision",
-      where: isVisible,
-    }),
+    from: "workspace_states workspace",
+    key: ["workspace.workspace_id"],
+    columns: `workspace.workspace_id as "workspaceId", workspace.organization_id as "organizationId",
+      workspace.current_version_id as "currentVersionId",
+      workspace.resource_count as "resourceCount", workspace.latest_change_at as "latestChangeAt"`,
+    organization: "workspace.organization_id",
+    revision: "workspace.revision",
+    where: isVisible,
     events: (workspaceState: PublishedState) => [workspaceStateChanged(workspaceState)],
   }),
 };

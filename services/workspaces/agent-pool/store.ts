@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -222,11 +222,9 @@ export const agentPools = {
   listed: listed({
     schemas: [AgentPoolCreatedSchema],
     // index: agent_pools_pkey, organizations_pkey
-    select: selectListed({
-      from: "agent_pools t",
-      columns: `t.id, t.organization_id as "organizationId", t.name`,
-      isListed: organizationIsActive("t.organization_id"),
-    }),
+    from: "agent_pools t",
+    columns: `t.id, t.organization_id as "organizationId", t.name`,
+    isListed: organizationIsActive("t.organization_id"),
     events: (agentPool: Named) => [agentPoolCreated(agentPool)],
   }),
 };

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
 import { type Database, type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
 import { bigint, integer, optional, primaryKey, text } from "@statehouse/postgres/columns";
@@ -185,14 +185,12 @@ export const dataRetentionPolicies = {
   listed: listed({
     schemas: [DataRetentionPolicySetSchema],
     // index: data_retention_policies_pkey, workspaces_pkey, organizations_pkey
-    select: selectListed({
-      from: "data_retention_policies r left join workspaces w on w.id = r.workspace_id",
-      key: ["r.id"],
-      columns: `${organizationOfPolicy} as "organizationId", r.workspace_id as "workspaceId", ${columns}`,
-      organization: `coalesce(${organizationOfPolicy}, '_')`,
-      revision: "r.revision",
-      isListed: `${organizationOfPolicy} is null or ${organizationIsActive(organizationOfPolicy)}`,
-    }),
+    from: "data_retention_policies r left join workspaces w on w.id = r.workspace_id",
+    key: ["r.id"],
+    columns: `${organizationOfPolicy} as "organizationId", r.workspace_id as "workspaceId", ${columns}`,
+    organization: `coalesce(${organizationOfPolicy}, '_')`,
+    revision: "r.revision",
+    isListed: `${organizationOfPolicy} is null or ${organizationIsActive(organizationOfPolicy)}`,
     events: (policy: PublishedPolicy) => [dataRetentionPolicySet(policy)],
   }),
 };

@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -302,12 +302,10 @@ export const organizations = {
   listed: listed({
     schemas: [OrganizationCreatedSchema],
     // index: organizations_pkey
-    select: selectListed({
-      from: "organizations t",
-      columns: `t.id, t.name, t.creator_user_id as "creatorUserId", t.plan`,
-      organization: "t.id",
-      where: "t.status = 'active'",
-    }),
+    from: "organizations t",
+    columns: `t.id, t.name, t.creator_user_id as "creatorUserId", t.plan`,
+    organization: "t.id",
+    where: "t.status = 'active'",
     events: (organization: Created) => [organizationCreated(organization)],
   }),
 };

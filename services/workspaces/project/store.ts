@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -213,11 +213,9 @@ export const projects = {
   listed: listed({
     schemas: [ProjectCreatedSchema],
     // index: projects_pkey, organizations_pkey
-    select: selectListed({
-      from: "projects t",
-      columns: `t.id, t.organization_id as "organizationId", t.name`,
-      isListed: organizationIsActive("t.organization_id"),
-    }),
+    from: "projects t",
+    columns: `t.id, t.organization_id as "organizationId", t.name`,
+    isListed: organizationIsActive("t.organization_id"),
     events: (project: Named) => [projectCreated(project)],
   }),
 };

@@ -1,6 +1,6 @@
 import { EntitySchema } from "@mikro-orm/core";
 import { invalid } from "@statehouse/errors";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -109,11 +109,9 @@ export const reservedTagKeys = {
   listed: listed({
     schemas: [ReservedTagKeyCreatedSchema],
     // index: reserved_tag_keys_pkey, organizations_pkey
-    select: selectListed({
-      from: "reserved_tag_keys t",
-      columns: `t.id, t.organization_id as "organizationId", t.key as "tagKey"`,
-      isListed: organizationIsActive("t.organization_id"),
-    }),
+    from: "reserved_tag_keys t",
+    columns: `t.id, t.organization_id as "organizationId", t.key as "tagKey"`,
+    isListed: organizationIsActive("t.organization_id"),
     // The column `key` of the row is its position in the listing.
     events: (row: Owned & { tagKey: string }) => [
       reservedTagKeyCreated({ ...row, key: row.tagKey }),

@@ -1,4 +1,4 @@
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { RunEndedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { organizationIsActive } from "../active-organization-store.ts";
@@ -207,13 +207,11 @@ export const runs = {
   listed: listed({
     schemas: [RunEndedSchema],
     // index: runs_pkey, workspaces_pkey, organizations_pkey
-    select: selectListed({
-      from: "runs t join workspaces w on w.id = t.workspace_id",
-      columns: `t.id, t.workspace_id as "workspaceId", t.status, w.organization_id as "organizationId"`,
-      organization: "w.organization_id",
-      isListed: organizationIsActive("w.organization_id"),
-      where: "t.ended",
-    }),
+    from: "runs t join workspaces w on w.id = t.workspace_id",
+    columns: `t.id, t.workspace_id as "workspaceId", t.status, w.organization_id as "organizationId"`,
+    organization: "w.organization_id",
+    isListed: organizationIsActive("w.organization_id"),
+    where: "t.ended",
     events: (run: EndedRun & { organizationId: OrganizationId }) => [
       runEnded(run, run.organizationId),
     ],

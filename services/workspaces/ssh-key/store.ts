@@ -1,5 +1,5 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -97,11 +97,9 @@ export const sshKeys = {
   listed: listed({
     schemas: [SshKeyCreatedSchema],
     // index: ssh_keys_pkey, organizations_pkey
-    select: selectListed({
-      from: "ssh_keys t",
-      columns: `t.id, t.organization_id as "organizationId"`,
-      isListed: organizationIsActive("t.organization_id"),
-    }),
+    from: "ssh_keys t",
+    columns: `t.id, t.organization_id as "organizationId"`,
+    isListed: organizationIsActive("t.organization_id"),
     events: (sshKey: Owned) => [sshKeyCreated(sshKey)],
   }),
 };

@@ -1,5 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { listed, published, selectListed } from "@statehouse/events";
+import { listed, published } from "@statehouse/events";
 import {
   WorkspaceAutoDestroyDueSchema,
   WorkspaceCreatedSchema,
@@ -100,12 +100,10 @@ const listedEvents = (row: ListedWorkspace) => {
 export const listedWorkspaceEvents = listed({
   schemas: [WorkspaceCreatedSchema, WorkspaceLockedSchema],
   // index: workspaces_pkey, organizations_pkey
-  select: selectListed({
-    from: "workspaces t",
-    columns: `t.id, t.organization_id as "organizationId", t.project_id as "projectId", t.name,
-      t.lock_holder_type as "holderType", t.lock_holder_id as "holderId",
-      t.lock_reason as reason, t.lock_epoch as epoch`,
-    isListed: organizationIsActive("t.organization_id"),
-  }),
+  from: "workspaces t",
+  columns: `t.id, t.organization_id as "organizationId", t.project_id as "projectId", t.name,
+    t.lock_holder_type as "holderType", t.lock_holder_id as "holderId",
+    t.lock_reason as reason, t.lock_epoch as epoch`,
+  isListed: organizationIsActive("t.organization_id"),
   events: listedEvents,
 });
