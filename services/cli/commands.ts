@@ -99,45 +99,67 @@ const printing = ({
     }),
 });
 
-interface ServiceWork {
-  settings: () => Promise<z.ZodObject>;
-  work: (print: Print) => Promise<unknown>;
+interface ServiceCommand<Name extends string> {
+  summary: string;
+  what: string;
+  /** The services on which the command can work. Help describes the settings of the first one if none is named. */
+  services: readonly [Name, ...Name[]];
+  settings: (service: Name) => Promise<z.ZodObject>;
+  work: (service: Name, print: Print) => Promise<unknown>;
 }
 
 /** Creates a command whose first argument names the service on which the command works. */
-const perService = (
-  { summary, what }: Pick<PrintingCommand, "summary" | "what">,
-  services: Readonly<Record<string, ServiceWork>>,
-): Command => {
-  const names = Object.keys(services);
-  const known = ([name = ""]: readonly string[]): ServiceWork | undefined =>
-    Object.hasOwn(services, name) ? services[name] : undefined;
+const perService = <Name extends string>({
+  services: names,
+  settings,
+  work,
+  ...about
+}: ServiceCommand<Name>): Command => {
+  const named = ([first]: readonly string[]) => names.find((name) => name === first);
   return printing({
+    ...about,
     args: `<${names.join("|")}>`,
-    summary,
-    what,
-    settings: async (args) =>
-      (known(args.filter((arg) => !arg.startsWith("-"))) ?? services[names[0] ?? ""])?.settings(),
+    settings: (args) => settings(named(args.filter((arg) => !arg.startsWith("-"))) ?? names[0]),
     async work(args, print) {
-      const service = known(args);
+      const service = named(args);
       if (!service) throw new StartError(`The first argument must be one of ${names.join(", ")}.`);
-      return service.work(print);
+      return work(service, print);
     },
   });
 };
 
-const access = () => import("@statehouse/access/service");
-const workspaces = () => import("@statehouse/workspaces/service");
-const state = () => import("@statehouse/state/service");
-const gateway = () => import("@statehouse/gateway/service");
+const services = {
+  access: () => import("@statehouse/access/service"),
+  workspaces: () => import("@statehouse/workspaces/service"),
+  state: () => import("@statehouse/state/service"),
+  gateway: () => import("@statehouse/gateway/service"),
+};
+type ServiceName = keyof typeof services;
+
+/** The configuration schemas of the services, which load faster than the services. */
+const configs = {
+  access: () => import("@statehouse/access/config"),
+  workspaces: () => import("@statehouse/workspaces/config"),
+  state: () => import("@statehouse/state/config"),
+  gateway: () => import("@statehouse/gateway/config"),
+};
+const settingsOf = async (name: ServiceName): Promise<z.ZodObject> =>
+  (await configs[name]()).configSchema;
+
 const kit = () => import("@statehouse/service");
 const standalone = () => import("@statehouse/standalone/config");
 
 /** The setting for the data folder of `npm start`. Several commands use this folder if DATABASE_URL is not set. */
 const dataFolder = async () => (await standalone()).standaloneSchema.pick({ DATA_DIR: true });
 
-const migrationSettings = async () => (await kit()).migrationSettings;
-const rotationSettings = async () => (await kit()).rotationSettings;
+const migrationSettings = async (name: ServiceName) => {
+  const { migrationSettings } = await kit();
+  if (name !== "access") return migrationSettings;
+  const { firstAdministratorSettings } = await import(
+    "@statehouse/access/user/first-administrator-command"
+  );
+  return migrationSettings.extend(firstAdministratorSettings.shape);
+};
 const contentSettings = async () => {
   const { contentSettings } = await import("@statehouse/state/contents-command");
   return contentSettings.extend((await dataFolder()).shape);
@@ -155,56 +177,25 @@ export const commands: Readonly<Record<string, Command>> = {
       await run();
     },
   },
-  gateway: running("gateway", gateway),
-  access: running("access", access),
-  workspaces: running("workspaces", workspaces),
-  state: running("state", state),
-  migrate: perService(
-    { summary: "applies the missing migrations of a service's database", what: "Migrating" },
-    {
-      access: {
-        settings: async () => {
-          const { firstAdministratorSettings } = await import(
-            "@statehouse/access/user/first-administrator-command"
-          );
-          return (await migrationSettings()).extend(firstAdministratorSettings.shape);
-        },
-        work: async (print) => (await kit()).migrateService((await access()).service, print),
-      },
-      workspaces: {
-        settings: migrationSettings,
-        work: async (print) => (await kit()).migrateService((await workspaces()).service, print),
-      },
-      state: {
-        settings: migrationSettings,
-        work: async (print) => (await kit()).migrateService((await state()).service, print),
-      },
-    },
-  ),
-  preflight: perService(
-    {
-      summary: "examines settings, keys and stores of a service and changes nothing",
-      what: "The preflight",
-    },
-    {
-      gateway: {
-        settings: async () => (await gateway()).service.config,
-        work: async (print) => (await kit()).preflight((await gateway()).service, print),
-      },
-      access: {
-        settings: async () => (await access()).service.config,
-        work: async (print) => (await kit()).preflight((await access()).service, print),
-      },
-      workspaces: {
-        settings: async () => (await workspaces()).service.config,
-        work: async (print) => (await kit()).preflight((await workspaces()).service, print),
-      },
-      state: {
-        settings: async () => (await state()).service.config,
-        work: async (print) => (await kit()).preflight((await state()).service, print),
-      },
-    },
-  ),
+  gateway: running("gateway", services.gateway),
+  access: running("access", services.access),
+  workspaces: running("workspaces", services.workspaces),
+  state: running("state", services.state),
+  migrate: perService({
+    summary: "applies the missing migrations of a service's database",
+    what: "Migrating",
+    services: ["access", "workspaces", "state"],
+    settings: migrationSettings,
+    work: async (name, print) =>
+      (await kit()).migrateService((await services[name]()).service, print),
+  }),
+  preflight: perService({
+    summary: "examines settings, keys and stores of a service and changes nothing",
+    what: "The preflight",
+    services: ["gateway", "access", "workspaces", "state"],
+    settings: settingsOf,
+    work: async (name, print) => (await kit()).preflight((await services[name]()).service, print),
+  }),
   fsck: printing({
     args: "[--sizes]",
     summary: "compares the rows of state versions with the stored bytes",
@@ -226,7 +217,7 @@ export const commands: Readonly<Record<string, Command>> = {
       "",
       "  --dry-run  prints what it would delete and deletes nothing",
     ],
-    settings: async () => (await state()).service.config.extend((await dataFolder()).shape),
+    settings: async () => (await settingsOf("state")).extend((await dataFolder()).shape),
     work: async (args, print) => (await import("./commands/collect.ts")).runCollect(args, print),
   }),
   export: printing({
@@ -256,39 +247,22 @@ export const commands: Readonly<Record<string, Command>> = {
     details: async () => (await import("./commands/keys.ts")).keysHelp,
     work: async (args, print) => (await import("./commands/keys.ts")).runKeys(args, print),
   }),
-  "rotate-keys": perService(
-    {
-      summary: "re-encrypts sealed columns with the first of SEALING_KEYS",
-      what: "Rotating keys",
-    },
-    {
-      workspaces: {
-        settings: rotationSettings,
-        work: async (print) => (await kit()).rotateKeys((await workspaces()).service, print),
-      },
-      state: {
-        settings: rotationSettings,
-        work: async (print) => (await kit()).rotateKeys((await state()).service, print),
-      },
-    },
-  ),
-  "replay-dead-letters": perService(
-    { summary: "processes again the events that a service failed to process", what: "Replaying" },
-    {
-      access: {
-        settings: async () => (await access()).service.config,
-        work: async (print) => (await kit()).replayDeadLetters((await access()).service, print),
-      },
-      workspaces: {
-        settings: async () => (await workspaces()).service.config,
-        work: async (print) => (await kit()).replayDeadLetters((await workspaces()).service, print),
-      },
-      state: {
-        settings: async () => (await state()).service.config,
-        work: async (print) => (await kit()).replayDeadLetters((await state()).service, print),
-      },
-    },
-  ),
+  "rotate-keys": perService({
+    summary: "re-encrypts sealed columns with the first of SEALING_KEYS",
+    what: "Rotating keys",
+    services: ["workspaces", "state"],
+    settings: async () => (await kit()).rotationSettings,
+    work: async (name, print) => (await kit()).rotateKeys((await services[name]()).service, print),
+  }),
+  "replay-dead-letters": perService({
+    summary: "processes again the events that a service failed to process",
+    what: "Replaying",
+    services: ["access", "workspaces", "state"],
+    settings: settingsOf,
+    work: async (name, print) =>
+      // The types of the configuration and the App differ from service to service, and only the service uses them.
+      (await kit()).replayDeadLetters<unknown, unknown>((await services[name]()).service, print),
+  }),
   audit: printing({
     args: "<action> …",
     summary: "verifies and exports the audit trail",
@@ -329,21 +303,20 @@ export const commands: Readonly<Record<string, Command>> = {
  * the pods of `helm test`, it requests these addresses instead.
  */
 function healthcheckCommand(): Command {
-  const ofService = perService(
-    {
-      summary:
-        "exits with 0 if the service on this machine is ready, or if all given addresses respond with success",
-      what: "The health check",
+  const portSetting = async (name: ServiceName) =>
+    z.object({ OPS_PORT: (await settingsOf(name)).shape.OPS_PORT });
+  const ofService = perService({
+    summary:
+      "exits with 0 if the service on this machine is ready, or if all given addresses respond with success",
+    what: "The health check",
+    services: ["access", "workspaces", "state", "gateway"],
+    settings: portSetting,
+    async work(name) {
+      const { OPS_PORT: port } = readConfig(await portSetting(name));
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+      if (!answer.ok) throw new StartError(await answer.text());
     },
-    {
-      access: healthcheck(async () => (await import("@statehouse/access/config")).configSchema),
-      workspaces: healthcheck(
-        async () => (await import("@statehouse/workspaces/config")).configSchema,
-      ),
-      state: healthcheck(async () => (await import("@statehouse/state/config")).configSchema),
-      gateway: healthcheck(async () => (await import("@statehouse/gateway/config")).configSchema),
-    },
-  );
+  });
   const isAddress = (arg: string | undefined) => /^https?:/.test(arg ?? "");
   return {
     ...ofService,
@@ -355,21 +328,6 @@ function healthcheckCommand(): Command {
             if (!(await checkAddresses(args, print))) process.exitCode = 1;
           })
         : ofService.run(args),
-  };
-}
-
-function healthcheck(load: () => Promise<z.ZodObject>): ServiceWork {
-  const settings = async () => {
-    const { OPS_PORT } = (await load()).shape;
-    return z.object({ OPS_PORT });
-  };
-  return {
-    settings,
-    async work() {
-      const { OPS_PORT: port } = readConfig(await settings());
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
-      if (!answer.ok) throw new StartError(await answer.text());
-    },
   };
 }
 
