@@ -1,21 +1,20 @@
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { StartError, writePrivately } from "@statehouse/runtime";
 import { type Material, readMaterial } from "../keys/material.ts";
 import { environmentLines, manifests, writeFiles } from "../keys/output.ts";
 import {
-  addKeys,
   addRunners,
   CERTIFICATE_DAYS,
   type Kind,
   kinds,
   newMaterial,
-  removeKeys,
+  nextStepOf,
   removeSubscriber,
   renewCertificates,
+  rotate,
   setSubscriber,
-  stepOf,
-  switchKeys,
+  steps,
 } from "../keys/rotation.ts";
 import { holders } from "../keys/settings.ts";
 
@@ -54,34 +53,26 @@ export async function runKeys(args: readonly string[], print: Print): Promise<vo
   const runners = values.runner ?? [];
   if (action === "new") {
     const file = only(rest);
-    await requireAbsent(file);
+    requireAbsent(file);
     return await save(file, await newMaterial(runners, now));
   }
-  if (action === "add" || action === "switch" || action === "remove") {
+  const step = steps.find((known) => known === action);
+  if (step) {
     const [name = "", ...files] = rest;
     const kind = kindOf(name);
     const file = only(files);
-    const material = await readMaterial(file);
-    const steps: Record<typeof action, () => Promise<unknown>> = {
-      add: () => addKeys(material, kind, now),
-      switch: () => switchKeys(material, kind, now),
-      remove: () => removeKeys(material, kind),
-    };
-    return await save(file, await steps[action]());
+    return await save(file, await rotate(await readMaterial(file), kind, step, now));
   }
   const file = only(rest);
-  const material = await (actions.has(action) ? readMaterial(file) : unknownAction(action));
-  if (action === "runner") return await save(file, await addRunners(material, runners, now));
-  if (action === "subscriber") return await save(file, withSubscriber(material, values, now));
-  if (action === "renew")
-    return await save(file, await renewCertificates(material, now, values.days));
-  if (action === "list") return list(material, print);
-  await printKeys(material, values, print);
-}
-
-const actions = new Set(["runner", "subscriber", "renew", "list", "print"]);
-
-function unknownAction(action: string): never {
+  const changes: Readonly<Record<string, (material: Material) => unknown>> = {
+    runner: (material) => addRunners(material, runners, now),
+    subscriber: (material) => withSubscriber(material, values, now),
+    renew: (material) => renewCertificates(material, now, values.days),
+  };
+  const change = Object.hasOwn(changes, action) ? changes[action] : undefined;
+  if (change) return await save(file, await change(await readMaterial(file)));
+  if (action === "list") return list(await readMaterial(file), print);
+  if (action === "print") return await printKeys(await readMaterial(file), values, print);
   throw new StartError(
     `Action '${action}' is unknown; expected one of new, runner, subscriber, list, add, switch, remove, renew, print.`,
   );
@@ -148,22 +139,16 @@ function kindOf(name: string): Kind {
 }
 
 /** Throws `StartError` if the file exists: values encrypted with its keys could not be decrypted without them. */
-async function requireAbsent(file: string): Promise<void> {
-  const exists = await access(file).then(
-    () => true,
-    () => false,
-  );
-  if (exists)
+function requireAbsent(file: string): void {
+  if (existsSync(file))
     throw new StartError(`The file ${file} already exists; "keys new" does not replace files.`);
 }
 
 const save = (file: string, material: unknown): Promise<void> =>
   writePrivately(file, `${JSON.stringify(material, null, 2)}\n`);
 
-const nextStep = { done: "add", added: "switch", switched: "remove" } as const;
-
 function list(material: Material, print: Print): void {
-  for (const kind of kinds) print(`${kind}: next step ${nextStep[stepOf(material, kind)]}`);
+  for (const kind of kinds) print(`${kind}: next step ${nextStepOf(material, kind)}`);
   for (const [name, keys] of Object.entries(material.assertions)) {
     for (const { createdAt, publicJwk } of keys)
       print(`assertions ${name} ${publicJwk.kid} ${createdAt}`);

@@ -14,10 +14,11 @@ export const CERTIFICATE_DAYS = 365;
 const KEY_BYTES = 32;
 
 /**
- * The last completed step of a rotation. The first entry in a list of keys is in use; the others are only accepted. The
- * new key is second after `added`, first after `switched`, and the only one after `done`.
+ * The steps of a rotation. The first entry in a list of keys is in use; the others are only accepted. The new key is
+ * second after `add`, first after `switch`, and the only one after `remove`.
  */
-type Step = "done" | "added" | "switched";
+export const steps = ["add", "switch", "remove"] as const;
+type Step = (typeof steps)[number];
 
 const sealingServices = ["workspaces", "state"];
 const natsServices = ["access", "workspaces", "state"];
@@ -47,21 +48,30 @@ const eachOf = async <Value>(
     await Promise.all(names.map(async (name) => [name, await make(name)] as const)),
   );
 
+/** Issues certificates of the authority in use. */
+async function certificatesFor(
+  names: readonly string[],
+  { authority: [authority] }: Pick<Material, "authority">,
+  now: Date,
+  days = CERTIFICATE_DAYS,
+): Promise<Material["certificates"]> {
+  if (!authority) throw new StartError("The file contains no authority.");
+  return await eachOf(names, (name) => issueCertificate(authority, name, { now, days }));
+}
+
 /** Creates all keys of a new installation. */
 export async function newMaterial(runners: readonly string[], now: Date): Promise<unknown> {
   requireRunners(runners);
   const names = [...services, ...runners];
-  const authority = await newAuthority(now);
+  const authority = [await newAuthority(now)];
   return {
     version: 1,
     assertions: await eachOf(names, async () => [await assertionKey(now)]),
     uploads: [symmetricKey(now)],
     sealing: await eachOf(sealingServices, () => [symmetricKey(now)]),
     nats: await eachOf(natsServices, () => [natsKey(now)]),
-    authority: [authority],
-    certificates: await eachOf(names, (name) =>
-      issueCertificate(authority, name, { now, days: CERTIFICATE_DAYS }),
-    ),
+    authority,
+    certificates: await certificatesFor(names, { authority }, now),
   };
 }
 
@@ -74,8 +84,6 @@ export async function addRunners(
   requireRunners(runners);
   const known = runners.find((name) => name in material.assertions);
   if (known !== undefined) throw new StartError(`The runner ${known} already has keys.`);
-  const [authority] = material.authority;
-  if (!authority) throw new StartError("The file contains no authority.");
   return {
     ...material,
     assertions: {
@@ -84,9 +92,7 @@ export async function addRunners(
     },
     certificates: {
       ...material.certificates,
-      ...(await eachOf(runners, (name) =>
-        issueCertificate(authority, name, { now, days: CERTIFICATE_DAYS }),
-      )),
+      ...(await certificatesFor(runners, material, now)),
     },
   };
 }
@@ -142,102 +148,70 @@ function requireRunners(names: readonly string[]): void {
   );
 }
 
-/** Returns the last completed step of the rotation of `kind`. */
-export const stepOf = (material: Material, kind: Kind): Step => {
-  const [list = []] = listsOf(material, kind);
-  const [first, second] = list;
-  if (!first || !second) return "done";
-  return first.createdAt < second.createdAt ? "added" : "switched";
-};
+/** Returns the next step of the rotation of `kind`. */
+export function nextStepOf(material: Material, kind: Kind): Step {
+  const found = material[kind];
+  const [list] = Array.isArray(found) ? [found] : Object.values(found);
+  const [first, second] = list ?? [];
+  if (!first || !second) return "add";
+  return first.createdAt < second.createdAt ? "switch" : "remove";
+}
 
 interface Entry {
   createdAt: string;
 }
 
-function listsOf(material: Material, kind: Kind): readonly (readonly Entry[])[] {
-  const found = material[kind];
-  return Array.isArray(found) ? [found] : Object.values(found);
-}
+const makers: Record<Kind, (now: Date) => Promise<Entry> | Entry> = {
+  assertions: assertionKey,
+  uploads: symmetricKey,
+  sealing: symmetricKey,
+  nats: natsKey,
+  authority: newAuthority,
+};
 
-/** Step 1: creates new keys, which are accepted but not used yet. */
-export async function addKeys(material: Material, kind: Kind, now: Date): Promise<unknown> {
-  requireStep(material, kind, "done");
-  const makers: Record<Kind, () => Promise<Entry> | Entry> = {
-    assertions: () => assertionKey(now),
-    uploads: () => symmetricKey(now),
-    sealing: () => symmetricKey(now),
-    nats: () => natsKey(now),
-    authority: () => newAuthority(now),
-  };
-  return await changed(material, kind, async (list) => [...list, await makers[kind]()]);
-}
-
-/** Step 2: uses the new keys; the previous ones are still accepted. */
-export async function switchKeys(material: Material, kind: Kind, now: Date): Promise<unknown> {
-  requireStep(material, kind, "added");
-  const switched = await changed(material, kind, async (list) => list.toReversed());
-  if (kind !== "authority") return switched;
-  const [, authority] = material.authority;
-  return authority
-    ? { ...switched, ...(await certificatesOf(material, authority, now)) }
-    : switched;
-}
-
-/** Step 3: removes the previous keys. */
-export async function removeKeys(material: Material, kind: Kind): Promise<unknown> {
-  requireStep(material, kind, "switched");
-  return await changed(material, kind, async (list) => list.slice(0, 1));
-}
-
-/** Issues all certificates again. The previous ones are valid until they expire. */
-export async function renewCertificates(
-  material: Material,
-  now: Date,
-  days = CERTIFICATE_DAYS,
-): Promise<unknown> {
-  const [authority] = material.authority;
-  return authority
-    ? { ...material, ...(await certificatesOf(material, authority, now, days)) }
-    : material;
-}
-
-const certificatesOf = async (
-  { certificates }: Material,
-  authority: Material["authority"][number],
-  now: Date,
-  days = CERTIFICATE_DAYS,
-) => ({
-  certificates: await eachOf(Object.keys(certificates), (name) =>
-    issueCertificate(authority, name, { now, days }),
-  ),
-});
-
-async function changed(
+/** Takes a step of the rotation of `kind`. Throws `StartError` if it is not the next step. */
+export async function rotate(
   material: Material,
   kind: Kind,
+  step: Step,
+  now: Date,
+): Promise<unknown> {
+  const next = nextStepOf(material, kind);
+  if (step !== next) throw new StartError(`The next step for ${kind} is "keys ${next} ${kind}".`);
+  const changes: Record<Step, (list: readonly Entry[]) => Promise<readonly Entry[]>> = {
+    add: async (list) => [...list, await makers[kind](now)],
+    switch: async (list) => list.toReversed(),
+    remove: async (list) => list.slice(0, 1),
+  };
+  if (kind === "authority" && step === "switch") {
+    return await renewCertificates(
+      { ...material, authority: material.authority.toReversed() },
+      now,
+    );
+  }
+  return { ...material, [kind]: await changed(material[kind], changes[step]) };
+}
+
+const changed = async (
+  keys: Material[Kind],
   change: (list: readonly Entry[]) => Promise<readonly Entry[]>,
-): Promise<object> {
-  const found = material[kind];
-  const next = Array.isArray(found)
-    ? await change(found)
+) =>
+  Array.isArray(keys)
+    ? await change(keys)
     : Object.fromEntries(
         await Promise.all(
-          Object.entries<readonly Entry[]>(found).map(
+          Object.entries<readonly Entry[]>(keys).map(
             async ([name, list]) => [name, await change(list)] as const,
           ),
         ),
       );
-  return { ...material, [kind]: next };
-}
 
-const nextCommand: Record<Step, string> = {
-  done: "add",
-  added: "switch",
-  switched: "remove",
-};
-
-function requireStep(material: Material, kind: Kind, step: Step): void {
-  const found = stepOf(material, kind);
-  if (found === step) return;
-  throw new StartError(`The next step for ${kind} is "keys ${nextCommand[found]} ${kind}".`);
-}
+/** Issues all certificates again. The previous ones are valid until they expire. */
+export const renewCertificates = async (
+  material: Material,
+  now: Date,
+  days?: number,
+): Promise<unknown> => ({
+  ...material,
+  certificates: await certificatesFor(Object.keys(material.certificates), material, now, days),
+});
