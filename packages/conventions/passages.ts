@@ -93,8 +93,7 @@ function passagesOfScript(path: string, source: string): Passage[] {
   return [
     ...joined(source, lines),
     ...blocks.flatMap((block) => joined(source, [block])),
-    ...messages(program, source, isTest(path)),
-    ...(isTest(path) ? titles(program, source) : []),
+    ...texts(program, source, isTest(path)),
     ...identifiers(program),
   ].sort((one, other) => one.start - other.start);
 }
@@ -139,64 +138,43 @@ function identifiers(program: ESTree.Program): Passage[] {
 const isTest = (path: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(path);
 
 /**
- * Returns the titles of tests and suites: the first argument of `test`, `it`, `describe`, `needs` and of the functions
- * that these return (`test.each(…)`).
+ * Returns the texts of a script. In the product every string of several words is a message. In tests only the texts of
+ * errors are, and titles: the first argument of `test`, `it`, `describe`, `needs` and of the functions that these return
+ * (`test.each(…)`).
  */
-function titles(program: ESTree.Program, source: string): Passage[] {
+function texts(program: ESTree.Program, source: string, test: boolean): Passage[] {
   const found: Passage[] = [];
-  new Visitor({
-    CallExpression({ callee, arguments: [title] }) {
-      if (!/^(?:test|it|describe|needs)\b/.test(source.slice(callee.start, callee.end))) return;
-      if (title?.type !== "TemplateLiteral" && !(title?.type === "Literal" && isText(title)))
-        return;
-      const text = source.slice(title.start + 1, title.end - 1);
-      found.push({ kind: "title", text: withoutCode(text), start: title.start + 1 });
-    },
-  }).visit(program);
-  return found;
-}
-
-const isText = ({ value }: { value: unknown }) => typeof value === "string";
-
-/**
- * Returns the messages of a script. In the product every string of several words is a message; in tests only the texts
- * of errors are.
- */
-function messages(program: ESTree.Program, source: string, test: boolean): Passage[] {
-  const found = new Map<number, Passage>();
-  const add = (node: { start: number; end: number }) => {
-    const text = source.slice(node.start + 1, node.end - 1);
-    if (!/\p{L}[,;:.]? +\p{L}/u.test(text) || isSql(text)) return;
-    found.set(node.start, { kind: "message", text: withoutCode(text), start: node.start + 1 });
-  };
-  const addTemplate = (node: ESTree.TemplateLiteral) => {
-    if (found.has(node.start)) return;
+  const add = (kind: "message" | "title", node: ESTree.Node) => {
+    const isTemplate = node.type === "TemplateLiteral";
+    if (!isTemplate && !(node.type === "Literal" && typeof node.value === "string")) return;
     let text = source.slice(node.start + 1, node.end - 1);
-    if (isSql(text)) return;
-    for (const { start, end } of node.expressions) {
+    if (kind === "message" && isSql(text)) return;
+    for (const { start, end } of isTemplate ? node.expressions : []) {
       const from = Math.max(start - node.start - 3, 0);
       const to = end - node.start;
       text = text.slice(0, from) + blank(text.slice(from, to), /[^\n]/g, code) + text.slice(to);
     }
-    if (/\p{L}[,;:.]? +\p{L}/u.test(text))
-      found.set(node.start, { kind: "message", text: withoutCode(text), start: node.start + 1 });
+    if (kind === "title" || /\p{L}[,;:.]? +\p{L}/u.test(text))
+      found.push({ kind, text: withoutCode(text), start: node.start + 1 });
   };
-  new Visitor({
+  const callee = ({ callee: { start, end } }: ESTree.CallExpression | ESTree.NewExpression) =>
+    source.slice(start, end);
+  const inTests = new Visitor({
+    CallExpression(node) {
+      const [title] = node.arguments;
+      if (title && /^(?:test|it|describe|needs)\b/.test(callee(node))) add("title", title);
+    },
     NewExpression(node) {
-      if (/Error$|^Failure$/.test(source.slice(node.callee.start, node.callee.end)))
-        for (const argument of node.arguments) {
-          if (argument.type === "Literal" && typeof argument.value === "string") add(argument);
-          if (argument.type === "TemplateLiteral") addTemplate(argument);
-        }
+      if (/Error$|^Failure$/.test(callee(node)))
+        for (const text of node.arguments) add("message", text);
     },
-    Literal(node) {
-      if (!test && typeof node.value === "string") add(node);
-    },
-    TemplateLiteral(node) {
-      if (!test) addTemplate(node);
-    },
-  }).visit(program);
-  return [...found.values()];
+  });
+  const inProduct = new Visitor({
+    Literal: (node) => add("message", node),
+    TemplateLiteral: (node) => add("message", node),
+  });
+  (test ? inTests : inProduct).visit(program);
+  return found;
 }
 
 const isSql = (text: string) =>
