@@ -3,24 +3,19 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import path from "node:path";
 import { withFileLimit } from "./file-limit.ts";
-import { onFreePort } from "./port.ts";
+import { type LocalServer, startOnPort } from "./port.ts";
 import { programPath, startProcess } from "./server-process.ts";
 
+/** The options of MinIO that a new start can change. They apply until the next start. */
+type Limits = Pick<MinioOptions, "largestFile">;
+
 /** A MinIO server that listens on 127.0.0.1. */
-export interface Minio extends AsyncDisposable {
+export interface Minio extends LocalServer<Limits> {
   /** `http://127.0.0.1:<port>` */
   readonly endpoint: string;
-  readonly port: number;
   readonly region: string;
   readonly accessKey: string;
   readonly secretKey: string;
-  stop(): Promise<void>;
-  /**
-   * Starts the server again on the same port with the same credentials and objects. `limits` apply until the next start
-   * and replace those of `MinioOptions`.
-   */
-  start(limits?: Pick<MinioOptions, "largestFile">): Promise<void>;
-  kill(): Promise<void>;
 }
 
 export interface MinioOptions {
@@ -51,7 +46,7 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
     writeFileSync(path.join(certificates, "public.crt"), tls.certificate);
     writeFileSync(path.join(certificates, "private.key"), tls.privateKey, { mode: 0o600 });
   }
-  const run = (port: number, { largestFile }: Pick<MinioOptions, "largestFile"> = options) =>
+  const run = (port: number, { largestFile }: Limits = options) =>
     startProcess({
       name: "MinIO",
       ...withFileLimit(largestFile, binary, [
@@ -72,21 +67,9 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
       stopSignal: "SIGTERM",
       ready: () => (tls ? servesTls(port, tls.authority) : serves(port)),
     });
-  let { port, process } = await onFreePort(options.port ?? 0, (free) => run(free));
-  const stop = () => process.stop();
-  return {
-    endpoint: `${tls ? "https" : "http"}://127.0.0.1:${port}`,
-    port,
-    region,
-    accessKey,
-    secretKey,
-    stop,
-    kill: () => process.kill(),
-    start: async (limits) => {
-      if (!process.running) process = await run(port, limits);
-    },
-    [Symbol.asyncDispose]: stop,
-  };
+  const server = await startOnPort(options.port ?? 0, run);
+  const endpoint = `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
+  return { ...server, endpoint, region, accessKey, secretKey };
 }
 
 /**

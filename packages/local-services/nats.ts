@@ -2,23 +2,16 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import path from "node:path";
-import { onFreePort } from "./port.ts";
+import { type LocalServer, startOnPort } from "./port.ts";
 import { programPath, startProcess } from "./server-process.ts";
 
 /** A NATS server with JetStream that listens on 127.0.0.1. */
-export interface Nats extends AsyncDisposable {
+export interface Nats extends LocalServer<Pick<NatsOptions, "login">> {
   readonly url: string;
-  readonly port: number;
   /** The only user that the server accepts, if it has users. */
   readonly login: NatsOptions["login"];
-  stop(): Promise<void>;
-  /**
-   * Starts the server again on the same port with its stored data, and with another login if `changed` contains one.
-   */
-  start(changed?: Pick<NatsOptions, "login">): Promise<void>;
   /** Replaces `NatsOptions.configuration` without a restart. The server disconnects users that it no longer accepts. */
   reload(configuration: string): void;
-  kill(): Promise<void>;
 }
 
 export interface NatsOptions {
@@ -49,9 +42,14 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
     rmSync(file, { force: true });
     writeFileSync(file, configurationOf(configured), { mode: 0o600 });
   };
+  let { login } = options;
   configure(options);
-  const run = (port: number) =>
-    startProcess({
+  const run = (port: number, changes?: Pick<NatsOptions, "login">) => {
+    if (changes) {
+      configure({ ...options, ...changes });
+      login = changes.login;
+    }
+    return startProcess({
       name: "NATS",
       command: binary,
       args: [
@@ -70,29 +68,18 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
       stopSignal: "SIGTERM",
       ready: () => greets(port, name),
     });
-  let { login } = options;
-  let { port, process } = await onFreePort(options.port ?? 0, run);
-  const stop = () => process.stop();
+  };
+  const server = await startOnPort(options.port ?? 0, run);
   return {
-    port,
-    url: `nats://127.0.0.1:${port}`,
+    ...server,
+    url: `nats://127.0.0.1:${server.port}`,
     get login() {
       return login;
     },
-    stop,
-    kill: () => process.kill(),
     reload(configuration) {
       configure({ ...options, configuration });
-      globalThis.process.kill(process.pid, "SIGHUP");
+      process.kill(server.pid, "SIGHUP");
     },
-    start: async (changed) => {
-      if (changed) {
-        configure({ ...options, ...changed });
-        login = changed.login;
-      }
-      if (!process.running) process = await run(port);
-    },
-    [Symbol.asyncDispose]: stop,
   };
 }
 

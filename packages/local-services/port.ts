@@ -27,19 +27,44 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 
+/** A local service that can be stopped and started again. `Changes` are the options that a new start can change. */
+export interface LocalServer<Changes = never> extends AsyncDisposable {
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+  /** Starts the server again on the same port with its stored data, unless it runs. */
+  start(changes?: Changes): Promise<void>;
+  /** Sends SIGKILL. */
+  kill(): Promise<void>;
+}
+
 /**
  * Starts a local service on the port `requested`, or on a free port if it is 0. Retries if another process takes the
  * free port first.
  */
-export function onFreePort(
+export async function startOnPort<Changes = never>(
   requested: number,
-  run: (port: number) => Promise<ServerProcess>,
-): Promise<{ port: number; process: ServerProcess }> {
+  run: (port: number, changes?: Changes) => Promise<ServerProcess>,
+): Promise<LocalServer<Changes>> {
   // The first alternative matches the messages of MinIO and NATS, the second the message of PostgreSQL.
   const isRetryable = (error: unknown) =>
     error instanceof Error && /already in use|TCP\/IP sockets/i.test(error.message);
-  return withRetry({ attempts: requested ? 1 : 5, isRetryable }, async () => {
-    const port = requested || (await freePort());
-    return { port, process: await run(port) };
+  let port = requested;
+  let process = await withRetry({ attempts: requested ? 1 : 5, isRetryable }, async () => {
+    port = requested || (await freePort());
+    return await run(port);
   });
+  const stop = () => process.stop();
+  return {
+    port,
+    get pid() {
+      return process.pid;
+    },
+    stop,
+    kill: () => process.kill(),
+    start: async (changes) => {
+      if (!process.running) process = await run(port, changes);
+    },
+    [Symbol.asyncDispose]: stop,
+  };
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { withRetry } from "@statehouse/runtime";
 import { Client, escapeIdentifier, escapeLiteral } from "pg";
 import { claim } from "./owner.ts";
-import { onFreePort } from "./port.ts";
+import { type LocalServer, startOnPort } from "./port.ts";
 import { type Cluster, openCluster, superuser } from "./postgres-cluster.ts";
 import { clearLeftover } from "./postgres-leftover.ts";
 import { type ServerProcess, startProcess } from "./server-process.ts";
@@ -23,11 +23,7 @@ export interface PostgresOptions {
 }
 
 /** A PostgreSQL server that listens on 127.0.0.1. */
-export interface Postgres extends AsyncDisposable {
-  readonly port: number;
-  readonly pid: number;
-  /** Resolves when the server has exited for any reason. */
-  readonly exited: Promise<void>;
+export interface Postgres extends LocalServer {
   /** Returns the URL of one database, with the user and password of the superuser. */
   url(database: string): string;
   /** Creates those of the named databases that do not exist. */
@@ -37,10 +33,6 @@ export interface Postgres extends AsyncDisposable {
    * that may connect to the database. Returns the URL of the database for this user.
    */
   admit(user: string, database: string): Promise<string>;
-  stop(): Promise<void>;
-  /** Starts the server again on the same port. */
-  start(): Promise<void>;
-  kill(): Promise<void>;
 }
 
 const always = {
@@ -78,18 +70,14 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     claim(dataDirectory);
     return process;
   };
-  let { port, process } = await onFreePort(options.port ?? 0, run);
+  const server = await startOnPort(options.port ?? 0, run);
   const urlFor = (user: string, password: string, database: string) =>
-    `postgresql://${user}:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+    `postgresql://${user}:${password}@127.0.0.1:${server.port}/${encodeURIComponent(database)}`;
   const url = (database: string) => urlFor(superuser, cluster.password, database);
-  const stop = () => process.stop();
   return {
-    port,
+    ...server,
     get pid() {
-      return process.pid;
-    },
-    get exited() {
-      return process.exited;
+      return server.pid;
     },
     url,
     createDatabases: (names) => connected(url("postgres"), (client) => createAll(client, names)),
@@ -98,12 +86,6 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       await connected(url("postgres"), (client) => admit(client, { user, password, database }));
       return urlFor(user, password, database);
     },
-    stop,
-    kill: () => process.kill(),
-    start: async () => {
-      if (!process.running) process = await run(port);
-    },
-    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -25,11 +25,9 @@ export interface ServerCommand {
   stopTimeoutMs?: number;
 }
 
-/** A running local service. */
+/** A running process of a local service. */
 export interface ServerProcess {
   readonly pid: number;
-  /** Resolves when the process has exited for any reason. */
-  readonly exited: Promise<void>;
   readonly running: boolean;
   /** Stops the process cleanly; kills it if it does not exit within `stopTimeoutMs`. */
   stop(): Promise<void>;
@@ -43,30 +41,42 @@ export interface ServerProcess {
  * service is ready. Throws StartError.
  */
 export async function startProcess(server: ServerCommand): Promise<ServerProcess> {
-  const logged = existsSync(server.logFile) ? statSync(server.logFile).size : 0;
+  const { name, logFile, stopSignal, startTimeoutMs = 60_000, stopTimeoutMs = 30_000 } = server;
+  const logged = existsSync(logFile) ? statSync(logFile).size : 0;
   const child = spawnProcess(server);
+  let running = true;
   const exited = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
     child.once("error", () => resolve());
-  });
-  let running = true;
-  exited.then(() => {
+  }).then(() => {
     running = false;
   });
-  const process = serverProcess(server, child, exited, () => running);
-  const deadline = Date.now() + (server.startTimeoutMs ?? 60_000);
+  if (child.pid !== undefined) exited.then(stopWithUs(child.pid, stopSignal));
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (!running) return;
+    child.ref();
+    child.kill(signal);
+    const force = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
+    await exited;
+    clearTimeout(force);
+  };
+  const deadline = Date.now() + startTimeoutMs;
   while (!(running && child.pid && (await server.ready(child.pid)))) {
-    if (!running)
-      throw new StartError(`${server.name} did not start${lastLogLine(server.logFile, logged)}`);
+    if (!running) throw new StartError(`${name} did not start${lastLogLine(logFile, logged)}`);
     if (Date.now() > deadline) {
-      await process.kill();
-      throw new StartError(
-        `${server.name} was not ready in time${lastLogLine(server.logFile, logged)}`,
-      );
+      await end("SIGKILL");
+      throw new StartError(`${name} was not ready in time${lastLogLine(logFile, logged)}`);
     }
     await Promise.race([pause(10), exited]);
   }
-  return process;
+  return {
+    pid: child.pid,
+    get running() {
+      return running;
+    },
+    stop: () => end(stopSignal),
+    kill: () => end("SIGKILL"),
+  };
 }
 
 function spawnProcess(server: ServerCommand): ChildProcess {
@@ -89,37 +99,11 @@ function spawnProcess(server: ServerCommand): ChildProcess {
   }
 }
 
-function serverProcess(
-  server: ServerCommand,
-  child: ChildProcess,
-  exited: Promise<void>,
-  running: () => boolean,
-): ServerProcess {
-  if (child.pid !== undefined) exited.then(stopWithUs(child.pid, server.stopSignal));
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (!running()) return;
-    child.ref();
-    child.kill(signal);
-    const force = setTimeout(() => child.kill("SIGKILL"), server.stopTimeoutMs ?? 30_000);
-    await exited;
-    clearTimeout(force);
-  };
-  return {
-    pid: child.pid ?? 0,
-    exited,
-    get running() {
-      return running();
-    },
-    stop: () => end(server.stopSignal),
-    kill: () => end("SIGKILL"),
-  };
-}
-
 /**
  * Returns the reason why the child failed: the last error in its log file since offset `from`, and the path of the log
  * file.
  */
-export function lastLogLine(logFile: string, from = 0): string {
+function lastLogLine(logFile: string, from: number): string {
   const lines = existsSync(logFile)
     ? readFileSync(logFile)
         .subarray(from)
