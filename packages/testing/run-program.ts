@@ -1,4 +1,5 @@
 import { type SpawnOptions, spawn } from "node:child_process";
+import { followProcess } from "./follow-process.ts";
 
 /** How a program ended. */
 export interface Outcome {
@@ -9,26 +10,19 @@ export interface Outcome {
 }
 
 /** Runs a program until it ends, with `input` on standard input. Does not throw if the exit code is not zero. */
-export function runProgram(
+export async function runProgram(
   command: string,
   args: readonly string[],
   { input = "", ...options }: Omit<SpawnOptions, "stdio"> & { input?: string } = {},
 ): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
-    // The process can exit before it has read its input.
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
-    let stdout = "";
-    let output = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      stdout += chunk;
-      output += chunk;
-    });
-    child.stderr.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code: code ?? -1, output, stdout }));
+  const child = spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  // The process can exit before it has read its input.
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  let stdout = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk;
   });
+  const { exit, output } = followProcess(child);
+  return { code: await exit, output: output(), stdout };
 }
