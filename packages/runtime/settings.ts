@@ -31,15 +31,15 @@ const jwk = z.looseObject(
 const address = (service: string, byDefault: string) =>
   z.string().default(byDefault).describe(`gRPC address (host:port) of the ${service} service.`);
 
+/** Declares a whole number that is at least `min`, and at most `max` if it is given. */
+const wholeNumber = (min: number, max?: number) => {
+  const number = z.coerce.number().int().min(min);
+  return max === undefined ? number : number.max(max);
+};
+
 /** Declares the setting for a TCP port. */
 export const portSetting = (byDefault: number, what: string) =>
-  z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(65_535)
-    .default(byDefault)
-    .describe(`Port for ${what}; 0 selects a free one.`);
+  wholeNumber(0, 65_535).default(byDefault).describe(`Port for ${what}; 0 selects a free one.`);
 
 /**
  * Declares a setting that can be replaced while the process runs. After parsing, it is a function that returns the
@@ -53,7 +53,7 @@ export const renewable = <Schema extends z.ZodType>(schema: Schema) =>
 export const optionalRenewable = () => renewable(z.string()).optional().meta(renewableMark);
 
 /** A duration in whole seconds. */
-export const secondsSetting = z.coerce.number().int().min(1);
+export const secondsSetting = wholeNumber(1);
 
 /**
  * Declares a list of keys, `id:base64,id:base64`. New values use the first key; existing values can use any of them.
@@ -132,11 +132,7 @@ export const natsSettings = {
     .transform((uri) => uri.replace(/\/+$/, ""))
     .default("urn:statehouse:default")
     .describe("URI of this installation, at the beginning of the source of its events."),
-  STREAM_REPLICAS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(5)
+  STREAM_REPLICAS: wholeNumber(1, 5)
     .default(1)
     .describe("Copies of the event stream in the NATS cluster: 3 in production."),
   STREAM_MAX_AGE_DAYS: z.coerce
@@ -145,10 +141,7 @@ export const natsSettings = {
     .max(3650)
     .optional()
     .describe("Days for which the stream keeps events; default of a new stream: 30."),
-  STREAM_MAX_BYTES: z.coerce
-    .number()
-    .int()
-    .min(1024 * 1024)
+  STREAM_MAX_BYTES: wholeNumber(1024 * 1024)
     .optional()
     .describe("Maximum size of the stream in bytes; the oldest events are deleted first."),
   STREAM_CLUSTER: z
@@ -228,18 +221,12 @@ export const settings = {
     .url()
     .transform((url) => url.replace(/\/+$/, ""))
     .describe("The address that clients use, without a path."),
-  AUDIT_RETENTION_DAYS: z.coerce
-    .number()
-    .int()
-    .min(1)
+  AUDIT_RETENTION_DAYS: wholeNumber(1)
     .default(90)
     .describe(
       "Days for which records of the audit trail are kept; the records of a month are deleted together, when the last of them is older than this.",
     ),
-  FAILED_AUTHENTICATION_LIMIT: z.coerce
-    .number()
-    .int()
-    .min(0)
+  FAILED_AUTHENTICATION_LIMIT: wholeNumber(0)
     .default(60)
     .describe(
       "Maximum number of invalid tokens per minute from one client address, for each replica; 0 for no limit.",
@@ -307,11 +294,7 @@ export const deadlineSettings = {
 
 /** The settings for stopping a service. */
 export const stopSettings = {
-  DRAIN_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(3600)
+  DRAIN_SECONDS: wholeNumber(0, 3600)
     .default(5)
     .describe(
       "Seconds for which the service serves requests after SIGTERM, while it reports that it is not ready.",
