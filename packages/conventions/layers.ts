@@ -1,5 +1,5 @@
 import path from "node:path";
-import { parseSync, Visitor } from "rolldown/utils";
+import { parseSync } from "rolldown/utils";
 
 /** Where a source file of a service belongs, according to CONTRIBUTING.md, "The layers". */
 interface FileLayer {
@@ -63,17 +63,11 @@ export function layerOf(file: string): FileLayer | undefined {
 
 /** Returns the files of the same package that a script imports. */
 function importsOf(file: string, source: string): string[] {
-  const found: string[] = [];
-  const add = (from: { value: unknown } | null) => {
-    if (typeof from?.value === "string" && from.value.startsWith("."))
-      found.push(path.posix.join(path.posix.dirname(file), from.value));
-  };
-  new Visitor({
-    ImportDeclaration: ({ source: from }) => add(from),
-    ExportAllDeclaration: ({ source: from }) => add(from),
-    ExportNamedDeclaration: ({ source: from }) => add(from),
-  }).visit(parseSync(file, source).program);
-  return found;
+  const { staticImports, staticExports } = parseSync(file, source).module;
+  return [...staticImports, ...staticExports.flatMap(({ entries }) => entries)].flatMap(
+    ({ moduleRequest: from }) =>
+      from?.value.startsWith(".") ? [path.posix.join(path.posix.dirname(file), from.value)] : [],
+  );
 }
 
 /**
