@@ -1,7 +1,7 @@
 export { withFileLimit } from "./file-limit.ts";
 export { cacheFolder } from "./folders.mjs";
 export { alive, withLock } from "./lock.mjs";
-export { type Minio, type MinioOptions, startMinio } from "./minio.ts";
+export { type Minio, type MinioAddress, type MinioOptions, startMinio } from "./minio.ts";
 export { type Nats, type NatsOptions, startNats } from "./nats.ts";
 export { claimAlone, liveOwner } from "./owner.ts";
 export { freePort } from "./port.ts";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { get } from "node:https";
+import http from "node:http";
+import https from "node:https";
 import path from "node:path";
 import { withFileLimit } from "./file-limit.ts";
 import { type LocalServer, startOnPort } from "./port.ts";
@@ -9,14 +10,17 @@ import { programPath, startProcess } from "./server-process.ts";
 /** The options of MinIO that a new start can change. They apply until the next start. */
 type Limits = Pick<MinioOptions, "largestFile">;
 
-/** A MinIO server that listens on 127.0.0.1. */
-export interface Minio extends LocalServer<Limits> {
+/** How clients reach a MinIO server. */
+export interface MinioAddress {
   /** `http://127.0.0.1:<port>` */
   readonly endpoint: string;
   readonly region: string;
   readonly accessKey: string;
   readonly secretKey: string;
 }
+
+/** A MinIO server that listens on 127.0.0.1. */
+export interface Minio extends LocalServer<Limits>, MinioAddress {}
 
 export interface MinioOptions {
   dataDirectory: string;
@@ -65,7 +69,7 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
       },
       logFile: path.join(options.dataDirectory, "minio.log"),
       stopSignal: "SIGTERM",
-      ready: () => (tls ? servesTls(port, tls.authority) : serves(port)),
+      ready: () => serves(port, tls?.authority),
     });
   const server = await startOnPort(options.port ?? 0, run);
   const endpoint = `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
@@ -76,21 +80,12 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
  * Returns whether the server can create buckets. The endpoint `/minio/health/live` is not used, because it succeeds
  * before the server can do so.
  */
-async function serves(port: number): Promise<boolean> {
-  try {
-    const answer = await fetch(`http://127.0.0.1:${port}/minio/health/cluster`, {
-      signal: AbortSignal.timeout(1000),
-    });
-    return answer.ok;
-  } catch {
-    return false;
-  }
-}
-
-const servesTls = (port: number, ca: string): Promise<boolean> =>
+const serves = (port: number, ca: string | undefined): Promise<boolean> =>
   new Promise((resolve) => {
+    const { get } = ca === undefined ? http : https;
+    const signal = AbortSignal.timeout(1000);
     get(
-      { host: "127.0.0.1", port, path: "/minio/health/cluster", ca, timeout: 1000, agent: false },
+      { host: "127.0.0.1", port, path: "/minio/health/cluster", ca, signal, agent: false },
       (answer) => {
         answer.resume();
         resolve(answer.statusCode === 200);

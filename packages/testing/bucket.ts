@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
+import type { MinioAddress } from "@statehouse/local-services";
 import { Client } from "minio";
-import { type MinioAddress, sharedMinio } from "./dependencies.ts";
+import { sharedMinio } from "./dependencies.ts";
 
 export interface FreshBucket extends MinioAddress, AsyncDisposable {
   readonly bucket: string;

@@ -1,3 +1,4 @@
+import type { MinioAddress } from "@statehouse/local-services";
 import { describe, inject } from "vitest";
 
 /** Addresses of the dependencies that all tests of a run share. global-setup.ts passes them to the test workers. */
@@ -11,13 +12,6 @@ export interface SharedDependencies {
   program: string;
   /** For each missing dependency, by its name, the reason why it is missing. */
   missing: Partial<Record<Dependency, string>>;
-}
-
-export interface MinioAddress {
-  endpoint: string;
-  region: string;
-  accessKey: string;
-  secretKey: string;
 }
 
 /** Dependencies that can be missing on a machine. */

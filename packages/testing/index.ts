@@ -1,3 +1,4 @@
+export type { MinioAddress } from "@statehouse/local-services";
 export { type FreshBucket, freshBucket, minioClient, objectNames } from "./bucket.ts";
 export { bundleProgram } from "./bundled-program.ts";
 export { type Authority, newAuthority } from "./certificate.ts";
@@ -5,7 +6,6 @@ export { childEnvironment } from "./child-environment.ts";
 export {
   commandLine,
   type Dependency,
-  type MinioAddress,
   needs,
   type SharedDependencies,
   shareDependencies,

@@ -5,6 +5,7 @@ import {
   findProgram,
   findPythonProgram,
   type Minio,
+  type MinioAddress,
   missingProgram,
   missingPythonEnvironment,
   missingReleaseTools,
@@ -14,7 +15,7 @@ import {
   startPostgres,
 } from "@statehouse/local-services";
 import { bundleProgram } from "./bundled-program.ts";
-import type { Dependency, MinioAddress, SharedDependencies } from "./dependencies.ts";
+import type { Dependency, SharedDependencies } from "./dependencies.ts";
 import { memoryFolder } from "./memory-folder.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -24,15 +25,11 @@ export interface StartedDependencies extends AsyncDisposable {
   readonly postgres: Postgres;
 }
 
-export interface StartDependenciesOptions {
-  /** Whether PostgreSQL skips waiting for the disk, and all data is in memory if the machine has enough. */
-  fast: boolean;
-}
-
-/** Starts the dependencies that several sets of services share, in a separate folder. */
-export async function startDependencies({
-  fast,
-}: StartDependenciesOptions): Promise<StartedDependencies> {
+/**
+ * Starts the dependencies that several sets of services share, in a separate folder. With `fast`, PostgreSQL does not
+ * wait for the disk, and all data is in memory if the machine has enough.
+ */
+export async function startDependencies({ fast }: { fast: boolean }): Promise<StartedDependencies> {
   const missing = missingDependencies();
   const stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await temporaryFolder(fast ? memoryFolder() : undefined));
@@ -80,22 +77,20 @@ const addressOf = ({ endpoint, region, accessKey, secretKey }: Minio): MinioAddr
 
 /** Returns the dependencies that are missing on this machine, each with instructions to install it. */
 export function missingDependencies(): Partial<Record<Dependency, string>> {
-  const releaseTools = missingReleaseTools();
-  return {
-    ...(releaseTools === undefined ? {} : { "release tools": releaseTools }),
-    ...(findPythonProgram("schemathesis", "python")
-      ? {}
-      : { schemathesis: missingPythonEnvironment("schemathesis") }),
-    ...(findPythonProgram("python-client", "python")
-      ? {}
-      : { "python client": missingPythonEnvironment("python-client") }),
-    ...(findProgram("nats-server") ? {} : { "nats-server": missingProgram("nats-server") }),
-    ...(findProgram("minio") ? {} : { minio: missingProgram("minio") }),
-    ...(findCommandLine()
-      ? {}
-      : { terraform: "terraform is missing: install it, or tofu, so that it is on PATH." }),
-    ...(canBuildPrograms()
-      ? {}
-      : { go: "go is missing: install it (https://go.dev/dl) so that it is on PATH." }),
+  const reasons: Record<Dependency, string | false | undefined> = {
+    "release tools": missingReleaseTools(),
+    schemathesis:
+      !findPythonProgram("schemathesis", "python") && missingPythonEnvironment("schemathesis"),
+    "python client":
+      !findPythonProgram("python-client", "python") && missingPythonEnvironment("python-client"),
+    "nats-server": !findProgram("nats-server") && missingProgram("nats-server"),
+    minio: !findProgram("minio") && missingProgram("minio"),
+    terraform:
+      !findCommandLine() && "terraform is missing: install it, or tofu, so that it is on PATH.",
+    go:
+      !canBuildPrograms() && "go is missing: install it (https://go.dev/dl) so that it is on PATH.",
   };
+  return Object.fromEntries(
+    Object.entries(reasons).flatMap(([name, reason]) => (reason ? [[name, reason]] : [])),
+  );
 }
