@@ -80,8 +80,8 @@ function configuredValue(
  */
 export const renewableMark = { renewable: true } as const;
 
-const isRenewable = (field: z.core.$ZodType | undefined): boolean =>
-  (field as z.ZodType | undefined)?.meta()?.renewable === true;
+const fieldsOf = ({ shape }: z.ZodObject) =>
+  Object.entries(shape) as [name: string, field: z.ZodType][];
 
 const filesKey = Symbol("files of the settings");
 
@@ -98,15 +98,17 @@ function renewing<Schema extends z.ZodObject>(
   config: z.infer<Schema>,
   env: Env,
 ): z.infer<Schema> {
-  const names = Object.keys(schema.shape);
-  const files = names.flatMap((name) => {
+  const files = Object.keys(schema.shape).flatMap((name) => {
     const file = fileOf(name, env, schema);
     return file === undefined ? [] : [{ name, file }];
   });
   if (files.length === 0) return config;
   let current: Record<string, unknown> = config;
-  const functions = names
-    .filter((name) => isRenewable(schema.shape[name]) && current[name] !== undefined)
+  const renewable = new Set(
+    fieldsOf(schema).flatMap(([name, field]) => (field.meta()?.renewable === true ? [name] : [])),
+  );
+  const functions = [...renewable]
+    .filter((name) => current[name] !== undefined)
     .map((name) => [name, () => currentOf(current[name])()] as const);
   const followed = followFiles(files, (_, changed) => {
     try {
@@ -116,8 +118,8 @@ function renewing<Schema extends z.ZodObject>(
       return { problems: error.message.split("\n") };
     }
     return {
-      renewed: changed.filter((name) => isRenewable(schema.shape[name])),
-      needRestart: changed.filter((name) => !isRenewable(schema.shape[name])),
+      renewed: changed.filter((name) => renewable.has(name)),
+      needRestart: changed.filter((name) => !renewable.has(name)),
     };
   });
   return { ...config, ...Object.fromEntries(functions), [filesKey]: followed };
@@ -131,8 +133,8 @@ function missingWith(
   schema: z.ZodObject,
   input: Readonly<Record<string, string>>,
 ): [name: string, line: string][] {
-  return Object.entries(schema.shape).flatMap(([name, field]) => {
-    const needed = (field as z.ZodType).meta()?.neededWith as
+  return fieldsOf(schema).flatMap(([name, field]) => {
+    const needed = field.meta()?.neededWith as
       | ReturnType<typeof neededWith>["neededWith"]
       | undefined;
     if (!needed || name in input) return [];
@@ -148,20 +150,16 @@ function missingWith(
 
 /** Returns the lines of `--help`: each variable with its default and its description. */
 export function describeConfig(schema: z.ZodObject): string[] {
-  const names = Object.keys(schema.shape);
-  const width = Math.max(0, ...names.map((name) => name.length));
-  return Object.entries(schema.shape).map(([name, field]) =>
-    `  ${name.padEnd(width)}  ${defaultOf(field)}${descriptionOf(field)}`.trimEnd(),
+  const fields = fieldsOf(schema);
+  const width = Math.max(0, ...fields.map(([name]) => name.length));
+  return fields.map(([name, field]) =>
+    `  ${name.padEnd(width)}  ${defaultOf(field)}${field.description ?? ""}`.trimEnd(),
   );
 }
 
-function defaultOf(field: z.core.$ZodType): string {
-  const absent = (field as z.ZodType).safeParse(undefined);
+function defaultOf(field: z.ZodType): string {
+  const absent = field.safeParse(undefined);
   if (!absent.success) return "(required) ";
   if (absent.data === undefined || absent.data === "") return "";
   return `(default ${typeof absent.data === "object" ? JSON.stringify(absent.data) : String(absent.data)}) `;
-}
-
-function descriptionOf(field: z.core.$ZodType): string {
-  return (field as z.ZodType).description ?? "";
 }

@@ -1,6 +1,11 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { bearerToken } from "./bearer-token.ts";
+
+const BEARER = /^bearer +(\S+) *$/i;
+
+/** Returns the bearer token of an Authorization header, if there is one. */
+export const bearerToken = (authorization: string | undefined): string | undefined =>
+  BEARER.exec(authorization ?? "")?.[1];
 
 /**
  * Returns a digest of the request's bearer token, which identifies the token in rate limits; undefined if the request

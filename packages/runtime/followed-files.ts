@@ -34,7 +34,7 @@ const isSame = (one: FileContents, other: FileContents): boolean =>
 
 /**
  * Follows files by name. `renew` applies the new contents and returns the result for the changed names. Contents in
- * which `renew` found problems are not passed to `renew` again.
+ * which `renew` found problems are not passed to `renew` again until they have changed.
  */
 export function followFiles(
   files: readonly { name: string; file: string }[],
@@ -44,23 +44,21 @@ export function followFiles(
     new Map(files.map(({ name, file }) => [name, readIfThere(file)]));
   let used = read();
   let seen = used;
-  let refused: FileContents | undefined;
+  /** The contents that were passed to `renew` last, or are in use. */
+  let examined = used;
   return {
     check() {
       const found = read();
       const isStable = isSame(found, seen);
       seen = found;
-      if (!isStable || isSame(found, used) || (refused && isSame(found, refused))) return undefined;
+      if (!isStable || isSame(found, examined)) return undefined;
+      examined = found;
       const changed = files
         .map(({ name }) => name)
         .filter((name) => found.get(name) !== used.get(name));
+      if (changed.length === 0) return undefined;
       const renewal = renew(found, changed);
-      if ("problems" in renewal) {
-        refused = found;
-      } else {
-        used = found;
-        refused = undefined;
-      }
+      if (!("problems" in renewal)) used = found;
       return renewal;
     },
   };

@@ -1,9 +1,8 @@
 export { type Actor, type ActorType, currentActor, runAs } from "./actor.ts";
 export { type AuthenticationLimit, createAuthenticationLimit } from "./authentication-limit.ts";
-export { bearerToken } from "./bearer-token.ts";
 export { runCommand } from "./command.ts";
 export { ConfigError, describeConfig, isSet, neededWith, readConfig } from "./config.ts";
-export { credentialKey } from "./credential.ts";
+export { bearerToken, credentialKey } from "./credential.ts";
 export { type Changing, currentOf, derivedFrom } from "./current-value.ts";
 export { remainingMs, runWithDeadline, withoutDeadline } from "./deadline.ts";
 export {

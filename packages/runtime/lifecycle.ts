@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { ConfigError } from "./config.ts";
 
 /** Thrown if startup failed for a reason that the operator can resolve; the message is one clear sentence. */
@@ -24,7 +25,7 @@ const STOP_MS = 25_000;
  * `ConfigError` or `StartError` is printed without a stack.
  */
 export async function runService(start: () => Promise<Stoppable>): Promise<void> {
-  const stopped = nextSignal();
+  const stopped = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
   let running: Stoppable;
   try {
     running = await start();
@@ -49,13 +50,6 @@ export async function runService(start: () => Promise<Stoppable>): Promise<void>
     process.exit(1);
   }
   process.exit(0);
-}
-
-function nextSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once("SIGTERM", () => resolve());
-    process.once("SIGINT", () => resolve());
-  });
 }
 
 function startFailure(error: unknown): string {

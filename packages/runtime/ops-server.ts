@@ -38,7 +38,8 @@ async function readiness(
 ): Promise<Report> {
   if (stopping.aborted) return { ok: false, body: { status: "stopping" } };
   const names = all ? Object.keys(checks) : required;
-  const dependencies = await runChecks(names, checks);
+  const outcomes = names.map(async (name) => [name, await runCheck(checks[name])] as const);
+  const dependencies = Object.fromEntries(await Promise.all(outcomes));
   const ok = required.every((name) => dependencies[name]?.status === "ok");
   return { ok, body: { status: ok ? "ok" : "failed", dependencies } };
 }
@@ -81,16 +82,6 @@ export async function startOpsServer(address: { host: string; port: number }): P
 }
 
 type Outcome = { status: "ok" } | { status: "failed"; reason: string };
-
-async function runChecks(
-  names: readonly string[],
-  checks: OpsOptions["checks"],
-): Promise<Record<string, Outcome>> {
-  const outcomes = await Promise.all(
-    names.map(async (name) => [name, await runCheck(checks[name])] as const),
-  );
-  return Object.fromEntries(outcomes);
-}
 
 async function runCheck(check: Check | undefined): Promise<Outcome> {
   try {

@@ -8,8 +8,6 @@ interface WatchOptions {
   /** Files that are followed in addition to those of the configuration. */
   files?: readonly (FollowedFiles | undefined)[];
   intervalMs?: number;
-  /** Called after settings were renewed, for code that cannot read the current value at each use. */
-  onRenewal?: () => void;
 }
 
 const INTERVAL_MS = 1000;
@@ -21,7 +19,7 @@ const INTERVAL_MS = 1000;
  */
 export function watchSettings(
   config: object,
-  { logger, files: others = [], intervalMs = INTERVAL_MS, onRenewal }: WatchOptions,
+  { logger, files: others = [], intervalMs = INTERVAL_MS }: WatchOptions,
 ): Disposable {
   const files = [settingFilesOf(config), ...others].filter((found) => found !== undefined);
   if (files.length === 0) return { [Symbol.dispose]() {} };
@@ -40,7 +38,6 @@ export function watchSettings(
     if (renewed.length > 0) {
       renewals.add(1, { outcome: "renewed" });
       logger.info({ settings: renewed }, "settings renewed");
-      onRenewal?.();
     }
     if (needRestart.length > 0) {
       renewals.add(1, { outcome: "restart-needed" });
