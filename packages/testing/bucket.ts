@@ -27,9 +27,8 @@ export async function freshBucket(address: MinioAddress = sharedMinio()): Promis
 
 /** Returns the keys of the bucket, sorted. */
 export async function objectNames(client: Client, bucket: string): Promise<string[]> {
-  const names: string[] = [];
-  for await (const { name } of client.listObjectsV2(bucket, "", true)) if (name) names.push(name);
-  return names;
+  const objects = await Array.fromAsync(client.listObjectsV2(bucket, "", true));
+  return objects.flatMap(({ name }) => name ?? []);
 }
 
 /** Creates a separate client, for tests that inspect the bucket. */

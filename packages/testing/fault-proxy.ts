@@ -106,25 +106,19 @@ export async function startFaultProxy(port: number, tls?: ProxyTls): Promise<Fau
   let isCut = false;
   let isFrozen = false;
 
-  const springs = (
-    trap: Trap,
-    connection: Connection,
-    direction: Direction,
-    piece: Buffer,
-  ): boolean => {
-    const ready = !trap.after || trap.armed.has(connection);
-    if (ready && trap.direction === direction && trap.when(piece)) return true;
-    if (direction === "requests" && trap.after?.(piece)) trap.armed.add(connection);
-    return false;
-  };
-
   const pass = (connection: Connection, direction: Direction, piece: Buffer) => {
     const to = direction === "requests" ? connection.server : connection.client;
     const write = () => {
       if (!to.destroyed) to.write(piece);
     };
-    const trap = traps.find((set) => springs(set, connection, direction, piece));
-    if (trap) traps = traps.filter((set) => set !== trap);
+    const trap = traps.find(
+      (set) =>
+        (!set.after || set.armed.has(connection)) && set.direction === direction && set.when(piece),
+    );
+    traps = traps.filter((set) => set !== trap);
+    for (const { after, armed } of traps) {
+      if (direction === "requests" && after?.(piece)) armed.add(connection);
+    }
     if (trap || isFrozen) connection.held ??= [];
     if (connection.held) connection.held.push(write);
     else if (direction === "requests" && (delayMs > 0 || connection.late.length > 0)) {

@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { accessSync, constants, globSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { alive } from "@statehouse/local-services";
@@ -41,7 +41,7 @@ function mountOptions(): string[] | undefined {
 
 /** Deletes the folders in memory that killed processes of this user left, because they occupy the memory. */
 export function clearMemoryFolder(folder = MEMORY): void {
-  for (const name of namesIn(folder)) {
+  for (const name of globSync(`${PREFIX}*`, { cwd: folder })) {
     const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? [];
     if (pid === undefined || alive(Number(pid))) continue;
     try {
@@ -49,13 +49,5 @@ export function clearMemoryFolder(folder = MEMORY): void {
     } catch {
       // The folder belongs to another user.
     }
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
