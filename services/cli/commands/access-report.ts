@@ -1,7 +1,7 @@
-import { parseArgs } from "node:util";
 import { type AccessReport, readAccess } from "@statehouse/access/access-report-command";
 import type { Database } from "@statehouse/postgres";
 import { StartError } from "@statehouse/runtime";
+import { parsedArguments } from "./arguments.ts";
 import { openServiceDatabases, organizationIdOf } from "./service-databases.ts";
 
 const usage = "usage: statehouse access-report <organization> [--json]";
@@ -11,7 +11,9 @@ export async function runAccessReport(
   args: readonly string[],
   print: (line: string) => void,
 ): Promise<void> {
-  const { organization, json } = parsed(args);
+  const { positionals, values } = parsedArguments(args, { json: { type: "boolean" } }, usage);
+  const [organization, ...more] = positionals;
+  if (organization === undefined || more.length > 0) throw new StartError(usage);
   await using stack = new AsyncDisposableStack();
   const { databases } = await openServiceDatabases(stack);
   const access = databases.get("access");
@@ -19,25 +21,8 @@ export async function runAccessReport(
   const report = await readAccess(access, await organizationIdOf(databases, organization));
   if (!report) throw new StartError(`There is no organization ${organization}.`);
   const names = await namesOf(databases.get("workspaces"), report);
-  if (json) print(JSON.stringify(withNames(report, names), undefined, 2));
+  if (values.json) print(JSON.stringify(withNames(report, names), undefined, 2));
   else for (const line of tables(report, names)) print(line);
-}
-
-function parsed(args: readonly string[]): { organization: string; json: boolean } {
-  try {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { json: { type: "boolean", default: false } },
-    });
-    const [organization, ...more] = positionals;
-    if (organization !== undefined && more.length === 0) {
-      return { organization, json: values.json };
-    }
-  } catch (error) {
-    throw new StartError(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-  }
-  throw new StartError(usage);
 }
 
 type Names = ReadonlyMap<string, string>;

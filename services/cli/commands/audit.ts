@@ -1,6 +1,5 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { parseArgs } from "node:util";
 import {
   createAudit,
   createTrail,
@@ -18,6 +17,7 @@ import type { Database } from "@statehouse/postgres";
 import { readConfig, StartError, settings } from "@statehouse/runtime";
 import { openSecrets } from "@statehouse/standalone/data-directory";
 import { z } from "zod";
+import { parsedArguments } from "./arguments.ts";
 import {
   databasesSettings,
   openServiceDatabases,
@@ -54,7 +54,8 @@ type Print = (line: string) => void;
 
 /** Runs an action of `statehouse audit`. Returns false if `verify` finds that the audit trail was changed. */
 export async function runAudit(args: readonly string[], print: Print): Promise<boolean> {
-  const { positionals, values } = parsed(args);
+  const options = { heads: { type: "string" }, since: { type: "string" } } as const;
+  const { positionals, values } = parsedArguments(args, options, usage);
   const [action, organization, ...more] = positionals;
   await using stack = new AsyncDisposableStack();
   if (action === "verify" && organization === undefined && values.since === undefined) {
@@ -67,18 +68,6 @@ export async function runAudit(args: readonly string[], print: Print): Promise<b
     return true;
   }
   throw new StartError(usage);
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { heads: { type: "string" }, since: { type: "string" } },
-    });
-  } catch (error) {
-    throw new StartError(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-  }
 }
 
 function sinceOf(text: string | undefined): number {

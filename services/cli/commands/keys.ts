@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { StartError, writePrivately } from "@statehouse/runtime";
 import { type Material, readMaterial } from "../keys/material.ts";
 import { environmentLines, manifests, writeFiles } from "../keys/output.ts";
@@ -17,6 +16,7 @@ import {
   steps,
 } from "../keys/rotation.ts";
 import { holders } from "../keys/settings.ts";
+import { parsedArguments } from "./arguments.ts";
 
 type Print = (line: string) => void;
 
@@ -79,34 +79,25 @@ export async function runKeys(args: readonly string[], print: Print): Promise<vo
 }
 
 function parsed(args: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        runner: { type: "string", multiple: true },
-        name: { type: "string" },
-        organization: { type: "string" },
-        filter: { type: "string" },
-        mail: { type: "boolean" },
-        delete: { type: "boolean" },
-        days: { type: "string" },
-        format: { type: "string" },
-        service: { type: "string" },
-        to: { type: "string" },
-        prefix: { type: "string", default: "statehouse" },
-        namespace: { type: "string" },
-      },
-    });
-    const days = values.days === undefined ? CERTIFICATE_DAYS : Number(values.days);
-    if (!Number.isInteger(days) || days < 1 || days > 3650) {
-      throw new StartError("--days must be a whole number from 1 to 3650.");
-    }
-    return { values: { ...values, days }, positionals };
-  } catch (error) {
-    if (error instanceof StartError) throw error;
-    throw new StartError(error instanceof Error ? error.message : String(error));
+  const { values, positionals } = parsedArguments(args, {
+    runner: { type: "string", multiple: true },
+    name: { type: "string" },
+    organization: { type: "string" },
+    filter: { type: "string" },
+    mail: { type: "boolean" },
+    delete: { type: "boolean" },
+    days: { type: "string" },
+    format: { type: "string" },
+    service: { type: "string" },
+    to: { type: "string" },
+    prefix: { type: "string", default: "statehouse" },
+    namespace: { type: "string" },
+  });
+  const days = values.days === undefined ? CERTIFICATE_DAYS : Number(values.days);
+  if (!Number.isInteger(days) || days < 1 || days > 3650) {
+    throw new StartError("--days must be a whole number from 1 to 3650.");
   }
+  return { values: { ...values, days }, positionals };
 }
 
 type Options = ReturnType<typeof parsed>["values"];
