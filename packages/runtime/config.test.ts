@@ -132,6 +132,15 @@ describe("a setting from a file", () => {
       expect(check()).toBeUndefined();
       expect(config.TOKEN()).toBe("second");
 
+      await writeFile(file, "second");
+      await writeFile(fixed, "fixed");
+      check();
+      expect(check()).toBeUndefined();
+      await writeFile(file, "3");
+      await writeFile(fixed, "changed");
+      check();
+      expect(check()).toEqual({ problems: ["TOKEN: must be letters"] });
+
       await rm(file);
       check();
       expect(check()).toEqual({ problems: ["TOKEN_FILE: the file does not exist"] });
