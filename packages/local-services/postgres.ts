@@ -5,7 +5,7 @@ import { withRetry } from "@statehouse/runtime";
 import { Client, escapeIdentifier, escapeLiteral } from "pg";
 import { claim } from "./owner.ts";
 import { type LocalServer, startOnPort } from "./port.ts";
-import { type Cluster, openCluster, superuser } from "./postgres-cluster.ts";
+import { openCluster, superuser } from "./postgres-cluster.ts";
 import { clearLeftover } from "./postgres-leftover.ts";
 import { type ServerProcess, startProcess } from "./server-process.ts";
 
@@ -59,16 +59,30 @@ const fastSettings = {
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDirectory = path.resolve(options.dataDirectory);
   const cluster = openCluster(dataDirectory, options.fast ?? false);
+  const settings = { ...always, ...(options.fast ? fastSettings : {}), ...options.settings };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const run = async (port: number) => {
     await clearLeftover(dataDirectory, cluster.folder);
-    const process = await afterOrphans(() =>
-      startServer(cluster, port, {
-        log: options.log ?? path.join(dataDirectory, "postgres.log"),
-        settings: { ...always, ...(options.fast ? fastSettings : {}), ...options.settings },
+    const started = await afterOrphans(() =>
+      startProcess({
+        name: "PostgreSQL",
+        command: cluster.binaries.postgres,
+        args: ["-D", cluster.asSeen, "-p", String(port), ...flags],
+        env: { PATH: process.env.PATH ?? "", LC_ALL: "C" },
+        cwd: cluster.folder,
+        user: cluster.user,
+        logFile: options.log ?? path.join(dataDirectory, "postgres.log"),
+        // SIGINT is a fast shutdown: PostgreSQL ends sessions and writes all data. SIGTERM would wait for the sessions
+        // to end.
+        stopSignal: "SIGINT",
+        stopTimeoutMs: 60_000,
+        // This is long enough to replay the write-ahead log after a crash.
+        startTimeoutMs: 300_000,
+        ready: (pid) => isReady(cluster.folder, pid),
       }),
     );
     claim(dataDirectory);
-    return process;
+    return started;
   };
   const server = await startOnPort(options.port ?? 0, run);
   const urlFor = (user: string, password: string, database: string) =>
@@ -87,30 +101,6 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       return urlFor(user, password, database);
     },
   };
-}
-
-function startServer(
-  cluster: Cluster,
-  port: number,
-  { log, settings }: { log: string; settings: Record<string, string> },
-) {
-  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  return startProcess({
-    name: "PostgreSQL",
-    command: cluster.binaries.postgres,
-    args: ["-D", cluster.asSeen, "-p", String(port), ...flags],
-    env: { PATH: process.env.PATH ?? "", LC_ALL: "C" },
-    cwd: cluster.folder,
-    user: cluster.user,
-    logFile: log,
-    // SIGINT is a fast shutdown: PostgreSQL ends sessions and writes all data. SIGTERM would wait for the sessions to
-    // end.
-    stopSignal: "SIGINT",
-    stopTimeoutMs: 60_000,
-    // This is long enough to replay the write-ahead log after a crash.
-    startTimeoutMs: 300_000,
-    ready: (pid) => isReady(cluster.folder, pid),
-  });
 }
 
 /**
