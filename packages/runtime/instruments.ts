@@ -86,19 +86,16 @@ export function scrapedGauge(
   };
 }
 
+/** Why a credential was not accepted. */
 const failures = {
   token: ["missing", "refused"],
   assertion: ["missing", "refused", "foreign_certificate", "caller_not_allowed"],
 } as const;
 
-/** Why a credential was not accepted. */
-type AuthenticationFailure<Credential extends keyof typeof failures> =
-  (typeof failures)[Credential][number];
-
 /** Creates the function that counts credentials that were not accepted. */
 export function authenticationFailures<Credential extends keyof typeof failures>(
   credential: Credential,
-): (reason: AuthenticationFailure<Credential>) => void {
+): (reason: (typeof failures)[Credential][number]) => void {
   const counter = counterFromZero(
     "statehouse/runtime",
     "statehouse_authentication_failures_total",
