@@ -14,8 +14,12 @@ test.each(
 });
 
 test("a document has every key; allowed actions are true", () => {
-  const permissions = permissionsFrom({ "can-see": "a:read", "can-go": "a:go", "can-fly": null });
-  expect(permissions(["a:read", "a:fly"])).toEqual({
+  const [, permissionsOf] = permissionsFrom({
+    "can-see": "a:read",
+    "can-go": "a:go",
+    "can-fly": null,
+  });
+  expect(permissionsOf({ allowedActions: ["a:read", "a:fly"] })).toEqual({
     "can-see": true,
     "can-go": false,
     "can-fly": false,

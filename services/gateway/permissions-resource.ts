@@ -9,27 +9,26 @@ export type PermissionTable = Readonly<Record<string, string | null>>;
 const MAX_KEPT = 1000;
 
 /**
- * Creates the function that returns a document's permissions for the allowed actions that a service returned. Documents
- * with the same allowed actions share one object.
+ * Returns the attribute `permissions`: the permissions for the allowed actions that a service returned. Documents with
+ * the same allowed actions share one object.
  */
-export function permissionsFrom(
-  table: PermissionTable,
-): (allowed: readonly string[]) => Readonly<Record<string, boolean>> {
+export function permissionsFrom(table: PermissionTable) {
   const rows = Object.entries(table);
   const kept = new Map<string, Readonly<Record<string, boolean>>>();
-  return (allowed) => {
-    const key = allowed.join();
+  const permissionsOf = ({ allowedActions }: { allowedActions: readonly string[] }) => {
+    const key = allowedActions.join();
     const known = kept.get(key);
     if (known) return known;
-    const actions = new Set(allowed);
+    const actions = new Set(allowedActions);
     const permissions = Object.freeze(
       Object.fromEntries(rows.map(([name, action]) => [name, !!action && actions.has(action)])),
     );
     if (kept.size < MAX_KEPT) kept.set(key, permissions);
     return permissions;
   };
+  return [permissionShape(table), permissionsOf] as const;
 }
 
-/** Returns the schema of the permissions that `permissionsFrom` returns. */
+/** Returns the schema of the permissions that the attribute shows. */
 export const permissionShape = (table: PermissionTable) =>
   z.object(Object.fromEntries(Object.keys(table).map((name) => [name, z.boolean()])));

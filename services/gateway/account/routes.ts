@@ -1,12 +1,15 @@
 import { notFound } from "@statehouse/errors";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
-import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { type User, UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { z } from "zod";
 import { one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { type Account, accountResource } from "../user/resource.ts";
+
+const accountOfUser = ({ user }: { user?: User | undefined }): Account | undefined =>
+  user && { type: "users", id: user.id, username: user.username, user };
 
 /** Returns the account of the caller's token. Throws `notFound` for tokens without an account, such as run tokens. */
 async function accountOf({
@@ -16,18 +19,15 @@ async function accountOf({
   const { type, id } = caller.principal;
   if (type === "team") {
     const { team } = await client(TeamService).getTeam({ id }, caller);
-    const resource = { type: "teams", id };
-    return team && { kind: "service", resource, username: `api-team-${team.name}` };
+    return team && { type: "teams", id, username: `api-team-${team.name}` };
   }
   if (type === "organization") {
     const { organizations } = await client(OrganizationService).listOrganizations({}, caller);
     const name = organizations[0]?.name;
     if (name === undefined) throw notFound("account");
-    const resource = { type: "organizations", id: name };
-    return { kind: "service", resource, username: `api-org-${name}` };
+    return { type: "organizations", id: name, username: `api-org-${name}` };
   }
-  const { user } = await client(UserService).getCurrentUser({}, caller);
-  return user && { kind: "user", user };
+  return accountOfUser(await client(UserService).getCurrentUser({}, caller));
 }
 
 export const accountRoutes: readonly Route[] = [
@@ -60,8 +60,7 @@ export const accountRoutes: readonly Route[] = [
         ...(username === undefined ? {} : { username }),
         ...(email === undefined ? {} : { email }),
       };
-      const { user } = await client(UserService).updateCurrentUser(request, caller);
-      return user && { kind: "user", user };
+      return accountOfUser(await client(UserService).updateCurrentUser(request, caller));
     },
   }),
 ];

@@ -11,16 +11,14 @@ export const administeredWorkspaceResource = resource<AdministeredWorkspace, Req
   type: "workspaces",
   variant: "administered",
   id: ({ id }) => id,
-  shape: {
-    name: z.string(),
-    locked: z.boolean(),
-    "vcs-repo": z.object({ identifier: z.string() }).nullable(),
+  attributes: {
+    name: [z.string(), ({ name }) => name],
+    locked: [z.boolean(), ({ locked }) => locked],
+    "vcs-repo": [
+      z.object({ identifier: z.string() }).nullable(),
+      ({ vcsRepoIdentifier: identifier }) => (identifier === undefined ? null : { identifier }),
+    ],
   },
-  attributes: ({ name, locked, vcsRepoIdentifier: identifier }) => ({
-    name,
-    locked,
-    "vcs-repo": identifier === undefined ? null : { identifier },
-  }),
   relationships: {
     organization: embedded({
       resource: () => administeredOrganizationResource,

@@ -6,7 +6,7 @@ import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/age
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { linkages } from "../jsonapi/body.ts";
-import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { related, toManyOf, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { time } from "../jsonapi/shape.ts";
@@ -32,18 +32,15 @@ export const agentPoolNoun: Noun<
   },
 };
 
-const sentAttributes = attributesOf(agentPoolNoun);
-
 /** An agent pool. Statehouse only stores it for runners and runs no agents itself. */
 export const agentPoolResource = resource<AgentPool, RequestContext>({
   type: "agent-pools",
   id: ({ id }) => id,
-  shape: { ...shapeOf(agentPoolNoun), "created-at": time, "agent-count": z.int() },
-  attributes: (pool, context) => ({
-    ...sentAttributes(pool, context),
-    "created-at": timestamp(pool.createdAt),
-    "agent-count": 0,
-  }),
+  attributes: {
+    ...attributesOf(agentPoolNoun),
+    "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
+    "agent-count": [z.int(), () => 0],
+  },
   relationships: {
     organization: toOne({
       types: ["organizations"],

@@ -20,20 +20,16 @@ const makerTypes: Readonly<Record<string, string>> = {
 export const authenticationTokenResource = resource<AuthenticationToken, RequestContext>({
   type: "authentication-tokens",
   id: ({ token }) => token.id,
-  shape: {
-    description: optionalText,
-    "created-at": time,
-    "last-used-at": optionalTime,
-    "expired-at": optionalTime,
-    token: optionalText.describe("The secret, shown only by the response that creates the token."),
+  attributes: {
+    description: [optionalText, ({ token }) => token.description ?? null],
+    "created-at": [time, ({ token }) => timestamp(token.createdAt)],
+    "last-used-at": [optionalTime, ({ token }) => timestamp(token.lastUsedAt)],
+    "expired-at": [optionalTime, ({ token }) => timestamp(token.expiredAt)],
+    token: [
+      optionalText.describe("The secret, shown only by the response that creates the token."),
+      ({ secret }) => secret ?? null,
+    ],
   },
-  attributes: ({ token, secret }) => ({
-    description: token.description ?? null,
-    "created-at": timestamp(token.createdAt),
-    "last-used-at": timestamp(token.lastUsedAt),
-    "expired-at": timestamp(token.expiredAt),
-    token: secret ?? null,
-  }),
   relationships: {
     "created-by": toOne({
       types: Object.values(makerTypes),

@@ -9,20 +9,12 @@ const allEditions = ["self-hosted", "hosted"] as const;
 export const changelogEntryResource = resource<IdentifiedEntry, RequestContext>({
   type: "changelog-entries",
   id: ({ id }) => id,
-  shape: {
-    date: z.iso.date(),
-    since: optionalText,
-    description: z.string(),
-    editions: z.array(z.enum(allEditions)),
-    breaking: z.boolean(),
-    origin: z.enum(origins),
+  attributes: {
+    date: [z.iso.date(), ({ date }) => date],
+    since: [optionalText, ({ since }) => since ?? null],
+    description: [z.string(), ({ text }) => text],
+    editions: [z.array(z.enum(allEditions)), ({ editions = allEditions }) => editions],
+    breaking: [z.boolean(), ({ breaking = false }) => breaking],
+    origin: [z.enum(origins), ({ origin }) => origin],
   },
-  attributes: ({ date, since, text, editions = allEditions, breaking = false, origin }) => ({
-    date,
-    since: since ?? null,
-    description: text,
-    editions,
-    breaking,
-    origin,
-  }),
 });

@@ -18,32 +18,20 @@ const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionRep
 export const configurationVersionResource = resource<ConfigurationVersion, RequestContext>({
   type: "configuration-versions",
   id: ({ id }) => id,
-  shape: {
-    status: z.string(),
-    source: z.string(),
-    speculative: z.boolean(),
-    provisional: z.boolean(),
-    "auto-queue-runs": z.boolean(),
-    error: optionalText,
-    "error-message": optionalText,
-    "changed-files": z.array(z.string()).max(0),
-    "upload-url": z.null(),
-    "status-timestamps": statusTimes,
-  },
-  attributes: (version) => {
-    const report = reportOf(version);
-    return {
-      status: report.status,
-      source: report.source || "tfe-api",
-      speculative: report.speculative,
-      provisional: report.provisional,
-      "auto-queue-runs": report.autoQueueRuns,
-      error: reported(report.error),
-      "error-message": reported(report.errorMessage),
-      "changed-files": [],
-      "upload-url": null,
-      "status-timestamps": statusTimestamps(report.statusTimestamps),
-    };
+  attributes: {
+    status: [z.string(), (version) => reportOf(version).status],
+    source: [z.string(), (version) => reportOf(version).source || "tfe-api"],
+    speculative: [z.boolean(), (version) => reportOf(version).speculative],
+    provisional: [z.boolean(), (version) => reportOf(version).provisional],
+    "auto-queue-runs": [z.boolean(), (version) => reportOf(version).autoQueueRuns],
+    error: [optionalText, (version) => reported(reportOf(version).error)],
+    "error-message": [optionalText, (version) => reported(reportOf(version).errorMessage)],
+    "changed-files": [z.array(z.string()).max(0), () => []],
+    "upload-url": [z.null(), () => null],
+    "status-timestamps": [
+      statusTimes,
+      (version) => statusTimestamps(reportOf(version).statusTimestamps),
+    ],
   },
   relationships: {
     "ingress-attributes": embedded({

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
-import { type Relationship, resource } from "../jsonapi/resource.ts";
-import type { Shape } from "../jsonapi/shape.ts";
+import { type Attributes, type Relationship, resource } from "../jsonapi/resource.ts";
 
 /** The JSON:API type of a policy, by its kind. */
 export const dataRetentionTypes = {
@@ -15,13 +14,11 @@ export const dataRetentionTypes = {
 /** Creates the resource of one kind of policy. Each kind has its own JSON:API type. */
 const typed = <Kind extends keyof typeof dataRetentionTypes>(
   kind: Kind,
-  shape: Shape,
-  attributes: (policy: DataRetentionPolicy) => object,
+  attributes: Attributes<DataRetentionPolicy, RequestContext>,
 ) =>
   resource<DataRetentionPolicy, RequestContext>({
     type: dataRetentionTypes[kind],
     id: ({ id }) => id,
-    shape,
     attributes,
     relationships: {
       // The policy of the installation has no target.
@@ -65,22 +62,21 @@ export const stateVersionDaysOf = ({
 export const retentionInWords = (days: number | undefined): string | null =>
   days === undefined ? null : `${days} ${days === 1 ? "day" : "days"}`;
 
-const deleteOlder = typed(
-  "delete-older",
-  {
-    "delete-older-than-n-days": z.int().min(0).nullable(),
-    "state-versions-delete-after-n-days": z
+const deleteOlder = typed("delete-older", {
+  "delete-older-than-n-days": [
+    z.int().min(0).nullable(),
+    ({ deleteOlderThanNDays }) => deleteOlderThanNDays ?? null,
+  ],
+  "state-versions-delete-after-n-days": [
+    z
       .int()
       .min(0)
       .nullable()
       .describe("Applies to state versions instead of `delete-older-than-n-days`."),
-  },
-  ({ deleteOlderThanNDays, stateVersionsDeleteAfterNDays }) => ({
-    "delete-older-than-n-days": deleteOlderThanNDays ?? null,
-    "state-versions-delete-after-n-days": stateVersionsDeleteAfterNDays ?? null,
-  }),
-);
-const dontDelete = typed("dont-delete", {}, () => ({}));
+    ({ stateVersionsDeleteAfterNDays }) => stateVersionsDeleteAfterNDays ?? null,
+  ],
+});
+const dontDelete = typed("dont-delete", {});
 
 /** The resources of all kinds of policies. */
 export const dataRetentionResources = [deleteOlder, dontDelete] as const;

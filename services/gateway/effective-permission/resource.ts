@@ -21,6 +21,14 @@ const sourceShape = z.object({
   access: z.string(),
 });
 
+/** Returns the grants that allow each permission. */
+function sourcesOf({ permissions }: EffectivePermissions) {
+  const byAction = new Map(permissions.map(({ action, sources }) => [action, sources]));
+  return Object.entries(workspacePermissionTable).map(
+    ([name, action]) => [name, (action && byAction.get(action)) ?? []] as const,
+  );
+}
+
 /**
  * The effective permissions of a user or team, under the names that a workspace's document uses. Each permission lists
  * the grants that allow it. A permission without grants is false.
@@ -28,34 +36,31 @@ const sourceShape = z.object({
 export const effectivePermissionsResource = resource<EffectivePermissions, RequestContext>({
   type: "effective-permissions",
   id: ({ workspaceId, principal }) => `${workspaceId}:${principal.id}`,
-  shape: {
-    permissions: permissionShape(workspacePermissionTable),
-    "granted-by": z.object(
-      Object.fromEntries(
-        Object.keys(workspacePermissionTable).map((name) => [name, z.array(sourceShape)]),
+  attributes: {
+    permissions: [
+      permissionShape(workspacePermissionTable),
+      (item) => Object.fromEntries(sourcesOf(item).map(([name, { length }]) => [name, length > 0])),
+    ],
+    "granted-by": [
+      z.object(
+        Object.fromEntries(
+          Object.keys(workspacePermissionTable).map((name) => [name, z.array(sourceShape)]),
+        ),
       ),
-    ),
-  },
-  attributes: ({ permissions }) => {
-    const sourcesOf = new Map(permissions.map(({ action, sources }) => [action, sources]));
-    const entries = Object.entries(workspacePermissionTable).map(
-      ([name, action]) => [name, (action && sourcesOf.get(action)) ?? []] as const,
-    );
-    return {
-      permissions: Object.fromEntries(entries.map(([name, { length }]) => [name, length > 0])),
-      "granted-by": Object.fromEntries(
-        entries.map(([name, sources]) => [
-          name,
-          sources.map(({ teamId, teamName, targetType, targetId, access }) => ({
-            "team-id": teamId,
-            "team-name": teamName,
-            "target-type": targetType,
-            "target-id": targetId,
-            access,
-          })),
-        ]),
-      ),
-    };
+      (item) =>
+        Object.fromEntries(
+          sourcesOf(item).map(([name, sources]) => [
+            name,
+            sources.map(({ teamId, teamName, targetType, targetId, access }) => ({
+              "team-id": teamId,
+              "team-name": teamName,
+              "target-type": targetType,
+              "target-id": targetId,
+              access,
+            })),
+          ]),
+        ),
+    ],
   },
   relationships: {
     workspace: toOne({

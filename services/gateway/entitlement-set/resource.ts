@@ -18,12 +18,8 @@ export const entitlementsOf = (
   { remoteOperations: operations }: Settings,
 ): EntitlementSet => ({ organizationName, operations });
 
-/** The features that entitlement sets name. */
-const features = [
-  "operations",
-  "state-storage",
-  "teams",
-  "agents",
+/** The features that this product does not have. */
+const missing = [
   "vcs-integrations",
   "private-vcs",
   "cost-estimation",
@@ -40,23 +36,17 @@ const features = [
   "self-serve-billing",
 ] as const;
 
-const nothing = Object.fromEntries(features.map((name) => [name, false]));
-
 export const entitlementSetResource = resource<EntitlementSet, RequestContext>({
   type: "entitlement-sets",
   id: ({ organizationName }) => organizationName,
-  shape: {
-    ...Object.fromEntries(features.map((name) => [name, z.boolean()])),
-    "user-limit": z.null(),
+  attributes: {
+    operations: [z.boolean(), ({ operations }) => operations],
+    "state-storage": [z.boolean(), () => true],
+    teams: [z.boolean(), () => true],
+    agents: [z.boolean(), ({ operations }) => operations],
+    ...Object.fromEntries(missing.map((name) => [name, [z.boolean(), () => false] as const])),
+    "user-limit": [z.null(), () => null],
   },
-  attributes: ({ operations }) => ({
-    ...nothing,
-    operations,
-    "state-storage": true,
-    teams: true,
-    agents: operations,
-    "user-limit": null,
-  }),
   links: ({ organizationName }) => ({
     self: `/api/v2/organizations/${organizationName}/entitlement-set`,
   }),

@@ -1,6 +1,7 @@
 import { AppError } from "@statehouse/errors";
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { documentOf, listDocument } from "./document.ts";
 import { parseInclude } from "./include.ts";
 import { target, toMany, toOne } from "./relationship.ts";
@@ -29,9 +30,8 @@ interface Calls {
 const named = (type: string): CompiledResource<Named, Calls> =>
   resource<Named, Calls>({
     type,
-    shape: {},
     id: ({ id }) => id,
-    attributes: () => ({}),
+    attributes: {},
     loadMany: async (keys, { calls }) => {
       calls.push([type, keys]);
       return keys.filter((id) => id !== "gone").map((id) => ({ id }));
@@ -43,14 +43,12 @@ const shelves = named("shelves");
 const chapters = resource<Chapter, Calls>({
   type: "chapters",
   id: ({ id }) => id,
-  shape: {},
-  attributes: () => ({}),
+  attributes: {},
 });
 const people = resource<Person, Calls>({
   type: "people",
   id: ({ id }) => id,
-  shape: {},
-  attributes: () => ({}),
+  attributes: {},
   relationships: {
     town: toOne({
       linkage: ({ town }) => ({ type: "towns", id: town }),
@@ -69,9 +67,8 @@ const people = resource<Person, Calls>({
 });
 const books = resource<Book, Calls>({
   type: "books",
-  shape: {},
   id: ({ id }) => id,
-  attributes: ({ id }) => ({ title: `Book ${id}` }),
+  attributes: { title: [z.string(), ({ id }) => `Book ${id}`] },
   relationships: {
     author: toOne({
       linkage: ({ author }) => ({ type: "people", id: author }),

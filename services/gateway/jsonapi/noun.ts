@@ -2,7 +2,7 @@ import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { documentBody, optional, section, typeOf } from "./body.ts";
 import type { Pointers } from "./pointers.ts";
-import type { Shape } from "./shape.ts";
+import type { Attributes } from "./resource.ts";
 import { bothSpellings, type Spellings } from "./spelling.ts";
 
 /** The fields of a message in the form that a client of the service accepts. */
@@ -136,32 +136,15 @@ const pointersOf = (parent: string, inputs: Inputs): Pointers =>
     ),
   );
 
-/** Returns the function that renders the attributes of a noun. */
-export function attributesOf<Message, Item extends object, Context>({
+/** Returns the attributes of a noun as documents show them, without attributes that can only be written. */
+export const attributesOf = <Message, Item extends object, Context>({
   attributes,
-}: Noun<Message, Item, Context>): (item: Item, context: Context) => Record<string, unknown> {
-  const shown = Object.entries(attributes)
-    .filter(([, { writeOnly }]) => !writeOnly)
-    .map(([name, { field, out }]) => {
-      const fieldOf = (item: Item): unknown => Reflect.get(item, field ?? name) ?? null;
-      return { name, show: out ?? fieldOf };
-    });
-  // `blank` is parsed from JSON, so that V8 gives all documents of a type the same object shape. Objects that get their
-  // members one by one under computed names have no common shape.
-  const blank = JSON.parse(JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, 0]))));
-  return (item, context) => {
-    const values: Record<string, unknown> = { ...blank };
-    for (const { name, show } of shown) values[name] = show(item, context);
-    return values;
-  };
-}
-
-/** Returns the schemas of a noun's attributes as documents show them, without attributes that can only be written. */
-export const shapeOf = <Message, Item, Context>({
-  attributes,
-}: Noun<Message, Item, Context>): Shape =>
+}: Noun<Message, Item, Context>): Attributes<Item, Context> =>
   Object.fromEntries(
     Object.entries(attributes)
       .filter(([, { writeOnly }]) => !writeOnly)
-      .map(([name, { in: schema, shown = schema }]) => [name, shown]),
+      .map(([name, { field, out, in: schema, shown = schema }]) => {
+        const fieldOf = (item: Item): unknown => Reflect.get(item, field ?? name) ?? null;
+        return [name, [shown, out ?? fieldOf]];
+      }),
   );

@@ -1,4 +1,4 @@
-import type { Shape } from "./shape.ts";
+import type { z } from "zod";
 
 /** The type and id of a resource, as in JSON:API linkages. */
 export interface Identifier {
@@ -58,12 +58,21 @@ export interface RelationshipDescription {
   readonly resources: () => readonly ResourceDescription[];
 }
 
+/** An attribute in documents: its schema, and the function that returns its value. */
+type Attribute<Item, Context> = readonly [
+  schema: z.ZodType,
+  show: (item: Item, context: Context) => unknown,
+];
+
+/** The attributes of a resource by name. Documents omit an attribute whose value is undefined. */
+export type Attributes<Item, Context> = Readonly<Record<string, Attribute<Item, Context>>>;
+
 /** The form of a resource in JSON:API documents, for the OpenAPI document. */
 export interface ResourceDescription {
   readonly type: string;
   /** Distinguishes resources of the same type that have different members. */
   readonly variant?: string;
-  readonly shape: Shape;
+  readonly attributes: Readonly<Record<string, readonly [schema: z.ZodType, show: unknown]>>;
   readonly relationships?: Readonly<
     Record<string, { readonly description: RelationshipDescription }>
   >;
@@ -84,10 +93,7 @@ export interface Relationship<Item, Context> {
 
 export interface Resource<Item, Context> extends ResourceDescription {
   readonly id: (item: Item) => string;
-  /**
-   * Creates the attributes in one object literal, so that V8 gives every document of the type the same object shape.
-   */
-  readonly attributes: (item: Item, context: Context) => object;
+  readonly attributes: Attributes<Item, Context>;
   readonly relationships?: Readonly<Record<string, Relationship<Item, Context>>>;
   /** Returns undefined if the document omits the links. */
   readonly links?: (item: Item) => Links | undefined;
@@ -114,12 +120,30 @@ export type Linkages<Item> = ReadonlyMap<string, ReadonlyMap<Item, readonly Iden
 export function resource<Item, Context>(
   declaration: Resource<Item, Context>,
 ): CompiledResource<Item, Context> {
-  const { type, id, attributes, links } = declaration;
+  const { type, id, links } = declaration;
+  const attributes = Object.entries(declaration.attributes).map(([name, [, show]]) => ({
+    name,
+    show,
+  }));
+  // `blank` is parsed from JSON, so that V8 gives all documents of a type the same object shape. Objects that get their
+  // members one by one under computed names have no common shape.
+  const blank = JSON.parse(
+    JSON.stringify(Object.fromEntries(attributes.map(({ name }) => [name, 0]))),
+  );
+  const attributesOf = (item: Item, context: Context): object => {
+    const values: Record<string, unknown> = { ...blank };
+    for (const { name, show } of attributes) values[name] = show(item, context);
+    return values;
+  };
   const relationships = Object.entries(declaration.relationships ?? {});
   return {
     ...declaration,
     toObject(item, context, linkages) {
-      const object: ResourceObject = { id: id(item), type, attributes: attributes(item, context) };
+      const object: ResourceObject = {
+        id: id(item),
+        type,
+        attributes: attributesOf(item, context),
+      };
       if (relationships.length > 0) {
         const shown: Record<string, RelationshipObject> = {};
         for (const [name, relationship] of relationships) {

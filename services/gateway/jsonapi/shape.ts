@@ -1,8 +1,5 @@
 import { z } from "zod";
 
-/** The attributes of a resource in documents, by name, with the schema of each. Optional ones can be absent. */
-export type Shape = Readonly<Record<string, z.ZodType>>;
-
 /** A time as documents show it: UTC, with milliseconds and `Z`. */
 export const time = z
   .string()

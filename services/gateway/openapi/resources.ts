@@ -112,13 +112,18 @@ function includedBy(
 }
 
 function resourceSchema(of: ResourceDescription): JsonSchema {
-  const { type, shape, relationships, links, linkNames = ["self"] } = of;
+  const { type, attributes, relationships, links, linkNames = ["self"] } = of;
   const members = Object.entries(relationships ?? {});
   return object(
     {
       id: text,
       type: { const: type },
-      attributes: jsonSchemaOf(z.object(shape), "output"),
+      attributes: jsonSchemaOf(
+        z.object(
+          Object.fromEntries(Object.entries(attributes).map(([name, [schema]]) => [name, schema])),
+        ),
+        "output",
+      ),
       ...(members.length > 0
         ? {
             relationships: object(

@@ -13,11 +13,11 @@ import { entitlementSetResource, entitlementsOf } from "../entitlement-set/resou
 import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { nullableLinkage } from "../jsonapi/body.ts";
-import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { related, target, toOne } from "../jsonapi/relationship.ts";
 import { groupOf, resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
-import { permissionShape, permissionsFrom } from "../permissions-resource.ts";
+import { permissionsFrom } from "../permissions-resource.ts";
 import { projectResource } from "../project/resource.ts";
 import { timestamp } from "../timestamps-resource.ts";
 
@@ -57,8 +57,6 @@ export const organizationPermissions = {
   "can-deploy-no-code-modules": null,
   "can-manage-no-code-modules": null,
 } as const;
-
-const permissions = permissionsFrom(organizationPermissions);
 
 /** Whole minutes. 0 is accepted here, so that the workspaces service refuses it together with all other problems. */
 const minutes = z
@@ -112,17 +110,15 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
   },
 };
 
-const sentAttributes = attributesOf(organizationNoun);
-
 /**
- * Returns the attribute that describes the installation's retention policy in words. That policy applies to the
- * organization unless the organization has its own.
+ * Describes the installation's retention policy in words; undefined in editions without policies. That policy applies to
+ * the organization unless the organization has its own.
  */
 function parentPolicy({ siteDataRetentionPolicy: policy }: Organization, context: RequestContext) {
-  if (!context.edition.has("data-retention-policies")) return {};
+  if (!context.edition.has("data-retention-policies")) return undefined;
   const days = policy && retentionInWords(stateVersionDaysOf(policy));
   const text = days ? `State versions are deleted after ${days}.` : "State versions are kept.";
-  return { "parent-data-retention-policy-info": policy ? text : null };
+  return policy ? text : null;
 }
 
 const pathOf = (name: string) => `/api/v2/organizations/${name}`;
@@ -134,42 +130,26 @@ const pathOf = (name: string) => `/api/v2/organizations/${name}`;
 export const organizationResource = resource<Organization, RequestContext>({
   type: "organizations",
   id: ({ name }) => name,
-  shape: {
-    ...shapeOf(organizationNoun),
-    "external-id": z.string(),
-    "created-at": time,
-    "plan-expired": z.boolean(),
-    "plan-expires-at": z.null(),
-    "plan-is-trial": z.boolean(),
-    "plan-is-enterprise": z.boolean(),
-    "plan-identifier": z.string(),
-    "fair-run-queuing-enabled": z.boolean(),
-    "saml-enabled": z.boolean(),
-    "two-factor-conformant": z.boolean(),
-    "project-count": z.int().nullable(),
-    "workspace-count": z.int().nullable(),
-    "parent-data-retention-policy-info": optionalText
-      .optional()
-      .meta(editionsOf("data-retention-policies")),
-    permissions: permissionShape(organizationPermissions),
+  attributes: {
+    ...attributesOf(organizationNoun),
+    "external-id": [z.string(), ({ externalId }) => externalId],
+    "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
+    "plan-expired": [z.boolean(), () => false],
+    "plan-expires-at": [z.null(), () => null],
+    "plan-is-trial": [z.boolean(), () => false],
+    "plan-is-enterprise": [z.boolean(), () => false],
+    "plan-identifier": [z.string(), ({ plan }) => plan],
+    "fair-run-queuing-enabled": [z.boolean(), () => false],
+    "saml-enabled": [z.boolean(), () => false],
+    "two-factor-conformant": [z.boolean(), () => true],
+    "project-count": [z.int().nullable(), ({ projectCount }) => projectCount ?? null],
+    "workspace-count": [z.int().nullable(), ({ workspaceCount }) => workspaceCount ?? null],
+    "parent-data-retention-policy-info": [
+      optionalText.optional().meta(editionsOf("data-retention-policies")),
+      parentPolicy,
+    ],
+    permissions: permissionsFrom(organizationPermissions),
   },
-  attributes: (organization, context) => ({
-    ...sentAttributes(organization, context),
-    ...parentPolicy(organization, context),
-    "external-id": organization.externalId,
-    "created-at": timestamp(organization.createdAt),
-    "plan-expired": false,
-    "plan-expires-at": null,
-    "plan-is-trial": false,
-    "plan-is-enterprise": false,
-    "plan-identifier": organization.plan,
-    "fair-run-queuing-enabled": false,
-    "saml-enabled": false,
-    "two-factor-conformant": true,
-    "project-count": organization.projectCount ?? null,
-    "workspace-count": organization.workspaceCount ?? null,
-    permissions: permissions(organization.allowedActions),
-  }),
   relationships: {
     "default-project": toOne({
       linkage: ({ defaultProjectId }) =>
@@ -231,9 +211,8 @@ export const includedOrganizationResource = resource<Organization, RequestContex
 export const administeredOrganizationResource = resource<Organization, RequestContext>({
   ...organizationResource,
   variant: "administered",
-  shape: { ...organizationResource.shape, "workspace-limit": z.int().nullable() },
-  attributes: (organization, context) => ({
-    ...organizationResource.attributes(organization, context),
-    "workspace-limit": organization.workspaceLimit ?? null,
-  }),
+  attributes: {
+    ...organizationResource.attributes,
+    "workspace-limit": [z.int().nullable(), ({ workspaceLimit }) => workspaceLimit ?? null],
+  },
 });

@@ -14,27 +14,20 @@ export interface ReportedPlan {
 export const planResource = resource<ReportedPlan, RequestContext>({
   type: "plans",
   id: ({ plan }) => plan.id,
-  shape: {
-    status: z.string(),
-    "has-changes": z.boolean(),
-    "resource-additions": z.int().nullable(),
-    "resource-changes": z.int().nullable(),
-    "resource-destructions": z.int().nullable(),
-    "resource-imports": z.int().nullable(),
-    "log-read-url": z.null(),
-    "status-timestamps": z.object({ "started-at": optionalTime, "finished-at": optionalTime }),
+  attributes: {
+    status: [z.string(), ({ plan }) => plan.status],
+    "has-changes": [z.boolean(), ({ run }) => run.hasChanges ?? false],
+    "resource-additions": [z.int().nullable(), ({ plan }) => plan.resourceAdditions ?? null],
+    "resource-changes": [z.int().nullable(), ({ plan }) => plan.resourceChanges ?? null],
+    "resource-destructions": [z.int().nullable(), ({ plan }) => plan.resourceDestructions ?? null],
+    "resource-imports": [z.int().nullable(), ({ plan }) => plan.resourceImports ?? null],
+    "log-read-url": [z.null(), () => null],
+    "status-timestamps": [
+      z.object({ "started-at": optionalTime, "finished-at": optionalTime }),
+      ({ plan }) => ({
+        "started-at": timestamp(plan.startedAt),
+        "finished-at": timestamp(plan.finishedAt),
+      }),
+    ],
   },
-  attributes: ({ plan, run }) => ({
-    status: plan.status,
-    "has-changes": run.hasChanges ?? false,
-    "resource-additions": plan.resourceAdditions ?? null,
-    "resource-changes": plan.resourceChanges ?? null,
-    "resource-destructions": plan.resourceDestructions ?? null,
-    "resource-imports": plan.resourceImports ?? null,
-    "log-read-url": null,
-    "status-timestamps": {
-      "started-at": timestamp(plan.startedAt),
-      "finished-at": timestamp(plan.finishedAt),
-    },
-  }),
 });

@@ -7,11 +7,11 @@ import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/ta
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { nullableLinkage } from "../jsonapi/body.ts";
-import { attributesOf, type FieldsOf, fieldsIn, type Noun, shapeOf } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
 import { related, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
-import { permissionShape, permissionsFrom } from "../permissions-resource.ts";
+import { permissionsFrom } from "../permissions-resource.ts";
 import { effectiveTagBindingResource } from "../tag-binding/effective-resource.ts";
 import { type TagBindingFields, tagBindingLinkages } from "../tag-binding/linkages-resource.ts";
 import { timestamp } from "../timestamps-resource.ts";
@@ -34,8 +34,6 @@ export const projectPermissions = {
   "can-manage-varsets": null,
   "can-manage-ephemeral-workspace-for-projects": null,
 } as const;
-
-const permissions = permissionsFrom(projectPermissions);
 
 type Settings = FieldsOf<typeof ProjectSettingsSchema>;
 interface Fields extends Settings {
@@ -83,25 +81,16 @@ export const projectNoun: Noun<Fields, Project, RequestContext> = {
   },
 };
 
-const sentAttributes = attributesOf(projectNoun);
-
 export const projectResource = resource<Project, RequestContext>({
   type: "projects",
   id: ({ id }) => id,
-  shape: {
-    ...shapeOf(projectNoun),
-    "created-at": time,
-    "workspace-count": z.int().nullable(),
-    "is-default": z.boolean(),
-    permissions: permissionShape(projectPermissions),
+  attributes: {
+    ...attributesOf(projectNoun),
+    "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
+    "workspace-count": [z.int().nullable(), ({ workspaceCount }) => workspaceCount ?? null],
+    "is-default": [z.boolean(), ({ isDefault }) => isDefault],
+    permissions: permissionsFrom(projectPermissions),
   },
-  attributes: (project, context) => ({
-    ...sentAttributes(project, context),
-    "created-at": timestamp(project.createdAt),
-    "workspace-count": project.workspaceCount ?? null,
-    "is-default": project.isDefault,
-    permissions: permissions(project.allowedActions),
-  }),
   relationships: {
     organization: toOne({
       types: ["organizations"],

@@ -4,7 +4,7 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { time } from "../jsonapi/shape.ts";
 import { timestamp } from "../timestamps-resource.ts";
@@ -22,16 +22,13 @@ export const reservedTagKeyNoun: Noun<
   },
 };
 
-const sentAttributes = attributesOf(reservedTagKeyNoun);
-
 export const reservedTagKeyResource = resource<ReservedTagKey, RequestContext>({
   type: "reserved-tag-keys",
   id: ({ id }) => id,
-  shape: { ...shapeOf(reservedTagKeyNoun), created_at: time, updated_at: time },
-  attributes: (reserved, context) => ({
-    ...sentAttributes(reserved, context),
+  attributes: {
+    ...attributesOf(reservedTagKeyNoun),
     // These two names have underscores, because clients expect them in this form.
-    created_at: timestamp(reserved.createdAt),
-    updated_at: timestamp(reserved.updatedAt),
-  }),
+    created_at: [time, ({ createdAt }) => timestamp(createdAt)],
+    updated_at: [time, ({ updatedAt }) => timestamp(updatedAt)],
+  },
 });

@@ -4,7 +4,7 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { attributesOf, type FieldsOf, type Noun, shapeOf } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
 
 /** The attributes that clients send for an SSH key. Documents never show the private key. */
@@ -23,7 +23,6 @@ export const sshKeyNoun: Noun<
 export const sshKeyResource = resource<SshKey, RequestContext>({
   type: "ssh-keys",
   id: ({ id }) => id,
-  shape: shapeOf(sshKeyNoun),
   attributes: attributesOf(sshKeyNoun),
   links: ({ id }) => ({ self: `/api/v2/ssh-keys/${id}` }),
 });

@@ -8,20 +8,13 @@ import { outputDetailedType, outputValue } from "./value-resource.ts";
 export const stateVersionOutputResource = resource<StateVersionOutput, RequestContext>({
   type: "state-version-outputs",
   id: ({ id }) => id,
-  shape: {
-    name: z.string(),
-    sensitive: z.boolean(),
-    type: z.string(),
-    "detailed-type": anyValue,
-    value: anyValue,
+  attributes: {
+    name: [z.string(), ({ name }) => name],
+    sensitive: [z.boolean(), ({ sensitive }) => sensitive],
+    type: [z.string(), ({ type }) => type],
+    "detailed-type": [anyValue, (output) => outputDetailedType(output)],
+    value: [anyValue, (output) => outputValue(output)],
   },
-  attributes: (output) => ({
-    name: output.name,
-    sensitive: output.sensitive,
-    type: output.type,
-    "detailed-type": outputDetailedType(output),
-    value: outputValue(output),
-  }),
   hasSecret: ({ sensitive, valueJson }) => sensitive && Boolean(valueJson),
   links: ({ id }) => ({ self: `/api/v2/state-version-outputs/${id}` }),
 });

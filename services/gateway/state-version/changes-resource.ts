@@ -34,22 +34,26 @@ const split = <Item extends { change: string }, Shown>(
 export const stateVersionChangesResource = resource<StateVersionChanges, RequestContext>({
   type: "state-version-changes",
   id: ({ stateVersionId, sinceId }) => `${stateVersionId}:${sinceId}`,
-  shape: {
-    resources: byKind(z.array(z.string())).describe(
-      "The addresses of the first 20,000 instances that differ.",
-    ),
-    "resource-counts": byKind(z.int()),
-    outputs: byKind(z.array(outputShape)),
+  attributes: {
+    resources: [
+      byKind(z.array(z.string())).describe(
+        "The addresses of the first 20,000 instances that differ.",
+      ),
+      ({ changes }) => split(changes.resources, ({ address }) => address),
+    ],
+    "resource-counts": [
+      byKind(z.int()),
+      ({ changes }) => ({
+        added: changes.resourcesAdded,
+        changed: changes.resourcesChanged,
+        removed: changes.resourcesRemoved,
+      }),
+    ],
+    outputs: [
+      byKind(z.array(outputShape)),
+      ({ changes }) => split(changes.outputs, ({ name, sensitive }) => ({ name, sensitive })),
+    ],
   },
-  attributes: ({ changes }) => ({
-    resources: split(changes.resources, ({ address }) => address),
-    "resource-counts": {
-      added: changes.resourcesAdded,
-      changed: changes.resourcesChanged,
-      removed: changes.resourcesRemoved,
-    },
-    outputs: split(changes.outputs, ({ name, sensitive }) => ({ name, sensitive })),
-  }),
   relationships: {
     "state-version": toOne({
       types: ["state-versions"],

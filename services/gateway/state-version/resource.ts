@@ -35,85 +35,77 @@ const extracted = (json: string): unknown => (json === "" ? null : new JsonText(
 export const stateVersionResource = resource<ShownStateVersion, RequestContext>({
   type: "state-versions",
   id: ({ id }) => id,
-  shape: {
-    "created-at": time,
-    size: z.int().nullable(),
-    md5: z.string(),
-    serial: z.int(),
-    lineage: z.string(),
-    status: z.enum([
-      "pending",
-      "finalized",
-      "discarded",
-      "backing_data_soft_deleted",
-      "backing_data_permanently_deleted",
-    ]),
-    intermediate: z.boolean(),
-    "hosted-state-download-url": optionalText,
-    "hosted-json-state-download-url": optionalText,
-    "hosted-state-upload-url": optionalText,
-    "hosted-json-state-upload-url": optionalText,
-    modules: anyValue,
-    providers: anyValue,
-    resources: z.array(
-      z.object({
-        name: z.string(),
-        type: z.string(),
-        count: z.int(),
-        module: z.string(),
-        provider: z.string(),
-      }),
-    ),
-    "resource-count": z
-      .int()
-      .optional()
-      .describe("The number of resources, shown only if some of them are omitted."),
-    "resources-processed": z.boolean(),
-    "state-version": z.int().nullable(),
-    "engine-version": optionalText,
-    "terraform-version": optionalText,
-    "billable-rum-count": z
-      .int()
-      .nullable()
-      .optional()
-      .describe("Omitted for callers who are not allowed to see how many resources are billed."),
-    "vcs-commit-sha": optionalText,
-    "vcs-commit-url": optionalText,
-    permissions: z.object({ "can-restore-backing-data": z.boolean() }),
-  },
-  attributes: (version, { edition }) => ({
-    "created-at": timestamp(version.createdAt),
-    size: version.size === undefined ? null : Number(version.size),
-    md5: version.md5,
-    serial: Number(version.serial),
-    lineage: version.lineage,
-    status: version.status,
-    intermediate: version.intermediate,
-    "hosted-state-download-url": version.downloadUrl || null,
-    "hosted-json-state-download-url": version.jsonDownloadUrl || null,
-    "hosted-state-upload-url": version.uploadUrl || null,
-    "hosted-json-state-upload-url": version.jsonUploadUrl || null,
-    modules: extracted(version.modulesJson),
-    providers: extracted(version.providersJson),
-    resources: new JsonText(version.resourcesJson),
+  attributes: {
+    "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
+    size: [z.int().nullable(), ({ size }) => (size === undefined ? null : Number(size))],
+    md5: [z.string(), ({ md5 }) => md5],
+    serial: [z.int(), ({ serial }) => Number(serial)],
+    lineage: [z.string(), ({ lineage }) => lineage],
+    status: [
+      z.enum([
+        "pending",
+        "finalized",
+        "discarded",
+        "backing_data_soft_deleted",
+        "backing_data_permanently_deleted",
+      ]),
+      ({ status }) => status,
+    ],
+    intermediate: [z.boolean(), ({ intermediate }) => intermediate],
+    "hosted-state-download-url": [optionalText, ({ downloadUrl }) => downloadUrl || null],
+    "hosted-json-state-download-url": [
+      optionalText,
+      ({ jsonDownloadUrl }) => jsonDownloadUrl || null,
+    ],
+    "hosted-state-upload-url": [optionalText, ({ uploadUrl }) => uploadUrl || null],
+    "hosted-json-state-upload-url": [optionalText, ({ jsonUploadUrl }) => jsonUploadUrl || null],
+    modules: [anyValue, ({ modulesJson }) => extracted(modulesJson)],
+    providers: [anyValue, ({ providersJson }) => extracted(providersJson)],
+    resources: [
+      z.array(
+        z.object({
+          name: z.string(),
+          type: z.string(),
+          count: z.int(),
+          module: z.string(),
+          provider: z.string(),
+        }),
+      ),
+      ({ resourcesJson }) => new JsonText(resourcesJson),
+    ],
     // Shown only if some resources are omitted.
-    "resource-count": version.omitsResources ? version.resourceEntries : undefined,
-    "resources-processed": version.resourcesProcessed,
-    "state-version": version.formatVersion ?? null,
-    "engine-version": version.engineVersion ?? null,
-    "terraform-version": version.engineVersion ?? null,
+    "resource-count": [
+      z
+        .int()
+        .optional()
+        .describe("The number of resources, shown only if some of them are omitted."),
+      ({ omitsResources, resourceEntries }) => (omitsResources ? resourceEntries : undefined),
+    ],
+    "resources-processed": [z.boolean(), ({ resourcesProcessed }) => resourcesProcessed],
+    "state-version": [z.int().nullable(), ({ formatVersion }) => formatVersion ?? null],
+    "engine-version": [optionalText, ({ engineVersion }) => engineVersion ?? null],
+    "terraform-version": [optionalText, ({ engineVersion }) => engineVersion ?? null],
     // Omitted for callers who are not allowed to see how many resources are billed.
-    "billable-rum-count": version.showsBillableResources
-      ? (version.billableResourceCount ?? null)
-      : undefined,
-    "vcs-commit-sha": reported(version.run?.commitSha),
-    "vcs-commit-url": reported(version.run?.commitUrl),
-    permissions: {
-      "can-restore-backing-data":
-        edition.has("state-versions.backing-data-actions") &&
-        version.allowedActions.includes("state:manage-backing-data"),
-    },
-  }),
+    "billable-rum-count": [
+      z
+        .int()
+        .nullable()
+        .optional()
+        .describe("Omitted for callers who are not allowed to see how many resources are billed."),
+      ({ showsBillableResources, billableResourceCount }) =>
+        showsBillableResources ? (billableResourceCount ?? null) : undefined,
+    ],
+    "vcs-commit-sha": [optionalText, ({ run }) => reported(run?.commitSha)],
+    "vcs-commit-url": [optionalText, ({ run }) => reported(run?.commitUrl)],
+    permissions: [
+      z.object({ "can-restore-backing-data": z.boolean() }),
+      ({ allowedActions }, { edition }) => ({
+        "can-restore-backing-data":
+          edition.has("state-versions.backing-data-actions") &&
+          allowedActions.includes("state:manage-backing-data"),
+      }),
+    ],
+  },
   relationships: {
     workspace: toOne({
       types: ["workspaces"],

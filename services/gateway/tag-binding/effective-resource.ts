@@ -8,8 +8,10 @@ import { resource } from "../jsonapi/resource.ts";
 export const effectiveTagBindingResource = resource<TagBinding, RequestContext>({
   type: "effective-tag-bindings",
   id: ({ id }) => id,
-  shape: { key: z.string(), value: z.string() },
-  attributes: ({ key, value }) => ({ key, value }),
+  attributes: {
+    key: [z.string(), ({ key }) => key],
+    value: [z.string(), ({ value }) => value],
+  },
   relationships: {
     "inherited-from": ifPresent("projects", ({ inheritedFromProjectId }) => inheritedFromProjectId),
   },

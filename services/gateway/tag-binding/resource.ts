@@ -8,6 +8,9 @@ import { timestamp } from "../timestamps-resource.ts";
 export const tagBindingResource = resource<TagBinding, RequestContext>({
   type: "tag-bindings",
   id: ({ id }) => id,
-  shape: { key: z.string(), value: z.string(), "created-at": optionalTime },
-  attributes: ({ key, value, createdAt }) => ({ key, value, "created-at": timestamp(createdAt) }),
+  attributes: {
+    key: [z.string(), ({ key }) => key],
+    value: [z.string(), ({ value }) => value],
+    "created-at": [optionalTime, ({ createdAt }) => timestamp(createdAt)],
+  },
 });

@@ -9,12 +9,11 @@ import { timestamp } from "../timestamps-resource.ts";
 export const tagResource = resource<Tag, RequestContext>({
   type: "tags",
   id: ({ id }) => id,
-  shape: { name: z.string(), "instance-count": z.int(), "created-at": optionalTime },
-  attributes: ({ name, instanceCount, createdAt }) => ({
-    name,
-    "instance-count": instanceCount,
-    "created-at": timestamp(createdAt),
-  }),
+  attributes: {
+    name: [z.string(), ({ name }) => name],
+    "instance-count": [z.int(), ({ instanceCount }) => instanceCount],
+    "created-at": [optionalTime, ({ createdAt }) => timestamp(createdAt)],
+  },
   relationships: {
     organization: toOne({
       types: ["organizations"],

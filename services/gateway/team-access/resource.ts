@@ -32,11 +32,6 @@ const attributesByPermission = new Map<string, string>(workspacePermissions);
 export const workspaceAttributeOf = (permission: string): string =>
   attributesByPermission.get(permission) ?? permission;
 
-const workspaceAttributes = (permissions: TeamAccess["permissions"]) =>
-  Object.fromEntries(
-    Object.entries(permissions ?? {}).map(([name, value]) => [workspaceAttributeOf(name), value]),
-  );
-
 /**
  * Returns the project permissions of one group: those whose names begin with the group's prefix. The result omits the
  * prefix.
@@ -75,18 +70,18 @@ const team = toOne<TeamAccess, RequestContext>({
 export const teamProjectResource = resource<TeamAccess, RequestContext>({
   type: "team-projects",
   id: ({ id }) => id,
-  shape: {
-    access: z.enum(Object.keys(projectLevels)),
-    "project-access": groupShape("project-access"),
-    "workspace-access": groupShape("workspace-access"),
-    "created-at": time,
+  attributes: {
+    access: [z.enum(Object.keys(projectLevels)), ({ access }) => access],
+    "project-access": [
+      groupShape("project-access"),
+      ({ permissions }) => groupOf("project-access", permissions),
+    ],
+    "workspace-access": [
+      groupShape("workspace-access"),
+      ({ permissions }) => withBothSpellings(groupOf("workspace-access", permissions)),
+    ],
+    "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
   },
-  attributes: ({ access, permissions, createdAt }) => ({
-    access,
-    "project-access": groupOf("project-access", permissions),
-    "workspace-access": withBothSpellings(groupOf("workspace-access", permissions)),
-    "created-at": timestamp(createdAt),
-  }),
   relationships: {
     team,
     project: toOne({
@@ -107,21 +102,17 @@ export const teamProjectResource = resource<TeamAccess, RequestContext>({
 export const teamWorkspaceResource = resource<TeamAccess, RequestContext>({
   type: "team-workspaces",
   id: ({ id }) => id,
-  shape: {
-    access: z.enum(Object.keys(workspaceLevels)),
+  attributes: {
+    access: [z.enum(Object.keys(workspaceLevels)), ({ access }) => access],
     ...withBothSpellings(
       Object.fromEntries(
         Object.entries(workspacePermissionValues).map(([name, values]) => [
           workspaceAttributeOf(name),
-          z.literal(values),
+          [z.literal(values), ({ permissions }: TeamAccess) => permissions?.[name]] as const,
         ]),
       ),
     ),
   },
-  attributes: ({ access, permissions }) => ({
-    access,
-    ...withBothSpellings(workspaceAttributes(permissions)),
-  }),
   relationships: {
     team,
     workspace: toOne({

@@ -8,7 +8,7 @@ import type { RequestContext } from "../http/route.ts";
 import { ifPresent, related, target, toManyOf, toOne } from "../jsonapi/relationship.ts";
 import { type CompiledResource, resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
-import { permissionShape, permissionsFrom } from "../permissions-resource.ts";
+import { permissionsFrom } from "../permissions-resource.ts";
 import { timestamp } from "../timestamps-resource.ts";
 import { memberResource, userResource } from "../user/resource.ts";
 
@@ -30,38 +30,31 @@ export const teamPermissions = {
   "can-view-api-token": "manage-token",
 } as const;
 
-const permissions = permissionsFrom(teamPermissions);
-
 export const teamResource: CompiledResource<NamedTeam, RequestContext> = resource<
   NamedTeam,
   RequestContext
 >({
   type: "teams",
   id: ({ id }) => id,
-  shape: {
-    name: z.string(),
-    description: optionalText,
-    "users-count": z.int(),
-    visibility: z.enum(["secret", "organization"]),
-    "sso-team-id": optionalText,
-    "allow-member-token-management": z.boolean(),
-    "organization-access": z.object(
-      Object.fromEntries(organizationAccessNames.map((name) => [name, z.boolean()])),
-    ),
-    permissions: permissionShape(teamPermissions),
+  attributes: {
+    name: [z.string(), ({ name }) => name],
+    description: [optionalText, ({ description }) => description ?? null],
+    "users-count": [z.int(), ({ usersCount }) => usersCount],
+    visibility: [z.enum(["secret", "organization"]), ({ visibility }) => visibility],
+    "sso-team-id": [optionalText, ({ ssoTeamId }) => ssoTeamId ?? null],
+    "allow-member-token-management": [
+      z.boolean(),
+      ({ allowMemberTokenManagement }) => allowMemberTokenManagement,
+    ],
+    "organization-access": [
+      z.object(Object.fromEntries(organizationAccessNames.map((name) => [name, z.boolean()]))),
+      ({ organizationAccess }) =>
+        Object.fromEntries(
+          organizationAccessNames.map((name) => [name, organizationAccess.includes(name)]),
+        ),
+    ],
+    permissions: permissionsFrom(teamPermissions),
   },
-  attributes: (team) => ({
-    name: team.name,
-    description: team.description ?? null,
-    "users-count": team.usersCount,
-    visibility: team.visibility,
-    "sso-team-id": team.ssoTeamId ?? null,
-    "allow-member-token-management": team.allowMemberTokenManagement,
-    "organization-access": Object.fromEntries(
-      organizationAccessNames.map((name) => [name, team.organizationAccess.includes(name)]),
-    ),
-    permissions: permissions(team.allowedActions),
-  }),
   relationships: {
     organization: ifPresent("organizations", ({ organizationName }) => organizationName),
     users: toManyOf({
@@ -89,17 +82,12 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
   resource<NamedMembership, RequestContext>({
     type: "organization-memberships",
     id: ({ id }) => id,
-    shape: {
-      status: z.enum(["invited", "active"]),
-      email: optionalText,
-      "created-at": time,
-    },
-    attributes: (membership) => ({
-      status: membership.status,
+    attributes: {
+      status: [z.enum(["invited", "active"]), ({ status }) => status],
       // Null for callers who are not allowed to see the address.
-      email: membership.email ?? null,
-      "created-at": timestamp(membership.createdAt),
-    }),
+      email: [optionalText, ({ email }) => email ?? null],
+      "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
+    },
     relationships: {
       organization: ifPresent("organizations", ({ organizationName }) => organizationName),
       user: toOne({

@@ -6,7 +6,7 @@ import type {
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { listOf } from "../jsonapi/body.ts";
-import { attributesOf, type FieldsOf, fieldsIn, type Noun, shapeOf } from "../jsonapi/noun.ts";
+import { attributesOf, type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalTime } from "../jsonapi/shape.ts";
 import { timestamp } from "../timestamps-resource.ts";
@@ -52,15 +52,12 @@ export const tokenTtlPoliciesNoun: Noun<
   },
 };
 
-const sentAttributes = attributesOf(tokenTtlPolicyNoun);
-
 export const tokenTtlPolicyResource = resource<TokenTtlPolicy, RequestContext>({
   type,
   id: ({ id }) => id,
-  shape: { ...shapeOf(tokenTtlPolicyNoun), "created-at": optionalTime, "updated-at": optionalTime },
-  attributes: (policy, context) => ({
-    ...sentAttributes(policy, context),
-    "created-at": timestamp(policy.createdAt),
-    "updated-at": timestamp(policy.updatedAt),
-  }),
+  attributes: {
+    ...attributesOf(tokenTtlPolicyNoun),
+    "created-at": [optionalTime, ({ createdAt }) => timestamp(createdAt)],
+    "updated-at": [optionalTime, ({ updatedAt }) => timestamp(updatedAt)],
+  },
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { avatarPath } from "../avatar/resource.ts";
 import type { RequestContext } from "../http/route.ts";
 import { related, toOne } from "../jsonapi/relationship.ts";
-import { type Identifier, resource } from "../jsonapi/resource.ts";
+import { type Attributes, type Identifier, resource } from "../jsonapi/resource.ts";
 import { optionalText } from "../jsonapi/shape.ts";
 
 const own = {
@@ -20,28 +20,18 @@ const own = {
   "can-update-user": true,
 } as const;
 
-const publicShape = {
-  username: z.string(),
-  "is-service-account": z.boolean(),
-  "auth-method": z.string(),
-  "avatar-url": z.string(),
-  "v2-only": z.boolean(),
-  "is-confirmed": z.boolean(),
-  "two-factor": z.object({ enabled: z.boolean(), verified: z.boolean() }),
-} as const;
-
-const publicAttributes = (
-  { id, username }: { id: string; username: string },
-  { settings }: RequestContext,
-) => ({
-  username,
-  "is-service-account": false,
-  "auth-method": "token",
-  "avatar-url": `${settings.publicUrl}${avatarPath(id)}`,
-  "v2-only": true,
-  "is-confirmed": true,
-  "two-factor": { enabled: false, verified: false },
-});
+const publicAttributes: Attributes<{ id: string; username: string }, RequestContext> = {
+  username: [z.string(), ({ username }) => username],
+  "is-service-account": [z.boolean(), () => false],
+  "auth-method": [z.string(), () => "token"],
+  "avatar-url": [z.string(), ({ id }, { settings }) => `${settings.publicUrl}${avatarPath(id)}`],
+  "v2-only": [z.boolean(), () => true],
+  "is-confirmed": [z.boolean(), () => true],
+  "two-factor": [
+    z.object({ enabled: z.boolean(), verified: z.boolean() }),
+    () => ({ enabled: false, verified: false }),
+  ],
+};
 
 const common = {
   type: "users",
@@ -61,7 +51,6 @@ const loadUsers = async (ids: readonly string[], { client, caller }: RequestCont
  */
 export const userResource = resource<User, RequestContext>({
   ...common,
-  shape: publicShape,
   attributes: publicAttributes,
   loadMany: loadUsers,
 });
@@ -73,11 +62,10 @@ export const userResource = resource<User, RequestContext>({
 export const memberResource = resource<User, RequestContext>({
   ...common,
   variant: "member",
-  shape: { ...publicShape, email: optionalText },
-  attributes: (user, context) => ({
-    ...publicAttributes(user, context),
-    email: user.email || null,
-  }),
+  attributes: {
+    ...publicAttributes,
+    email: [optionalText, ({ email }) => email || null],
+  },
   loadMany: loadUsers,
 });
 
@@ -91,20 +79,15 @@ export const internalAccountResource = resource<typeof internalAccount, RequestC
   type: "users",
   variant: "service-account",
   id: ({ id }) => id,
-  shape: publicShape,
-  attributes: (account, context) => ({
-    ...publicAttributes(account, context),
-    "is-service-account": true,
-  }),
+  attributes: { ...publicAttributes, "is-service-account": [z.boolean(), () => true] },
 });
 
 /** The principal of a token. A team or an organization appears as a synthetic user. */
-export type Account =
-  | { kind: "user"; user: User }
-  | { kind: "service"; resource: Identifier; username: string };
-
-const identifierOf = (account: Account): Identifier =>
-  account.kind === "user" ? { type: "users", id: account.user.id } : account.resource;
+export interface Account extends Identifier {
+  username: string;
+  /** Undefined if the principal is not a user. */
+  user?: User;
+}
 
 /** The permissions of the synthetic user for a token that does not belong to a user. */
 const impersonal = {
@@ -117,65 +100,39 @@ const impersonal = {
 export const accountResource = resource<Account, RequestContext>({
   type: "users",
   variant: "account",
-  id: (account) => identifierOf(account).id,
-  shape: {
-    ...publicShape,
-    email: optionalText,
-    "unconfirmed-email": optionalText,
-    "is-admin": z.boolean(),
-    "is-site-admin": z.boolean(),
-    permissions: z.object(Object.fromEntries(Object.keys(own).map((name) => [name, z.boolean()]))),
+  id: ({ id }) => id,
+  attributes: {
+    ...publicAttributes,
+    "is-service-account": [z.boolean(), ({ user }) => user === undefined],
+    email: [optionalText, ({ user }) => user?.email ?? null],
+    "unconfirmed-email": [optionalText, ({ user }) => user?.unconfirmedEmail ?? null],
+    "is-admin": [z.boolean(), ({ user }) => user?.administrator ?? false],
+    "is-site-admin": [z.boolean(), ({ user }) => user?.administrator ?? false],
+    permissions: [
+      z.object(Object.fromEntries(Object.keys(own).map((name) => [name, z.boolean()]))),
+      ({ user }) => (user ? own : impersonal),
+    ],
   },
-  attributes: (account, context) =>
-    account.kind === "user"
-      ? {
-          ...publicAttributes(account.user, context),
-          email: account.user.email,
-          "unconfirmed-email": account.user.unconfirmedEmail ?? null,
-          "is-admin": account.user.administrator,
-          "is-site-admin": account.user.administrator,
-          permissions: own,
-        }
-      : {
-          ...publicAttributes({ ...account, id: identifierOf(account).id }, context),
-          "is-service-account": true,
-          email: null,
-          "unconfirmed-email": null,
-          "is-admin": false,
-          "is-site-admin": false,
-          permissions: impersonal,
-        },
   relationships: {
-    "authentication-tokens": related((account) =>
-      account.kind === "user"
-        ? `/api/v2/users/${account.user.id}/authentication-tokens`
-        : `/api/v2/${account.resource.type}/${account.resource.id}/authentication-token`,
+    "authentication-tokens": related(
+      ({ type, id, user }) => `/api/v2/${type}/${id}/authentication-token${user ? "s" : ""}`,
     ),
     "authenticated-resource": toOne({
       types: ["users", "teams", "organizations"],
-      linkage: identifierOf,
+      linkage: ({ type, id }) => ({ type, id }),
     }),
   },
-  links: (account) => {
-    const { type, id } = identifierOf(account);
-    return { self: `/api/v2/${type}/${id}` };
-  },
+  links: ({ type, id }) => ({ self: `/api/v2/${type}/${id}` }),
 });
 
 /** A user as administrators see it. */
 export const administeredUserResource = resource<User, RequestContext>({
   ...common,
   variant: "administered",
-  shape: {
-    ...publicShape,
-    email: z.string(),
-    "is-admin": z.boolean(),
-    "is-suspended": z.boolean(),
+  attributes: {
+    ...publicAttributes,
+    email: [z.string(), ({ email }) => email],
+    "is-admin": [z.boolean(), ({ administrator }) => administrator],
+    "is-suspended": [z.boolean(), ({ suspended }) => suspended],
   },
-  attributes: (user, context) => ({
-    ...publicAttributes(user, context),
-    email: user.email,
-    "is-admin": user.administrator,
-    "is-suspended": user.suspended,
-  }),
 });

@@ -8,8 +8,9 @@ import { resource } from "../jsonapi/resource.ts";
 export const workspaceReadmeResource = resource<WorkspaceReadme, RequestContext>({
   type: "workspace-readme",
   id: ({ workspaceId }) => workspaceId,
-  shape: { "raw-markdown": z.string() },
-  attributes: ({ rawMarkdown }) => ({ "raw-markdown": rawMarkdown }),
+  attributes: {
+    "raw-markdown": [z.string(), ({ rawMarkdown }) => rawMarkdown],
+  },
   loadMany: async (workspaceIds, { client, caller }) =>
     (
       await client(WorkspaceReadmeService).batchGetWorkspaceReadmes(

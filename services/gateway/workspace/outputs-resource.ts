@@ -12,19 +12,12 @@ import { outputDetailedType, outputValue } from "../state-version-output/value-r
 export const workspaceOutputResource = resource<StateVersionOutput, RequestContext>({
   type: "workspace-outputs",
   id: ({ id }) => id,
-  shape: {
-    name: z.string(),
-    sensitive: z.boolean(),
-    "output-type": z.string(),
-    "detailed-type": anyValue,
-    value: anyValue,
+  attributes: {
+    name: [z.string(), ({ name }) => name],
+    sensitive: [z.boolean(), ({ sensitive }) => sensitive],
+    "output-type": [z.string(), ({ type }) => type],
+    "detailed-type": [anyValue, (output) => outputDetailedType(output)],
+    value: [anyValue, (output) => outputValue(output)],
   },
-  attributes: (output) => ({
-    name: output.name,
-    sensitive: output.sensitive,
-    "output-type": output.type,
-    "detailed-type": outputDetailedType(output),
-    value: outputValue(output),
-  }),
   links: ({ id }) => ({ self: `/api/v2/state-version-outputs/${id}` }),
 });

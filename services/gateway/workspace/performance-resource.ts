@@ -1,19 +1,27 @@
-import type { WorkspacePerformance } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import type {
+  Workspace,
+  WorkspacePerformance,
+} from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
+import type { RequestContext } from "../http/route.ts";
+import type { Attributes } from "../jsonapi/resource.ts";
 
-const duration = (ms: bigint | undefined): number | null => (ms === undefined ? null : Number(ms));
+/** Declares an attribute that is null before the first errored or applied run. */
+const measured = (show: (performance: WorkspacePerformance) => number | bigint | undefined) =>
+  [
+    z.int().nullable(),
+    ({ performance }: Workspace) => {
+      const value = performance && show(performance);
+      return value === undefined ? null : Number(value);
+    },
+  ] as const;
 
-/** Renders the performance attributes, which are read-only and null before the first errored or applied run. */
-export const workspacePerformance = (performance: WorkspacePerformance | undefined) => ({
-  "apply-duration-average": duration(performance?.applyDurationAverage),
-  "plan-duration-average": duration(performance?.planDurationAverage),
-  "policy-check-failures": performance?.policyCheckFailures ?? null,
-  "run-failures": performance?.runFailures ?? null,
-  "workspace-kpis-run-count": performance?.runs ?? null,
-  "workspace-kpis-runs-count": performance?.runs ?? null,
-});
-
-/** The schemas of the attributes that `workspacePerformance` returns. */
-export const workspacePerformanceShape = Object.fromEntries(
-  Object.keys(workspacePerformance(undefined)).map((name) => [name, z.int().nullable()]),
-);
+/** The performance attributes, which are read-only. */
+export const workspacePerformance: Attributes<Workspace, RequestContext> = {
+  "apply-duration-average": measured(({ applyDurationAverage }) => applyDurationAverage),
+  "plan-duration-average": measured(({ planDurationAverage }) => planDurationAverage),
+  "policy-check-failures": measured(({ policyCheckFailures }) => policyCheckFailures),
+  "run-failures": measured(({ runFailures }) => runFailures),
+  "workspace-kpis-run-count": measured(({ runs }) => runs),
+  "workspace-kpis-runs-count": measured(({ runs }) => runs),
+};

@@ -1,5 +1,3 @@
-import { permissionsFrom } from "../permissions-resource.ts";
-
 export const workspacePermissionTable = {
   "can-update": "workspace:update",
   "can-destroy": "workspace:delete",
@@ -24,6 +22,3 @@ export const workspacePermissionTable = {
   "can-manage-ephemeral-workspaces": "workspace:update",
   "can-read-assessment-results": null,
 } as const;
-
-/** Returns the `can-…` permissions that a workspace's document shows, for the allowed actions. */
-export const workspacePermissions = permissionsFrom(workspacePermissionTable);

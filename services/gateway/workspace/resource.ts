@@ -7,12 +7,12 @@ import { configurationVersionResource } from "../configuration-version/resource.
 import { ownDataRetentionPolicy, retentionInWords } from "../data-retention-policy/resource.ts";
 import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
-import { attributesOf, shapeOf } from "../jsonapi/noun.ts";
+import { attributesOf } from "../jsonapi/noun.ts";
 import { empty, emptyList, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalText, optionalTime, time } from "../jsonapi/shape.ts";
 import { includedOrganizationResource } from "../organization/resource.ts";
-import { permissionShape } from "../permissions-resource.ts";
+import { permissionsFrom } from "../permissions-resource.ts";
 import { projectResource } from "../project/resource.ts";
 import { runResource } from "../run/resource.ts";
 import { stateVersionResource } from "../state-version/resource.ts";
@@ -23,8 +23,8 @@ import { userResource } from "../user/resource.ts";
 import { workspaceReadmeResource } from "../workspace-readme/resource.ts";
 import { workspaceNoun } from "./attributes-resource.ts";
 import { workspaceOutputResource } from "./outputs-resource.ts";
-import { workspacePerformance, workspacePerformanceShape } from "./performance-resource.ts";
-import { workspacePermissions, workspacePermissionTable } from "./permissions-resource.ts";
+import { workspacePerformance } from "./performance-resource.ts";
+import { workspacePermissionTable } from "./permissions-resource.ts";
 
 const holderTypes: Readonly<Record<string, string>> = { user: "users", team: "teams", run: "runs" };
 
@@ -35,20 +35,6 @@ const selfOf = ({ id }: Workspace) => `/api/v2/workspaces/${id}`;
 const organizationOf = ({ organizationName }: Workspace) =>
   `/api/v2/organizations/${organizationName}`;
 
-const sentAttributes = attributesOf(workspaceNoun);
-
-/**
- * Returns the attributes that describe the effective retention policy in words. The attribute for data of runs is null,
- * because Statehouse stores no data of runs that a policy could delete.
- */
-const retentionAttributes = ({ effectiveRetentionDays }: Workspace, { edition }: RequestContext) =>
-  edition.has("data-retention-policies")
-    ? {
-        "effective-state-version-retention-desc": retentionInWords(effectiveRetentionDays),
-        "effective-run-data-retention-desc": null,
-      }
-    : {};
-
 /**
  * A workspace with all its attributes. Relationships to resource types that this product does not support are null or
  * empty.
@@ -56,62 +42,48 @@ const retentionAttributes = ({ effectiveRetentionDays }: Workspace, { edition }:
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
   id: ({ id }) => id,
-  shape: {
-    ...shapeOf(workspaceNoun),
-    environment: z.string(),
-    "created-at": time,
-    "updated-at": time,
-    "latest-change-at": time,
-    "last-assessment-result-at": z.null(),
-    "auto-destroy-status": z.null(),
-    locked: z.boolean(),
-    "locked-reason": z.string(),
-    "locked-since": optionalTime,
-    "locked-stale": z.boolean().nullable(),
-    "resource-count": z.int(),
-    source: z.string(),
-    "source-module-id": z.null(),
-    "no-code-upgrade-available": z.boolean(),
-    "tag-names": z.array(z.string()),
-    "terraform-version": z.string(),
-    "vcs-repo-identifier": optionalText,
-    ...workspacePerformanceShape,
-    "hyok-enabled": z.boolean(),
-    "effective-state-version-retention-desc": optionalText
-      .optional()
-      .meta(editionsOf("data-retention-policies")),
-    "effective-run-data-retention-desc": z
-      .null()
-      .optional()
-      .meta(editionsOf("data-retention-policies")),
-    permissions: permissionShape(workspacePermissionTable),
-    actions: z.object({ "is-destroyable": z.boolean() }),
+  attributes: {
+    ...attributesOf(workspaceNoun),
+    environment: [z.string(), () => "default"],
+    "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
+    "updated-at": [time, ({ updatedAt }) => timestamp(updatedAt)],
+    "latest-change-at": [
+      time,
+      ({ latestChangeAt, createdAt }) => timestamp(latestChangeAt ?? createdAt),
+    ],
+    "last-assessment-result-at": [z.null(), () => null],
+    "auto-destroy-status": [z.null(), () => null],
+    locked: [z.boolean(), ({ lock }) => lock !== undefined],
+    "locked-reason": [z.string(), ({ lock }) => lock?.reason ?? ""],
+    "locked-since": [optionalTime, ({ lock }) => timestamp(lock?.since)],
+    "locked-stale": [z.boolean().nullable(), ({ lockedStale }) => lockedStale ?? null],
+    "resource-count": [z.int(), ({ resourceCount }) => resourceCount],
+    source: [z.string(), () => "tfe-api"],
+    "source-module-id": [z.null(), () => null],
+    "no-code-upgrade-available": [z.boolean(), () => false],
+    "tag-names": [z.array(z.string()), ({ tagNames }) => tagNames],
+    "terraform-version": [z.string(), ({ engineVersion }) => engineVersion],
+    "vcs-repo-identifier": [optionalText, ({ vcsRepo }) => vcsRepo?.identifier ?? null],
+    ...workspacePerformance,
+    "hyok-enabled": [z.boolean(), () => false],
+    "effective-state-version-retention-desc": [
+      optionalText.optional().meta(editionsOf("data-retention-policies")),
+      ({ effectiveRetentionDays }, { edition }) =>
+        edition.has("data-retention-policies")
+          ? retentionInWords(effectiveRetentionDays)
+          : undefined,
+    ],
+    // Statehouse stores no data of runs that a policy could delete.
+    "effective-run-data-retention-desc": [
+      z.null().optional().meta(editionsOf("data-retention-policies")),
+      (_, { edition }) => (edition.has("data-retention-policies") ? null : undefined),
+    ],
+    permissions: permissionsFrom(workspacePermissionTable),
+    actions: [
+      z.object({ "is-destroyable": z.boolean() }),
+      ({ allowDestroyPlan }) => ({ "is-destroyable": allowDestroyPlan }),
+    ],
   },
-  attributes: (workspace, context) => ({
-    ...sentAttributes(workspace, context),
-    ...retentionAttributes(workspace, context),
-    environment: "default",
-    "created-at": timestamp(workspace.createdAt),
-    "updated-at": timestamp(workspace.updatedAt),
-    "latest-change-at": timestamp(workspace.latestChangeAt ?? workspace.createdAt),
-    "last-assessment-result-at": null,
-    "auto-destroy-status": null,
-    locked: workspace.lock !== undefined,
-    "locked-reason": workspace.lock?.reason ?? "",
-    "locked-since": timestamp(workspace.lock?.since),
-    "locked-stale": workspace.lockedStale ?? null,
-    "resource-count": workspace.resourceCount,
-    source: "tfe-api",
-    "source-module-id": null,
-    "no-code-upgrade-available": false,
-    "tag-names": workspace.tagNames,
-    "terraform-version": workspace.engineVersion,
-    "vcs-repo-identifier": workspace.vcsRepo?.identifier ?? null,
-    ...workspacePerformance(workspace.performance),
-    "hyok-enabled": false,
-    permissions: workspacePermissions(workspace.allowedActions),
-    actions: { "is-destroyable": workspace.allowDestroyPlan },
-  }),
   relationships: {
     organization: toOne({
       linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
