@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { linkages } from "../jsonapi/body.ts";
 import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
-import { related, toManyOf, toOne } from "../jsonapi/relationship.ts";
+import { related, toManyOf, toOneOf } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { time } from "../jsonapi/shape.ts";
 import { timestamp } from "../timestamps-resource.ts";
@@ -42,10 +42,10 @@ export const agentPoolResource = resource<AgentPool, RequestContext>({
     "agent-count": [z.int(), () => 0],
   },
   relationships: {
-    organization: toOne({
-      types: ["organizations"],
-      linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
-      links: ({ organizationName }) => ({ related: `/api/v2/organizations/${organizationName}` }),
+    organization: toOneOf({
+      type: "organizations",
+      idOf: ({ organizationName }) => organizationName,
+      link: ({ organizationName }) => `/api/v2/organizations/${organizationName}`,
     }),
     workspaces: toManyOf({ type: "workspaces", idsOf: ({ workspaceIds }) => workspaceIds }),
     "allowed-workspaces": toManyOf({

@@ -1,6 +1,6 @@
 import type { Token } from "@statehouse/proto/statehouse/access/v1/token";
 import type { RequestContext } from "../http/route.ts";
-import { toOne } from "../jsonapi/relationship.ts";
+import { toOne, toOneOf } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalText, optionalTime, time } from "../jsonapi/shape.ts";
 import { timestamp } from "../timestamps-resource.ts";
@@ -38,10 +38,7 @@ export const authenticationTokenResource = resource<AuthenticationToken, Request
         return type ? { type, id: createdById } : null;
       },
     }),
-    team: toOne({
-      types: ["teams"],
-      linkage: ({ token: { teamId } }) => (teamId ? { type: "teams", id: teamId } : null),
-    }),
+    team: toOneOf({ type: "teams", idOf: ({ token }) => token.teamId }),
   },
   hasSecret: ({ secret }) => secret !== undefined,
   links: ({ token }) => ({ self: `/api/v2/authentication-tokens/${token.id}` }),

@@ -1,7 +1,7 @@
 import type { EffectivePermission } from "@statehouse/proto/statehouse/access/v1/effective_permission";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { toOne } from "../jsonapi/relationship.ts";
+import { toOne, toOneOf } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { permissionShape } from "../permissions-resource.ts";
 import { workspacePermissionTable } from "../workspace/permissions-resource.ts";
@@ -63,10 +63,7 @@ export const effectivePermissionsResource = resource<EffectivePermissions, Reque
     ],
   },
   relationships: {
-    workspace: toOne({
-      types: ["workspaces"],
-      linkage: ({ workspaceId }) => ({ type: "workspaces", id: workspaceId }),
-    }),
+    workspace: toOneOf({ type: "workspaces", idOf: ({ workspaceId }) => workspaceId }),
     principal: toOne({ types: ["users", "teams"], linkage: ({ principal }) => principal }),
   },
 });

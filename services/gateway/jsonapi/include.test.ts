@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { documentOf, listDocument } from "./document.ts";
 import { parseInclude } from "./include.ts";
-import { target, toMany, toOne } from "./relationship.ts";
+import { target, toMany, toOne, toOneOf } from "./relationship.ts";
 import { type CompiledResource, resource } from "./resource.ts";
 
 interface Book {
@@ -50,15 +50,7 @@ const people = resource<Person, Calls>({
   id: ({ id }) => id,
   attributes: {},
   relationships: {
-    town: toOne({
-      linkage: ({ town }) => ({ type: "towns", id: town }),
-      targets: [
-        target(
-          () => towns,
-          ({ town }) => town,
-        ),
-      ],
-    }),
+    town: toOneOf({ type: "towns", idOf: ({ town }) => town, resource: () => towns }),
   },
   loadMany: async (keys, { calls }) => {
     calls.push(["people", keys]);
@@ -70,15 +62,7 @@ const books = resource<Book, Calls>({
   id: ({ id }) => id,
   attributes: { title: [z.string(), ({ id }) => `Book ${id}`] },
   relationships: {
-    author: toOne({
-      linkage: ({ author }) => ({ type: "people", id: author }),
-      targets: [
-        target(
-          () => people,
-          ({ author }) => author,
-        ),
-      ],
-    }),
+    author: toOneOf({ type: "people", idOf: ({ author }) => author, resource: () => people }),
     "kept-by": toOne({
       linkage: ({ keeper }) =>
         keeper ? { type: keeper.type === "person" ? "people" : "shelves", id: keeper.id } : null,

@@ -3,7 +3,6 @@ import {
   type Group,
   groupOf,
   type Identifier,
-  type Links,
   type Relationship,
   type RelationshipDescription,
   type RelationshipObject,
@@ -57,19 +56,22 @@ const noResources = () => [];
 export function toOne<Parent, Context>(declaration: {
   types?: readonly string[];
   linkage: (parent: Parent) => Identifier | null;
-  links?: (parent: Parent) => Links;
-  targets?: readonly Target<Parent, Context>[];
+  link?: ((parent: Parent) => string) | undefined;
+  targets?: readonly Target<Parent, Context>[] | undefined;
 }): Relationship<Parent, Context> {
-  const { types = [], linkage, links, targets } = declaration;
+  const { types = [], linkage, link, targets } = declaration;
   const description: RelationshipDescription = {
     types,
     many: false,
     data: "always",
-    link: links !== undefined,
+    link: link !== undefined,
     resources: targets ? () => targets.map(({ resource }) => resource()) : noResources,
   };
-  const show = links
-    ? (parent: Parent): RelationshipObject => ({ data: linkage(parent), links: links(parent) })
+  const show = link
+    ? (parent: Parent): RelationshipObject => ({
+        data: linkage(parent),
+        links: { related: link(parent) },
+      })
     : (parent: Parent): RelationshipObject => ({ data: linkage(parent) });
   if (!targets) return { description, show };
   return {
@@ -81,6 +83,30 @@ export function toOne<Parent, Context>(declaration: {
     },
   };
 }
+
+/** Declares a relationship to at most one resource, whose id is in the parent. */
+export const toOneOf = <Parent, Item, Context>({
+  type,
+  idOf,
+  link,
+  resource,
+}: {
+  type: string;
+  /** Returns undefined or an empty string if there is no such resource. */
+  idOf: (parent: Parent) => string | undefined;
+  link?: (parent: Parent) => string;
+  /** Omitted if the relationship cannot be included. */
+  resource?: () => CompiledResource<Item, Context>;
+}): Relationship<Parent, Context> =>
+  toOne({
+    types: [type],
+    linkage: (parent) => {
+      const id = idOf(parent);
+      return id ? { type, id } : null;
+    },
+    link,
+    targets: resource && [target(resource, idOf)],
+  });
 
 /** Declares a relationship to at most one resource that is part of its parent. Loading it calls no service. */
 export const embedded = <Parent, Item, Context>(declaration: {

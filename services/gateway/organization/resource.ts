@@ -14,7 +14,7 @@ import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { nullableLinkage } from "../jsonapi/body.ts";
 import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
-import { related, target, toOne } from "../jsonapi/relationship.ts";
+import { related, toOne, toOneOf } from "../jsonapi/relationship.ts";
 import { groupOf, resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
 import { permissionsFrom } from "../permissions-resource.ts";
@@ -151,25 +151,20 @@ export const organizationResource = resource<Organization, RequestContext>({
     permissions: permissionsFrom(organizationPermissions),
   },
   relationships: {
-    "default-project": toOne({
-      linkage: ({ defaultProjectId }) =>
-        defaultProjectId ? { type: "projects", id: defaultProjectId } : null,
-      links: ({ defaultProjectId }) => ({ related: `/api/v2/projects/${defaultProjectId}` }),
-      targets: [
-        target(
-          () => projectResource,
-          ({ defaultProjectId }) => defaultProjectId,
-        ),
-      ],
+    "default-project": toOneOf({
+      type: "projects",
+      idOf: ({ defaultProjectId }) => defaultProjectId,
+      link: ({ defaultProjectId }) => `/api/v2/projects/${defaultProjectId}`,
+      resource: () => projectResource,
     }),
-    "default-agent-pool": toOne({
-      types: ["agent-pools"],
-      linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
+    "default-agent-pool": toOneOf({
+      type: "agent-pools",
+      idOf: ({ defaultAgentPoolId }) => defaultAgentPoolId,
     }),
     "data-retention-policy": ownDataRetentionPolicy<Organization>(),
     "entitlement-set": toOne({
       linkage: ({ name }) => ({ type: "entitlement-sets", id: name }),
-      links: ({ name }) => ({ related: `/api/v2/organizations/${name}/entitlement-set` }),
+      link: ({ name }) => `${pathOf(name)}/entitlement-set`,
       targets: [
         {
           resource: () => entitlementSetResource,
@@ -185,10 +180,10 @@ export const organizationResource = resource<Organization, RequestContext>({
     "audit-trails-authentication-token": related(
       ({ name }) => `${pathOf(name)}/authentication-token?token=audit-trails`,
     ),
-    workspaces: related(({ name }) => `/api/v2/organizations/${name}/workspaces`),
-    projects: related(({ name }) => `/api/v2/organizations/${name}/projects`),
+    workspaces: related(({ name }) => `${pathOf(name)}/workspaces`),
+    projects: related(({ name }) => `${pathOf(name)}/projects`),
   },
-  links: ({ name }) => ({ self: `/api/v2/organizations/${name}` }),
+  links: ({ name }) => ({ self: pathOf(name) }),
   loadMany: async (ids, { client, caller }) =>
     (await client(OrganizationService).batchGetOrganizations({ ids: [...ids] }, caller))
       .organizations,

@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { nullableLinkage } from "../jsonapi/body.ts";
 import { attributesOf, type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
-import { related, toMany, toOne } from "../jsonapi/relationship.ts";
+import { related, toMany, toOneOf } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
 import { permissionsFrom } from "../permissions-resource.ts";
@@ -92,14 +92,14 @@ export const projectResource = resource<Project, RequestContext>({
     permissions: permissionsFrom(projectPermissions),
   },
   relationships: {
-    organization: toOne({
-      types: ["organizations"],
-      linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
-      links: ({ organizationName }) => ({ related: `/api/v2/organizations/${organizationName}` }),
+    organization: toOneOf({
+      type: "organizations",
+      idOf: ({ organizationName }) => organizationName,
+      link: ({ organizationName }) => `/api/v2/organizations/${organizationName}`,
     }),
-    "default-agent-pool": toOne({
-      types: ["agent-pools"],
-      linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
+    "default-agent-pool": toOneOf({
+      type: "agent-pools",
+      idOf: ({ defaultAgentPoolId }) => defaultAgentPoolId,
     }),
     "tag-bindings": related(({ id }) => `/api/v2/projects/${id}/tag-bindings`),
     // A project inherits no bindings, so its effective bindings are its own. The Terraform provider reads a project's

@@ -3,7 +3,7 @@ import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { z } from "zod";
 import { configurationVersionResource } from "../configuration-version/resource.ts";
 import type { RequestContext } from "../http/route.ts";
-import { embedded, target, toOne } from "../jsonapi/relationship.ts";
+import { embedded, toOneOf } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalText, optionalTime } from "../jsonapi/shape.ts";
 import { planResource } from "../plan/resource.ts";
@@ -15,8 +15,6 @@ const reportOf = ({ id, report }: Run): RunReport => {
   if (!report) throw new Error(`the response contains no report for ${id}`);
   return report;
 };
-const configurationVersionOf = (run: Run) => reportOf(run).configurationVersionId || undefined;
-const creatorOf = (run: Run) => reportOf(run).createdByUserId || undefined;
 
 /** All false: Statehouse executes no runs, so no action on a run is allowed. */
 const actions = {
@@ -66,10 +64,10 @@ export const runResource = resource<Run, RequestContext>({
     permissions: [flags(permissions), () => permissions],
   },
   relationships: {
-    workspace: toOne({
-      types: ["workspaces"],
-      linkage: ({ workspaceId }) => ({ type: "workspaces", id: workspaceId }),
-      links: ({ workspaceId }) => ({ related: `/api/v2/workspaces/${workspaceId}` }),
+    workspace: toOneOf({
+      type: "workspaces",
+      idOf: ({ workspaceId }) => workspaceId,
+      link: ({ workspaceId }) => `/api/v2/workspaces/${workspaceId}`,
     }),
     plan: embedded({
       resource: () => planResource,
@@ -78,26 +76,16 @@ export const runResource = resource<Run, RequestContext>({
         return report.plan?.id ? { plan: report.plan, run: report } : undefined;
       },
     }),
-    apply: toOne({
-      types: ["applies"],
-      linkage: (run) => {
-        const { apply } = reportOf(run);
-        return apply?.id ? { type: "applies", id: apply.id } : null;
-      },
+    apply: toOneOf({ type: "applies", idOf: (run) => reportOf(run).apply?.id }),
+    "configuration-version": toOneOf({
+      type: "configuration-versions",
+      idOf: (run) => reportOf(run).configurationVersionId,
+      resource: () => configurationVersionResource,
     }),
-    "configuration-version": toOne({
-      linkage: (run) => {
-        const id = configurationVersionOf(run);
-        return id ? { type: "configuration-versions", id } : null;
-      },
-      targets: [target(() => configurationVersionResource, configurationVersionOf)],
-    }),
-    "created-by": toOne({
-      linkage: (run) => {
-        const id = creatorOf(run);
-        return id ? { type: "users", id } : null;
-      },
-      targets: [target(() => userResource, creatorOf)],
+    "created-by": toOneOf({
+      type: "users",
+      idOf: (run) => reportOf(run).createdByUserId,
+      resource: () => userResource,
     }),
   },
   loadMany: (ids, { runs }) => runs(ids),

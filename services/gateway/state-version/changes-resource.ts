@@ -1,7 +1,7 @@
 import type { CompareStateVersionsResponse } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { toOne } from "../jsonapi/relationship.ts";
+import { toOneOf } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 
 /** The differences between two state versions of a workspace. */
@@ -55,13 +55,10 @@ export const stateVersionChangesResource = resource<StateVersionChanges, Request
     ],
   },
   relationships: {
-    "state-version": toOne({
-      types: ["state-versions"],
-      linkage: ({ stateVersionId: id }) => ({ type: "state-versions", id }),
+    "state-version": toOneOf({
+      type: "state-versions",
+      idOf: ({ stateVersionId }) => stateVersionId,
     }),
-    since: toOne({
-      types: ["state-versions"],
-      linkage: ({ sinceId: id }) => ({ type: "state-versions", id }),
-    }),
+    since: toOneOf({ type: "state-versions", idOf: ({ sinceId }) => sinceId }),
   },
 });

@@ -4,7 +4,7 @@ import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
 import { JsonText } from "../jsonapi/json-text.ts";
-import { embedded, fixedTarget, target, toMany, toOne } from "../jsonapi/relationship.ts";
+import { embedded, fixedTarget, target, toMany, toOne, toOneOf } from "../jsonapi/relationship.ts";
 import { type Identifier, resource } from "../jsonapi/resource.ts";
 import { anyValue, optionalText, time } from "../jsonapi/shape.ts";
 import { reported } from "../reported-text-resource.ts";
@@ -107,10 +107,10 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     ],
   },
   relationships: {
-    workspace: toOne({
-      types: ["workspaces"],
-      linkage: ({ workspaceId }) => ({ type: "workspaces", id: workspaceId }),
-      links: ({ workspaceId }) => ({ related: `/api/v2/workspaces/${workspaceId}` }),
+    workspace: toOneOf({
+      type: "workspaces",
+      idOf: ({ workspaceId }) => workspaceId,
+      link: ({ workspaceId }) => `/api/v2/workspaces/${workspaceId}`,
     }),
     "created-by": toOne({
       linkage: creatorOf,
@@ -135,17 +135,17 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     }),
     // Shown only after the run was reported: a client can name a run before its runner reports it.
     run: embedded({ resource: () => runResource, of: ({ run }) => run }),
-    "rollback-state-version": toOne({
-      types: ["state-versions"],
-      linkage: ({ rollbackStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
+    "rollback-state-version": toOneOf({
+      type: "state-versions",
+      idOf: ({ rollbackStateVersionId }) => rollbackStateVersionId,
     }),
-    "previous-state-version": toOne({
-      types: ["state-versions"],
-      linkage: ({ previousStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
+    "previous-state-version": toOneOf({
+      type: "state-versions",
+      idOf: ({ previousStateVersionId }) => previousStateVersionId,
     }),
-    "next-state-version": toOne({
-      types: ["state-versions"],
-      linkage: ({ nextStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
+    "next-state-version": toOneOf({
+      type: "state-versions",
+      idOf: ({ nextStateVersionId }) => nextStateVersionId,
     }),
   },
   hasSecret: ({ uploadUrl, jsonUploadUrl }) => Boolean(uploadUrl || jsonUploadUrl),

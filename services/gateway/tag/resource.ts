@@ -1,7 +1,7 @@
 import type { Tag } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { toOne } from "../jsonapi/relationship.ts";
+import { toOneOf } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalTime } from "../jsonapi/shape.ts";
 import { timestamp } from "../timestamps-resource.ts";
@@ -15,9 +15,9 @@ export const tagResource = resource<Tag, RequestContext>({
     "created-at": [optionalTime, ({ createdAt }) => timestamp(createdAt)],
   },
   relationships: {
-    organization: toOne({
-      types: ["organizations"],
-      linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
+    organization: toOneOf({
+      type: "organizations",
+      idOf: ({ organizationName }) => organizationName,
     }),
   },
 });

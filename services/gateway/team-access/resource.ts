@@ -8,8 +8,8 @@ import type { TeamAccess } from "@statehouse/proto/statehouse/access/v1/team_acc
 import { z } from "zod";
 import { withBothSpellings } from "../brand-names-resource.ts";
 import type { RequestContext } from "../http/route.ts";
-import { target, toOne } from "../jsonapi/relationship.ts";
-import { resource } from "../jsonapi/resource.ts";
+import { toOneOf } from "../jsonapi/relationship.ts";
+import { type Relationship, resource } from "../jsonapi/resource.ts";
 import { time } from "../jsonapi/shape.ts";
 import { projectResource } from "../project/resource.ts";
 import { teamResource } from "../team/resource.ts";
@@ -55,15 +55,11 @@ const groupShape = (group: string) =>
     ),
   );
 
-const team = toOne<TeamAccess, RequestContext>({
-  linkage: ({ teamId }) => ({ type: "teams", id: teamId }),
-  links: ({ teamId }) => ({ related: `/api/v2/teams/${teamId}` }),
-  targets: [
-    target(
-      () => teamResource,
-      ({ teamId }) => teamId,
-    ),
-  ],
+const team: Relationship<TeamAccess, RequestContext> = toOneOf({
+  type: "teams",
+  idOf: ({ teamId }) => teamId,
+  link: ({ teamId }) => `/api/v2/teams/${teamId}`,
+  resource: () => teamResource,
 });
 
 /** A team's access to a project. With a fixed access level, the permissions are those that the level implies. */
@@ -84,15 +80,11 @@ export const teamProjectResource = resource<TeamAccess, RequestContext>({
   },
   relationships: {
     team,
-    project: toOne({
-      linkage: ({ targetId }) => ({ type: "projects", id: targetId }),
-      links: ({ targetId }) => ({ related: `/api/v2/projects/${targetId}` }),
-      targets: [
-        target(
-          () => projectResource,
-          ({ targetId }) => targetId,
-        ),
-      ],
+    project: toOneOf({
+      type: "projects",
+      idOf: ({ targetId }) => targetId,
+      link: ({ targetId }) => `/api/v2/projects/${targetId}`,
+      resource: () => projectResource,
     }),
   },
   links: ({ id }) => ({ self: `/api/v2/team-projects/${id}` }),
@@ -115,10 +107,10 @@ export const teamWorkspaceResource = resource<TeamAccess, RequestContext>({
   },
   relationships: {
     team,
-    workspace: toOne({
-      types: ["workspaces"],
-      linkage: ({ targetId }) => ({ type: "workspaces", id: targetId }),
-      links: ({ targetId }) => ({ related: `/api/v2/workspaces/${targetId}` }),
+    workspace: toOneOf({
+      type: "workspaces",
+      idOf: ({ targetId }) => targetId,
+      link: ({ targetId }) => `/api/v2/workspaces/${targetId}`,
     }),
   },
   links: ({ id }) => ({ self: `/api/v2/team-workspaces/${id}` }),

@@ -5,7 +5,7 @@ import type { Team } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { ifPresent, related, target, toManyOf, toOne } from "../jsonapi/relationship.ts";
+import { ifPresent, related, toManyOf, toOneOf } from "../jsonapi/relationship.ts";
 import { type CompiledResource, resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
 import { permissionsFrom } from "../permissions-resource.ts";
@@ -90,14 +90,10 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
     },
     relationships: {
       organization: ifPresent("organizations", ({ organizationName }) => organizationName),
-      user: toOne({
-        linkage: ({ userId }) => ({ type: "users", id: userId }),
-        targets: [
-          target(
-            () => memberResource,
-            ({ userId }) => userId,
-          ),
-        ],
+      user: toOneOf({
+        type: "users",
+        idOf: ({ userId }) => userId,
+        resource: () => memberResource,
       }),
       teams: toManyOf({
         type: "teams",

@@ -8,7 +8,15 @@ import { ownDataRetentionPolicy, retentionInWords } from "../data-retention-poli
 import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { attributesOf } from "../jsonapi/noun.ts";
-import { empty, emptyList, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
+import {
+  empty,
+  emptyList,
+  related,
+  target,
+  toMany,
+  toOne,
+  toOneOf,
+} from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { optionalText, optionalTime, time } from "../jsonapi/shape.ts";
 import { includedOrganizationResource } from "../organization/resource.ts";
@@ -95,14 +103,10 @@ export const workspaceResource = resource<Workspace, RequestContext>({
         ),
       ],
     }),
-    project: toOne({
-      linkage: ({ projectId }) => ({ type: "projects", id: projectId }),
-      targets: [
-        target(
-          () => projectResource,
-          ({ projectId }) => projectId,
-        ),
-      ],
+    project: toOneOf({
+      type: "projects",
+      idOf: ({ projectId }) => projectId,
+      resource: () => projectResource,
     }),
     "locked-by": toOne({
       linkage: ({ lock }) => {
@@ -115,16 +119,11 @@ export const workspaceResource = resource<Workspace, RequestContext>({
         target(() => runResource, holder("run")),
       ],
     }),
-    "current-state-version": toOne({
-      linkage: ({ currentStateVersionId }) =>
-        currentStateVersionId ? { type: "state-versions", id: currentStateVersionId } : null,
-      links: (workspace) => ({ related: `${selfOf(workspace)}/current-state-version` }),
-      targets: [
-        target(
-          () => stateVersionResource,
-          ({ currentStateVersionId }) => currentStateVersionId,
-        ),
-      ],
+    "current-state-version": toOneOf({
+      type: "state-versions",
+      idOf: ({ currentStateVersionId }) => currentStateVersionId,
+      link: (workspace) => `${selfOf(workspace)}/current-state-version`,
+      resource: () => stateVersionResource,
     }),
     outputs: toMany({
       // Only the state service knows the outputs, so the relationship has no data unless it is included.
@@ -157,51 +156,28 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "remote-state-consumers": related(
       (workspace) => `${selfOf(workspace)}/relationships/remote-state-consumers`,
     ),
-    "current-run": toOne({
-      linkage: ({ currentRunId: id }) => (id ? { type: "runs", id } : null),
-      targets: [
-        target(
-          () => runResource,
-          ({ currentRunId }) => currentRunId,
-        ),
-      ],
+    "current-run": toOneOf({
+      type: "runs",
+      idOf: ({ currentRunId }) => currentRunId,
+      resource: () => runResource,
     }),
-    "latest-run": toOne({
-      types: ["runs"],
-      linkage: ({ latestRunId: id }) => (id ? { type: "runs", id } : null),
-    }),
-    "current-configuration-version": toOne({
-      linkage: ({ currentConfigurationVersionId: id }) =>
-        id ? { type: "configuration-versions", id } : null,
-      targets: [
-        target(
-          () => configurationVersionResource,
-          ({ currentConfigurationVersionId }) => currentConfigurationVersionId,
-        ),
-      ],
+    "latest-run": toOneOf({ type: "runs", idOf: ({ latestRunId }) => latestRunId }),
+    "current-configuration-version": toOneOf({
+      type: "configuration-versions",
+      idOf: ({ currentConfigurationVersionId }) => currentConfigurationVersionId,
+      resource: () => configurationVersionResource,
     }),
     "current-assessment-result": empty,
-    "agent-pool": toOne({
-      linkage: ({ agentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
-      targets: [
-        target(
-          () => includedAgentPoolResource,
-          ({ agentPoolId }) => agentPoolId,
-        ),
-      ],
+    "agent-pool": toOneOf({
+      type: "agent-pools",
+      idOf: ({ agentPoolId }) => agentPoolId,
+      resource: () => includedAgentPoolResource,
     }),
-    "ssh-key": toOne({
-      types: ["ssh-keys"],
-      linkage: ({ sshKeyId: id }) => (id ? { type: "ssh-keys", id } : null),
-    }),
-    readme: toOne({
-      linkage: ({ id, hasReadme }) => (hasReadme ? { type: "workspace-readme", id } : null),
-      targets: [
-        target(
-          () => workspaceReadmeResource,
-          ({ id, hasReadme }) => (hasReadme ? id : undefined),
-        ),
-      ],
+    "ssh-key": toOneOf({ type: "ssh-keys", idOf: ({ sshKeyId }) => sshKeyId }),
+    readme: toOneOf({
+      type: "workspace-readme",
+      idOf: ({ id, hasReadme }) => (hasReadme ? id : undefined),
+      resource: () => workspaceReadmeResource,
     }),
     "data-retention-policy": ownDataRetentionPolicy<Workspace>(),
     vars: emptyList,
