@@ -35,9 +35,9 @@ export const accountRoutes: readonly Route[] = [
     method: "GET",
     path: "/account/details",
     summary: "Show the caller's account",
-    success: [200, one(accountResource)],
+    success: [200, one(accountResource, "account")],
     failures: [404],
-    handle: accountOf,
+    handle: async (input) => ({ account: await accountOf(input) }),
   }),
   route({
     method: "PATCH",
@@ -51,16 +51,12 @@ export const accountRoutes: readonly Route[] = [
         ),
       }),
     ),
-    success: [200, one(accountResource)],
+    success: [200, one(accountResource, "account")],
     failures: [404, 422],
     credentials: ["user"],
-    handle: async ({ client, body, caller }): Promise<Account | undefined> => {
-      const { username, email } = body.data.attributes;
-      const request = {
-        ...(username === undefined ? {} : { username }),
-        ...(email === undefined ? {} : { email }),
-      };
-      return accountOfUser(await client(UserService).updateCurrentUser(request, caller));
+    handle: async ({ client, body, caller }) => {
+      const response = await client(UserService).updateCurrentUser(body.data.attributes, caller);
+      return { account: accountOfUser(response) };
     },
   }),
 ];

@@ -1,4 +1,7 @@
-import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
+import {
+  AdminService,
+  type UpdateGeneralSettingsRequestSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { z } from "zod";
 import { administeredWorkspaceResource } from "../administered-workspace/resource.ts";
 import { generalSettingsResource } from "../general-settings/resource.ts";
@@ -7,7 +10,7 @@ import { choice, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
-import { omitUndefined } from "../jsonapi/omit-undefined.ts";
+import { type FieldsOf, fieldsIn } from "../jsonapi/noun.ts";
 import { administeredOrganizationResource } from "../organization/resource.ts";
 
 /** The largest workspace limit that can be set: the largest value of the column, a signed 32-bit integer. */
@@ -21,11 +24,10 @@ export const adminRoutes: readonly Route[] = [
     method: "GET",
     path: "/admin/general-settings",
     summary: "Show the installation's general settings",
-    success: [200, one(generalSettingsResource)],
+    success: [200, one(generalSettingsResource, "settings")],
     failures: [404],
     edition: "admin.general-settings",
-    handle: async ({ client, caller }) =>
-      (await client(AdminService).getGeneralSettings({}, caller)).settings,
+    handle: ({ client, caller }) => client(AdminService).getGeneralSettings({}, caller),
   }),
   route({
     method: "PATCH",
@@ -35,42 +37,29 @@ export const adminRoutes: readonly Route[] = [
       z.object({
         type: optional(typeOf("general-settings")),
         attributes: section(
-          z.object({
-            "default-remote-state-access": optional(z.boolean()),
-            "plan-timeout": optional(z.string()),
-            "apply-timeout": optional(z.string()),
+          fieldsIn<FieldsOf<typeof UpdateGeneralSettingsRequestSchema>>({
+            "default-remote-state-access": { field: "defaultRemoteStateAccess", in: z.boolean() },
+            "plan-timeout": { field: "planTimeout", in: z.string() },
+            "apply-timeout": { field: "applyTimeout", in: z.string() },
           }),
         ),
       }),
     ),
-    success: [200, one(generalSettingsResource)],
+    success: [200, one(generalSettingsResource, "settings")],
     failures: [404, 422],
     edition: "admin.general-settings",
-    handle: async ({ client, body, caller }) => {
-      const { attributes } = body.data;
-      const request = omitUndefined({
-        defaultRemoteStateAccess: attributes["default-remote-state-access"],
-        planTimeout: attributes["plan-timeout"],
-        applyTimeout: attributes["apply-timeout"],
-      });
-      return (await client(AdminService).updateGeneralSettings(request, caller)).settings;
-    },
+    handle: ({ client, body, caller }) =>
+      client(AdminService).updateGeneralSettings(body.data.attributes, caller),
   }),
   route({
     method: "GET",
     path: "/admin/organizations",
     summary: "List all organizations",
-    query: { page, q: text("q", "Part of the organization's name.") },
-    success: [200, list(administeredOrganizationResource)],
+    query: { page, query: text("q", "Part of the organization's name.") },
+    success: [200, list(administeredOrganizationResource, "organizations")],
     failures: [400, 404],
-    handle: async ({ client, query, caller }) => {
-      const { page } = query;
-      const { organizations, totalCount } = await client(AdminService).listAllOrganizations(
-        { query: query.q, pageNumber: page.number, pageSize: page.size },
-        caller,
-      );
-      return { items: organizations, page, totalCount };
-    },
+    handle: ({ client, query: { page, query }, caller }) =>
+      client(AdminService).listAllOrganizations({ query, ...page }, caller),
   }),
   route({
     method: "GET",
@@ -79,7 +68,7 @@ export const adminRoutes: readonly Route[] = [
     includes: ["organization", "current_run"],
     query: {
       page,
-      q: text("q", "Part of the workspace's name."),
+      query: text("q", "Part of the workspace's name."),
       currentRunStatuses: texts(
         "filter[current_run][status]",
         "Only workspaces whose current run has one of these statuses.",
@@ -90,26 +79,19 @@ export const adminRoutes: readonly Route[] = [
         "The order of the list.",
       ),
     },
-    success: [200, list(administeredWorkspaceResource)],
+    success: [200, list(administeredWorkspaceResource, "workspaces")],
     failures: [400, 404],
-    handle: async ({ client, query, caller }) => {
-      const { page, q, currentRunStatuses, sort } = query;
-      const { workspaces, totalCount } = await client(AdminService).listAllWorkspaces(
-        { query: q, currentRunStatuses, sort, pageNumber: page.number, pageSize: page.size },
-        caller,
-      );
-      return { items: workspaces, page, totalCount };
-    },
+    handle: ({ client, query: { page, ...filters }, caller }) =>
+      client(AdminService).listAllWorkspaces({ ...filters, ...page }, caller),
   }),
   route({
     method: "GET",
     path: organizationPath,
     summary: "Show any organization",
-    success: [200, one(administeredOrganizationResource)],
+    success: [200, one(administeredOrganizationResource, "organization")],
     failures: [404],
-    handle: async ({ client, params, caller }) =>
-      (await client(AdminService).getAnyOrganization({ name: params.organizationName }, caller))
-        .organization,
+    handle: ({ client, params, caller }) =>
+      client(AdminService).getAnyOrganization({ name: params.organizationName }, caller),
   }),
   route({
     method: "PATCH",
@@ -127,16 +109,19 @@ export const adminRoutes: readonly Route[] = [
       }),
     ),
     pointers: { plan: "/data/attributes/plan-identifier" },
-    success: [200, one(administeredOrganizationResource)],
+    success: [200, one(administeredOrganizationResource, "organization")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => {
+    handle: ({ client, params, body, caller }) => {
       const { "plan-identifier": plan, "workspace-limit": workspaceLimit } = body.data.attributes;
-      const request = {
-        name: params.organizationName,
-        ...omitUndefined({ plan, workspaceLimit: workspaceLimit ?? undefined }),
-        withoutWorkspaceLimit: workspaceLimit === null,
-      };
-      return (await client(AdminService).updateAnyOrganization(request, caller)).organization;
+      return client(AdminService).updateAnyOrganization(
+        {
+          name: params.organizationName,
+          plan,
+          workspaceLimit: workspaceLimit ?? undefined,
+          withoutWorkspaceLimit: workspaceLimit === null,
+        },
+        caller,
+      );
     },
   }),
   route({

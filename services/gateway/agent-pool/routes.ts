@@ -6,9 +6,6 @@ import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
 import { agentPoolNoun, agentPoolResource } from "./resource.ts";
 
-const createBody = bodyOf(agentPoolNoun, ["name"]);
-const updateBody = bodyOf(agentPoolNoun);
-
 /**
  * The filters that name the workspace or project that may use a pool. Each filter has two names: that of go-tfe, and
  * that of the public documentation.
@@ -34,7 +31,7 @@ export const agentPoolRoutes: readonly Route[] = [
     summary: "List an organization's agent pools",
     query: {
       page,
-      q: text("q", "Part of the agent pool's name."),
+      query: text("q", "Part of the agent pool's name."),
       ...allowedNames,
       sort: choice(
         "sort",
@@ -42,57 +39,42 @@ export const agentPoolRoutes: readonly Route[] = [
         "The order of the list.",
       ),
     },
-    success: [200, list(agentPoolResource)],
+    success: [200, list(agentPoolResource, "agentPools")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page } = query;
-      const { agentPools, totalCount } = await client(AgentPoolService).listAgentPools(
-        {
-          organizationName: params.organizationName,
-          query: query.q,
-          allowedWorkspaceName: query.allowedWorkspaceName,
-          allowedProjectName: query.allowedProjectName,
-          sort: query.sort,
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
-        caller,
-      );
-      return { items: agentPools, page, totalCount };
-    },
+    handle: ({ client, params, query: { page, ...filters }, caller }) =>
+      client(AgentPoolService).listAgentPools({ ...params, ...filters, ...page }, caller),
   }),
   routeForLongLivedCredentials({
     method: "POST",
     path: ofOrganization,
     summary: "Create an agent pool",
-    ...createBody,
-    success: [201, one(agentPoolResource)],
+    ...bodyOf(agentPoolNoun, ["name"]),
+    success: [201, one(agentPoolResource, "agentPool")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => {
-      const request = { organizationName: params.organizationName, settings: body };
-      return (await client(AgentPoolService).createAgentPool(request, caller)).agentPool;
-    },
+    handle: ({ client, params, body, caller }) =>
+      client(AgentPoolService).createAgentPool(
+        { organizationName: params.organizationName, settings: body },
+        caller,
+      ),
   }),
   routeForLongLivedCredentials({
     method: "GET",
     path: byId,
     summary: "Show an agent pool",
-    success: [200, one(agentPoolResource)],
+    success: [200, one(agentPoolResource, "agentPool")],
     failures: [404],
-    handle: async ({ client, params, caller }) =>
-      (await client(AgentPoolService).getAgentPool({ id: params.agentPoolId }, caller)).agentPool,
+    handle: ({ client, params, caller }) =>
+      client(AgentPoolService).getAgentPool({ id: params.agentPoolId }, caller),
   }),
   routeForLongLivedCredentials({
     method: "PATCH",
     path: byId,
     summary: "Update an agent pool",
-    ...updateBody,
-    success: [200, one(agentPoolResource)],
+    ...bodyOf(agentPoolNoun),
+    success: [200, one(agentPoolResource, "agentPool")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => {
-      const request = { id: params.agentPoolId, settings: body };
-      return (await client(AgentPoolService).updateAgentPool(request, caller)).agentPool;
-    },
+    handle: ({ client, params, body, caller }) =>
+      client(AgentPoolService).updateAgentPool({ id: params.agentPoolId, settings: body }, caller),
   }),
   routeForLongLivedCredentials({
     method: "DELETE",

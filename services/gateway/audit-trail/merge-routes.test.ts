@@ -62,7 +62,13 @@ function servicesWith(records: Readonly<Record<string, Stored[]>>, completeUntil
 
 const page = async (client: ClientFactory, number: number, size: number, after = 0) => {
   const caller = {} as unknown as Caller;
-  const request = { client, caller, organizationId: "", after, page: { number, size } };
+  const request = {
+    client,
+    caller,
+    organizationId: "",
+    after,
+    page: { pageNumber: number, pageSize: size },
+  };
   const { records, totalCount } = await readAuditTrail(request);
   return { ids: records.map(({ id }) => id), totalCount };
 };

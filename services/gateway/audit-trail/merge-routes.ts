@@ -67,7 +67,7 @@ export async function readAuditTrail({
   const read = { client, caller };
   const hours = await countedIntervals(read, span, HOUR);
   const totalCount = hours.reduce((sum, { count }) => sum + count, 0);
-  const offset = (page.number - 1) * page.size;
+  const offset = (page.pageNumber - 1) * page.pageSize;
   if (offset >= totalCount) return { records: [], totalCount };
   const hour = placeOf(hours, offset);
   const rest = { ...span, since: Math.max(span.since, hour.start) };
@@ -78,7 +78,7 @@ export async function readAuditTrail({
   );
   const second = placeOf(seconds, hour.offset);
   const from = { ...rest, since: Math.max(span.since, second.start) };
-  const maxRecords = second.offset + page.size;
+  const maxRecords = second.offset + page.pageSize;
   const lists = await Promise.all(
     services.map((name) => firstRecords(read, name, from, maxRecords)),
   );

@@ -122,7 +122,7 @@ async function namedOrganization(context: RequestContext, name: string): Promise
   if (!ofUser && name !== "") {
     throw badRequest("filter", "filter[organization][name] is allowed for user tokens only.");
   }
-  return ofUser ? organizationIdOf(context, name) : "";
+  return ofUser ? organizationIdOf({ ...context, params: { organizationName: name } }) : "";
 }
 
 export const auditTrailRoutes: readonly Route[] = [

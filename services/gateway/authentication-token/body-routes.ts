@@ -1,28 +1,23 @@
-import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { CreateUserTokenRequestSchema } from "@statehouse/proto/statehouse/access/v1/token";
 import { z } from "zod";
 import { documentBody, optional, section } from "../jsonapi/body.ts";
-import { omitUndefined } from "../jsonapi/omit-undefined.ts";
+import { type FieldsOf, fieldsIn } from "../jsonapi/noun.ts";
 
 /** The body that creates a token. Clients send an empty type; for a token without options they send no body. */
 export const tokenBody = documentBody(
   z.object({
     type: optional(z.enum(["authentication-tokens", "authentication-token", ""])),
     attributes: section(
-      z.object({
-        description: optional(z.string()),
-        "expired-at": optional(z.iso.datetime({ offset: true })),
+      fieldsIn<FieldsOf<typeof CreateUserTokenRequestSchema>>({
+        description: { field: "description", in: z.string() },
+        "expired-at": {
+          field: "expiredAt",
+          in: z.iso
+            .datetime({ offset: true })
+            .transform((text) => timestampFromDate(new Date(text))),
+        },
       }),
     ),
   }),
-);
-
-/** Converts the attributes of a body to the fields of the access service's requests. */
-export const tokenFields = ({
-  data,
-}: z.infer<typeof tokenBody>): { description?: string; expiredAt?: Timestamp } => {
-  const { description, "expired-at": expiredAt } = data.attributes;
-  return omitUndefined({
-    description,
-    expiredAt: expiredAt ? timestampFromDate(new Date(expiredAt)) : undefined,
-  });
-};
+).transform(({ data }) => data.attributes);

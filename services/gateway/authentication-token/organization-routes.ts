@@ -1,16 +1,22 @@
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
-import { text } from "../http/query.ts";
+import { text, type ValuesOf } from "../http/query.ts";
 import { one } from "../http/rendering.ts";
-import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
+import { type Route, type RouteInput, routeForLongLivedCredentials } from "../http/route.ts";
 import { organizationIdOf } from "../organization/name-routes.ts";
-import { tokenBody, tokenFields } from "./body-routes.ts";
-import { type AuthenticationToken, authenticationTokenResource } from "./resource.ts";
+import { tokenBody } from "./body-routes.ts";
+import { authenticationTokenResource, withSecret } from "./resource.ts";
 
 const path = "/organizations/:organizationName/authentication-token";
 
 const query = {
   slot: text("token", "`audit-trails` selects the audit trails token."),
 };
+
+/** Returns the fields that identify one of the organization's tokens. */
+const tokenOf = async (input: RouteInput<typeof path, unknown, ValuesOf<typeof query>>) => ({
+  organizationId: await organizationIdOf(input),
+  slot: input.query.slot,
+});
 
 export const organizationTokenRoutes: readonly Route[] = [
   routeForLongLivedCredentials({
@@ -19,18 +25,13 @@ export const organizationTokenRoutes: readonly Route[] = [
     summary: "Create the organization's token, replacing the previous one",
     body: tokenBody,
     query,
-    success: [201, one(authenticationTokenResource)],
+    success: [201, one(authenticationTokenResource, "token")],
     failures: [400, 404, 422],
-    handle: async (input): Promise<AuthenticationToken | undefined> => {
-      const { token, secret } = await input.client(TokenService).createOrganizationToken(
-        {
-          organizationId: await organizationIdOf(input, input.params.organizationName),
-          slot: input.query.slot,
-          ...tokenFields(input.body),
-        },
-        input.caller,
+    handle: async (input) => {
+      const request = { ...(await tokenOf(input)), ...input.body };
+      return withSecret(
+        await input.client(TokenService).createOrganizationToken(request, input.caller),
       );
-      return token && { token, secret };
     },
   }),
   routeForLongLivedCredentials({
@@ -38,18 +39,10 @@ export const organizationTokenRoutes: readonly Route[] = [
     path,
     summary: "Show the organization's token, without its secret",
     query,
-    success: [200, one(authenticationTokenResource)],
+    success: [200, one(authenticationTokenResource, "token")],
     failures: [400, 404],
-    handle: async (input): Promise<AuthenticationToken | undefined> => {
-      const { token } = await input.client(TokenService).getOrganizationToken(
-        {
-          organizationId: await organizationIdOf(input, input.params.organizationName),
-          slot: input.query.slot,
-        },
-        input.caller,
-      );
-      return token && { token };
-    },
+    handle: async (input) =>
+      input.client(TokenService).getOrganizationToken(await tokenOf(input), input.caller),
   }),
   routeForLongLivedCredentials({
     method: "DELETE",
@@ -59,12 +52,6 @@ export const organizationTokenRoutes: readonly Route[] = [
     success: [204],
     failures: [400, 404],
     handle: async (input) =>
-      input.client(TokenService).deleteOrganizationToken(
-        {
-          organizationId: await organizationIdOf(input, input.params.organizationName),
-          slot: input.query.slot,
-        },
-        input.caller,
-      ),
+      input.client(TokenService).deleteOrganizationToken(await tokenOf(input), input.caller),
   }),
 ];

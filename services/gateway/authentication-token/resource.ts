@@ -6,10 +6,12 @@ import { optionalText, optionalTime, time } from "../jsonapi/shape.ts";
 import { timestamp } from "../timestamps-resource.ts";
 
 /** A token. `secret` is set only in the response to the request that creates the token. */
-export interface AuthenticationToken {
-  token: Token;
-  secret?: string;
-}
+type AuthenticationToken = Token & { secret?: string };
+
+/** Adds the secret to the token of a response. */
+export const withSecret = ({ token, secret }: { token?: Token | undefined; secret: string }) => ({
+  token: token && { ...token, secret },
+});
 
 const makerTypes: Readonly<Record<string, string>> = {
   user: "users",
@@ -19,12 +21,12 @@ const makerTypes: Readonly<Record<string, string>> = {
 
 export const authenticationTokenResource = resource<AuthenticationToken, RequestContext>({
   type: "authentication-tokens",
-  id: ({ token }) => token.id,
+  id: ({ id }) => id,
   attributes: {
-    description: [optionalText, ({ token }) => token.description ?? null],
-    "created-at": [time, ({ token }) => timestamp(token.createdAt)],
-    "last-used-at": [optionalTime, ({ token }) => timestamp(token.lastUsedAt)],
-    "expired-at": [optionalTime, ({ token }) => timestamp(token.expiredAt)],
+    description: [optionalText, ({ description }) => description ?? null],
+    "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
+    "last-used-at": [optionalTime, ({ lastUsedAt }) => timestamp(lastUsedAt)],
+    "expired-at": [optionalTime, ({ expiredAt }) => timestamp(expiredAt)],
     token: [
       optionalText.describe("The secret, shown only by the response that creates the token."),
       ({ secret }) => secret ?? null,
@@ -33,13 +35,13 @@ export const authenticationTokenResource = resource<AuthenticationToken, Request
   relationships: {
     "created-by": toOne({
       types: Object.values(makerTypes),
-      linkage: ({ token: { createdByType, createdById } }) => {
+      linkage: ({ createdByType, createdById }) => {
         const type = makerTypes[createdByType];
         return type ? { type, id: createdById } : null;
       },
     }),
-    team: toOneOf({ type: "teams", idOf: ({ token }) => token.teamId }),
+    team: toOneOf({ type: "teams", idOf: ({ teamId }) => teamId }),
   },
   hasSecret: ({ secret }) => secret !== undefined,
-  links: ({ token }) => ({ self: `/api/v2/authentication-tokens/${token.id}` }),
+  links: ({ id }) => ({ self: `/api/v2/authentication-tokens/${id}` }),
 });

@@ -2,8 +2,8 @@ import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { page } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { tokenBody, tokenFields } from "./body-routes.ts";
-import { type AuthenticationToken, authenticationTokenResource } from "./resource.ts";
+import { tokenBody } from "./body-routes.ts";
+import { authenticationTokenResource, withSecret } from "./resource.ts";
 
 const ofUser = "/users/:userId/authentication-tokens";
 const byId = "/authentication-tokens/:tokenId";
@@ -14,46 +14,29 @@ export const authenticationTokenRoutes: readonly Route[] = [
     path: ofUser,
     summary: "List a user's tokens",
     query: { page },
-    success: [200, list(authenticationTokenResource)],
+    success: [200, list(authenticationTokenResource, "tokens")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page } = query;
-      const { tokens, totalCount } = await client(TokenService).listUserTokens(
-        { userId: params.userId, pageNumber: page.number, pageSize: page.size },
-        caller,
-      );
-      return {
-        items: tokens.map((token): AuthenticationToken => ({ token })),
-        page,
-        totalCount,
-      };
-    },
+    handle: ({ client, params, query: { page }, caller }) =>
+      client(TokenService).listUserTokens({ ...params, ...page }, caller),
   }),
   route({
     method: "POST",
     path: ofUser,
     summary: "Create a token for a user; its secret is shown once",
     body: tokenBody,
-    success: [201, one(authenticationTokenResource)],
+    success: [201, one(authenticationTokenResource, "token")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
-      const { token, secret } = await client(TokenService).createUserToken(
-        { userId: params.userId, ...tokenFields(body) },
-        caller,
-      );
-      return token && { token, secret };
-    },
+    handle: async ({ client, params, body, caller }) =>
+      withSecret(await client(TokenService).createUserToken({ ...params, ...body }, caller)),
   }),
   route({
     method: "GET",
     path: byId,
     summary: "Show a token, without its secret",
-    success: [200, one(authenticationTokenResource)],
+    success: [200, one(authenticationTokenResource, "token")],
     failures: [404],
-    handle: async ({ client, params, caller }): Promise<AuthenticationToken | undefined> => {
-      const { token } = await client(TokenService).getToken({ id: params.tokenId }, caller);
-      return token && { token };
-    },
+    handle: ({ client, params, caller }) =>
+      client(TokenService).getToken({ id: params.tokenId }, caller),
   }),
   route({
     method: "DELETE",

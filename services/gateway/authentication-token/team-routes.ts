@@ -6,8 +6,8 @@ import { list, one } from "../http/rendering.ts";
 import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { listBody, typeOf } from "../jsonapi/body.ts";
 import { organizationIdOf } from "../organization/name-routes.ts";
-import { tokenBody, tokenFields } from "./body-routes.ts";
-import { type AuthenticationToken, authenticationTokenResource } from "./resource.ts";
+import { tokenBody } from "./body-routes.ts";
+import { authenticationTokenResource, withSecret } from "./resource.ts";
 
 /** The values of `filter[expiry_status]`. Every token of this product expires, so `no_expiration` matches none. */
 const expiryStatuses = [
@@ -26,26 +26,20 @@ export const teamTokenRoutes: readonly Route[] = [
     path: plain,
     summary: "Create the team's default token, replacing the previous one",
     body: tokenBody,
-    success: [201, one(authenticationTokenResource)],
+    success: [201, one(authenticationTokenResource, "token")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
-      const { token, secret } = await client(TokenService).createTeamToken(
-        { teamId: params.teamId, ...tokenFields(body), defaultToken: true },
-        caller,
-      );
-      return token && { token, secret };
+    handle: async ({ client, params, body, caller }) => {
+      const request = { ...params, ...body, defaultToken: true };
+      return withSecret(await client(TokenService).createTeamToken(request, caller));
     },
   }),
   routeForLongLivedCredentials({
     method: "GET",
     path: plain,
     summary: "Show the team's default token, without its secret",
-    success: [200, one(authenticationTokenResource)],
+    success: [200, one(authenticationTokenResource, "token")],
     failures: [404],
-    handle: async ({ client, params, caller }): Promise<AuthenticationToken | undefined> => {
-      const { token } = await client(TokenService).getTeamToken({ teamId: params.teamId }, caller);
-      return token && { token };
-    },
+    handle: ({ client, params, caller }) => client(TokenService).getTeamToken(params, caller),
   }),
   routeForLongLivedCredentials({
     method: "DELETE",
@@ -53,25 +47,19 @@ export const teamTokenRoutes: readonly Route[] = [
     summary: "Revoke the team's default token",
     success: [204],
     failures: [404],
-    handle: ({ client, params, caller }) =>
-      client(TokenService).deleteTeamToken({ teamId: params.teamId }, caller),
+    handle: ({ client, params, caller }) => client(TokenService).deleteTeamToken(params, caller),
   }),
   routeForLongLivedCredentials({
     method: "POST",
     path: "/teams/:teamId/authentication-tokens",
     summary: "Create an additional team token, with a description",
     body: tokenBody,
-    success: [201, one(authenticationTokenResource)],
+    success: [201, one(authenticationTokenResource, "token")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
-      // If the body contains no description, the call creates the team's default token. With an empty description it
-      // creates an additional token.
-      const { token, secret } = await client(TokenService).createTeamToken(
-        { teamId: params.teamId, ...tokenFields(body) },
-        caller,
-      );
-      return token && { token, secret };
-    },
+    // If the body contains no description, the call creates the team's default token. With an empty description it
+    // creates an additional token.
+    handle: async ({ client, params, body, caller }) =>
+      withSecret(await client(TokenService).createTeamToken({ ...params, ...body }, caller)),
   }),
   routeForLongLivedCredentials({
     method: "GET",
@@ -79,7 +67,7 @@ export const teamTokenRoutes: readonly Route[] = [
     summary: "List the tokens of an organization's teams",
     query: {
       page,
-      q: text("q", "Part of the team's name."),
+      query: text("q", "Part of the team's name."),
       sort: choice(
         "sort",
         ["team-name", "created-by", "expired-at", "last-used-at"].flatMap((key) => [
@@ -95,22 +83,12 @@ export const teamTokenRoutes: readonly Route[] = [
         "filter",
       ),
     },
-    success: [200, list(authenticationTokenResource)],
+    success: [200, list(authenticationTokenResource, "tokens")],
     failures: [400, 404],
     handle: async (input) => {
-      const { page, q, sort, expiryStatuses } = input.query;
-      const { tokens, totalCount } = await input.client(TokenService).listTeamTokens(
-        {
-          organizationId: await organizationIdOf(input, input.params.organizationName),
-          query: q,
-          sort,
-          expiryStatuses,
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
-        input.caller,
-      );
-      return { items: tokens.map((token): AuthenticationToken => ({ token })), page, totalCount };
+      const { page, ...filters } = input.query;
+      const request = { organizationId: await organizationIdOf(input), ...filters, ...page };
+      return input.client(TokenService).listTeamTokens(request, input.caller);
     },
   }),
   routeForLongLivedCredentials({
@@ -123,7 +101,7 @@ export const teamTokenRoutes: readonly Route[] = [
     handle: async (input) =>
       input.client(TokenService).deleteTeamTokens(
         {
-          organizationId: await organizationIdOf(input, input.params.organizationName),
+          organizationId: await organizationIdOf(input),
           tokenIds: input.body.data.map(({ id }) => id),
         },
         input.caller,

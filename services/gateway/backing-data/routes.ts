@@ -12,15 +12,12 @@ const action = <Name extends string>(name: Name, method: Action, summary: string
     method: "POST",
     path: `/state-versions/:stateVersionId/actions/${name}`,
     summary,
-    success: [200, one(stateVersionResource)],
+    success: [200, one(stateVersionResource, "stateVersion")],
     failures: [400, 404],
     credentials: ["user", "team"],
     edition: "state-versions.backing-data-actions",
-    handle: async ({ client, runs, params, caller }: RouteInput<"/:stateVersionId", unknown>) => {
-      const { stateVersionId } = params;
-      const { stateVersion } = await client(BackingDataService)[method]({ stateVersionId }, caller);
-      return withRunIfReported(stateVersion, { runs });
-    },
+    handle: async ({ client, runs, params, caller }: RouteInput<"/:stateVersionId", unknown>) =>
+      withRunIfReported(await client(BackingDataService)[method](params, caller), { runs }),
   });
 
 export const backingDataRoutes: readonly Route[] = [

@@ -38,18 +38,14 @@ export const changelogRoutes: readonly Route[] = [
         "filter",
       ),
     },
-    success: [200, list(changelogEntryResource)],
+    success: [200, list(changelogEntryResource, "entries")],
     failures: [400],
     credentials: "none",
     handle: ({ query }) => {
-      const { page } = query;
-      const found = changelog({
-        from: query.from,
-        to: query.to,
-        edition: query.edition || undefined,
-      });
-      const start = (page.number - 1) * page.size;
-      return { items: found.slice(start, start + page.size), page, totalCount: found.length };
+      const { from, to, edition, page } = query;
+      const found = changelog({ from, to, edition: edition || undefined });
+      const start = (page.pageNumber - 1) * page.pageSize;
+      return { entries: found.slice(start, start + page.pageSize), totalCount: found.length };
     },
   }),
   route({

@@ -1,14 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type {
-  DataRetentionPolicy,
-  DataRetentionTargetSchema,
-} from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
+import type { DataRetentionTargetSchema } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { z } from "zod";
 import { oneOf } from "../http/rendering.ts";
 import { type ParamsOf, type Route, route } from "../http/route.ts";
 import { documentBody, optional, section } from "../jsonapi/body.ts";
-import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import { dataRetentionResourceOf, dataRetentionResources, dataRetentionTypes } from "./resource.ts";
 
 const edition = "data-retention-policies";
@@ -37,16 +33,13 @@ const body = documentBody(
     })
     .transform(({ type, attributes }) => ({
       kind: kinds[type],
-      ...omitUndefined({
-        deleteOlderThanNDays: attributes["delete-older-than-n-days"],
-        stateVersionsDeleteAfterNDays:
-          attributes["state-versions-delete-after-n-days"] ?? undefined,
-      }),
+      deleteOlderThanNDays: attributes["delete-older-than-n-days"],
+      stateVersionsDeleteAfterNDays: attributes["state-versions-delete-after-n-days"] ?? undefined,
       withoutStateVersionDays: attributes["state-versions-delete-after-n-days"] === null,
     })),
 );
 
-const policy = oneOf<DataRetentionPolicy>(dataRetentionResources, dataRetentionResourceOf);
+const policy = oneOf(dataRetentionResources, dataRetentionResourceOf, "policy");
 
 type Target = MessageInitShape<typeof DataRetentionTargetSchema>;
 
@@ -66,14 +59,11 @@ const routesAt = <Path extends string>(
       success: [200, policy],
       failures: [404, 422],
       edition,
-      handle: async (input) => {
-        const request = { target: targetOf(input.params), ...input.body.data };
-        return (
-          await input
-            .client(DataRetentionPolicyService)
-            .setDataRetentionPolicy(request, input.caller)
-        ).policy;
-      },
+      handle: ({ client, params, body, caller }) =>
+        client(DataRetentionPolicyService).setDataRetentionPolicy(
+          { target: targetOf(params), ...body.data },
+          caller,
+        ),
     });
   return [
     route({
@@ -83,14 +73,11 @@ const routesAt = <Path extends string>(
       success: [200, policy],
       failures: [404],
       edition,
-      handle: async (input) => {
-        const target = targetOf(input.params);
-        return (
-          await input
-            .client(DataRetentionPolicyService)
-            .getDataRetentionPolicy({ target }, input.caller)
-        ).policy;
-      },
+      handle: ({ client, params, caller }) =>
+        client(DataRetentionPolicyService).getDataRetentionPolicy(
+          { target: targetOf(params) },
+          caller,
+        ),
     }),
     set("POST"),
     set("PATCH"),
@@ -101,10 +88,11 @@ const routesAt = <Path extends string>(
       success: [204],
       failures: [404],
       edition,
-      handle: (input) =>
-        input
-          .client(DataRetentionPolicyService)
-          .deleteDataRetentionPolicy({ target: targetOf(input.params) }, input.caller),
+      handle: ({ client, params, caller }) =>
+        client(DataRetentionPolicyService).deleteDataRetentionPolicy(
+          { target: targetOf(params) },
+          caller,
+        ),
     }),
   ];
 };

@@ -13,7 +13,7 @@ export const effectivePermissionRoutes: readonly Route[] = [
       user: text("filter[user]", "The id of the user whose permissions are explained."),
       team: text("filter[team]", "The id of the team whose permissions are explained."),
     },
-    success: [200, one(effectivePermissionsResource)],
+    success: [200, one(effectivePermissionsResource, "effectivePermissions")],
     failures: [400, 404],
     handle: async ({ client, params, query: { user, team }, caller }) => {
       const { workspaceId } = params;
@@ -28,7 +28,7 @@ export const effectivePermissionRoutes: readonly Route[] = [
         EffectivePermissionService,
       ).listWorkspacePermissions({ workspaceId, principalType, principalId }, caller);
       const principal = { type: user ? "users" : "teams", id: principalId } as const;
-      return { workspaceId, principal, permissions };
+      return { effectivePermissions: { workspaceId, principal, permissions } };
     },
   }),
 ];

@@ -8,13 +8,13 @@ export const entitlementSetRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations/:organizationName/entitlement-set",
     summary: "Show an organization's entitlements",
-    success: [200, one(entitlementSetResource)],
+    success: [200, one(entitlementSetResource, "entitlementSet")],
     failures: [404],
     handle: async ({ client, settings, params, caller }) => {
       const name = params.organizationName;
       const { organization } = await client(OrganizationService).getOrganization({ name }, caller);
       if (!organization) throw new Error("no organization in the service's response");
-      return entitlementsOf(organization.name, settings);
+      return { entitlementSet: entitlementsOf(organization.name, settings) };
     },
   }),
 ];

@@ -5,10 +5,10 @@ const query = (text: string) => new URLSearchParams(text);
 
 describe("a page", () => {
   test("is the first one with 20 items by default", () => {
-    expect(page.read(query(""))).toEqual({ number: 1, size: 20 });
+    expect(page.read(query(""))).toEqual({ pageNumber: 1, pageSize: 20 });
   });
   test("has at most 100 items", () => {
-    expect(page.read(query("page[size]=1000000000"))).toEqual({ number: 1, size: 100 });
+    expect(page.read(query("page[size]=1000000000"))).toEqual({ pageNumber: 1, pageSize: 100 });
   });
   test.each(["0", "-1", "x", "1.5", "NaN", "1e3", " 1", "Infinity"])(
     "cannot be number or size %s",
@@ -20,6 +20,6 @@ describe("a page", () => {
   );
   test("is optional for lists that are complete without paging", () => {
     expect(optionalPage.read(query("q=a"))).toBeUndefined();
-    expect(optionalPage.read(query("page[size]=5"))).toEqual({ number: 1, size: 5 });
+    expect(optionalPage.read(query("page[size]=5"))).toEqual({ pageNumber: 1, pageSize: 5 });
   });
 });

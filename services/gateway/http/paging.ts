@@ -28,8 +28,8 @@ export const page = {
     },
   ],
   read: (query: URLSearchParams): Page => ({
-    number: positive(query, "page[number]", 1, MAX_NUMBER),
-    size: positive(query, "page[size]", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
+    pageNumber: positive(query, "page[number]", 1, MAX_NUMBER),
+    pageSize: positive(query, "page[size]", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
   }),
 };
 
@@ -49,8 +49,8 @@ export const optionalPage = {
 
 /** Returns the only page of a list that was read completely. */
 export const wholePage = (totalCount: number): Page => ({
-  number: 1,
-  size: Math.max(1, totalCount),
+  pageNumber: 1,
+  pageSize: Math.max(1, totalCount),
 });
 
 function positive(query: URLSearchParams, name: string, missing: number, most: number): number {

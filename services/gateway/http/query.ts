@@ -1,5 +1,6 @@
 import { badRequest } from "@statehouse/errors";
 import { z } from "zod";
+import type { Page } from "../jsonapi/pagination.ts";
 
 /** One parameter in the OpenAPI document. */
 export interface ParameterDescription {
@@ -16,7 +17,10 @@ export interface Query<Value> {
   read(query: URLSearchParams): Value;
 }
 
-export type Queries = Readonly<Record<string, Query<unknown>>>;
+/** The values that a route reads. The name `page` is that of the requested page of a list. */
+export interface Queries extends Readonly<Record<string, Query<unknown>>> {
+  readonly page?: Query<Page | undefined>;
+}
 export type ValuesOf<Q extends Queries> = {
   readonly [Name in keyof Q]: Q[Name] extends Query<infer Value> ? Value : never;
 };

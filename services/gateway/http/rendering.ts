@@ -1,20 +1,34 @@
 import type { z } from "zod";
 import { documentOf, listDocument } from "../jsonapi/document.ts";
 import { stringify } from "../jsonapi/json-text.ts";
-import { type Page, pageLinks, paginationOf } from "../jsonapi/pagination.ts";
+import { pageLinks, paginationOf } from "../jsonapi/pagination.ts";
 import type { CompiledResource } from "../jsonapi/resource.ts";
+import { wholePage } from "./paging.ts";
 import type { Rendering, RequestContext } from "./route.ts";
 
 const JSON_API = "application/vnd.api+json";
 
-/** Renders one resource. */
-export const one = <Item>(
+/** The result of a handler, usually the response of a service, whose member `field` is the content of the document. */
+type ResultWith<Field extends string, Content> = { readonly [Name in Field]?: Content | undefined };
+
+/** Renders one resource, the member `field` of the result. */
+export const one = <Item, Field extends string>(
   resource: CompiledResource<Item, RequestContext>,
-): Rendering<Item | undefined> => ({
+  field: Field,
+) => oneOf([resource], () => resource, field);
+
+/** Renders one resource whose type depends on the item. */
+export const oneOf = <Item, Field extends string>(
+  resources: readonly CompiledResource<Item, RequestContext>[],
+  resourceOf: (item: Item) => CompiledResource<Item, RequestContext>,
+  field: Field,
+): Rendering<ResultWith<Field, Item>> => ({
   contentType: JSON_API,
-  content: { form: "one", resources: [resource] },
-  async render(item, { context, includes, onSecret }) {
-    if (item === undefined) throw new Error(`no ${resource.type} in the service's response`);
+  content: { form: "one", resources },
+  async render(result, { context, includes, onSecret }) {
+    const item = result[field];
+    if (item === undefined) throw new Error(`no ${field} in the service's response`);
+    const resource = resourceOf(item);
     if (!includes) {
       if (resource.hasSecret?.(item)) onSecret();
       return stringify({ data: resource.toObject(item, context) });
@@ -25,49 +39,35 @@ export const one = <Item>(
   },
 });
 
-/** Renders one resource whose type depends on the item. */
-export const oneOf = <Item>(
-  resources: readonly CompiledResource<Item, RequestContext>[],
-  resourceOf: (item: Item) => CompiledResource<Item, RequestContext>,
-): Rendering<Item | undefined> => ({
-  contentType: JSON_API,
-  content: { form: "one", resources },
-  render(item, rendered) {
-    if (item === undefined) throw new Error("no resource in the service's response");
-    return one(resourceOf(item)).render(item, rendered);
-  },
-});
-
-/** One page of a list, with the number of items in the whole list. */
-export interface Listed<Item> {
-  items: readonly Item[];
-  page: Page;
-  totalCount: number;
-}
-
-/** Renders a page of a list of resources. */
-export const list = <Item>(
+/**
+ * Renders a page of a list of resources, the member `field` of the result. If the query does not name a page, the list is
+ * complete.
+ */
+export const list = <Item, Field extends string>(
   resource: CompiledResource<Item, RequestContext>,
-): Rendering<Listed<Item>> => ({
+  field: Field,
+): Rendering<ResultWith<Field, readonly Item[]> & { readonly totalCount: number }> => ({
   contentType: JSON_API,
   content: { form: "page", resources: [resource] },
-  async render({ items, page, totalCount }, { context, includes, url, onSecret }) {
+  async render(result, { context, includes, page, url, onSecret }) {
+    const { totalCount, [field]: items = [] } = result;
     const { document, hasSecret } = await listDocument(resource, items, context, includes);
     if (hasSecret) onSecret();
-    const pagination = paginationOf(page, totalCount);
+    const pagination = paginationOf(page ?? wholePage(totalCount), totalCount);
     document.links = pageLinks(url(), pagination);
     document.meta = { pagination };
     return stringify(document);
   },
 });
 
-/** Renders a list of resources that has no pages. */
-export const completeList = <Item>(
+/** Renders a list of resources that has no pages, the member `field` of the result. */
+export const completeList = <Item, Field extends string>(
   resource: CompiledResource<Item, RequestContext>,
-): Rendering<{ items: readonly Item[] }> => ({
+  field: Field,
+): Rendering<ResultWith<Field, readonly Item[]>> => ({
   contentType: JSON_API,
   content: { form: "list", resources: [resource] },
-  async render({ items }, { context, includes, onSecret }) {
+  async render({ [field]: items = [] }, { context, includes, onSecret }) {
     const { document, hasSecret } = await listDocument(resource, items, context, includes);
     if (hasSecret) onSecret();
     return stringify(document);

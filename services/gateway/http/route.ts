@@ -2,6 +2,7 @@ import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { Edition, Feature } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { IncludeTree } from "../jsonapi/include.ts";
+import type { Page } from "../jsonapi/pagination.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
 import type { ResourceDescription } from "../jsonapi/resource.ts";
 import { type Caller, type CredentialType, longLivedCredentials } from "./authentication.ts";
@@ -38,6 +39,8 @@ export interface RequestContext {
 export interface Rendered {
   context: RequestContext;
   includes: IncludeTree | undefined;
+  /** The requested page, if the route has the query parameters of a page and the query names one. */
+  page: Page | undefined;
   /** Returns the absolute URL of the request, on which the links of lists are based. */
   url: () => string;
   /** Called if the body of the response contains a secret or a URL that grants access. */
@@ -152,7 +155,7 @@ export interface Route {
   /** Handles the request and renders the result; returns the text of the body, if there is one. */
   readonly answer: (
     input: RouteInput<string, unknown, unknown>,
-    rendered: Rendered,
+    rendered: Omit<Rendered, "page">,
   ) => Promise<string | undefined>;
 }
 
@@ -193,10 +196,13 @@ export function route<
     answer: async (input, rendered) => {
       // Safe cast: the declaration's path determines `params`, its schema has parsed the body or the body's valid part,
       // and its `query` has read the values of the query.
-      const result = await declaration.handle(
-        input as RouteInput<Path, z.infer<Body>, ValuesOf<Q>>,
-      );
-      return rendering?.render(result, rendered);
+      const declared = input as RouteInput<
+        Path,
+        z.infer<Body>,
+        ValuesOf<Q> & { readonly page?: Page | undefined }
+      >;
+      const result = await declaration.handle(declared);
+      return rendering?.render(result, { ...rendered, page: declared.query.page });
     },
   };
 }

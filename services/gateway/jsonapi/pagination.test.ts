@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { pageLinks, paginationOf } from "./pagination.ts";
 
 test("an empty list has one page", () => {
-  expect(paginationOf({ number: 1, size: 20 }, 0)).toEqual({
+  expect(paginationOf({ pageNumber: 1, pageSize: 20 }, 0)).toEqual({
     "current-page": 1,
     "page-size": 20,
     "prev-page": null,
@@ -13,7 +13,7 @@ test("an empty list has one page", () => {
 });
 
 test("a page past the end links to the last one and keeps the correct total", () => {
-  expect(paginationOf({ number: 9, size: 20 }, 45)).toMatchObject({
+  expect(paginationOf({ pageNumber: 9, pageSize: 20 }, 45)).toMatchObject({
     "current-page": 9,
     "prev-page": 3,
     "next-page": null,
@@ -25,7 +25,7 @@ test("a page past the end links to the last one and keeps the correct total", ()
 test("links change only the page", () => {
   const links = pageLinks(
     "http://api/x?search%5Bname%5D=a&page%5Bnumber%5D=2",
-    paginationOf({ number: 2, size: 10 }, 25),
+    paginationOf({ pageNumber: 2, pageSize: 10 }, 25),
   );
   const query = (number: number) =>
     `http://api/x?search%5Bname%5D=a&page%5Bnumber%5D=${number}&page%5Bsize%5D=10`;

@@ -1,8 +1,8 @@
-/** The requested part of a list. */
+/** The requested part of a list, under the names that the messages of the services use. */
 export interface Page {
-  /** The page number, from 1. */
-  number: number;
-  size: number;
+  /** From 1. */
+  pageNumber: number;
+  pageSize: number;
 }
 
 export interface PaginationMeta {
@@ -23,7 +23,10 @@ export interface PageLinks {
 }
 
 /** Returns the `pagination` member for a page of a list of `total` items. An empty list has one empty page. */
-export function paginationOf({ number, size }: Page, total: number): PaginationMeta {
+export function paginationOf(
+  { pageNumber: number, pageSize: size }: Page,
+  total: number,
+): PaginationMeta {
   const pages = Math.max(1, Math.ceil(total / size));
   return {
     "current-page": number,

@@ -43,29 +43,23 @@ export const organizationMembershipRoutes: readonly Route[] = [
     includes,
     query: {
       page,
-      q: text("q", "Part of the user's name or address."),
+      query: text("q", "Part of the user's name or address."),
       emails: texts("filter[email]", "Only members with one of these addresses."),
       status: text("filter[status]", "Only memberships with this status: invited or active."),
     },
-    success: [200, list(organizationMembershipResource)],
+    success: [200, list(organizationMembershipResource, "memberships")],
     failures: [400, 404],
     handle: async (input) => {
-      const { params, query, client, caller } = input;
-      const { organizationName } = params;
-      const { page } = query;
+      const { params, client, caller } = input;
+      const { page, ...filters } = input.query;
       const found = await client(OrganizationMembershipService).listOrganizationMemberships(
-        {
-          organizationId: await organizationIdOf(input, organizationName),
-          query: query.q,
-          emails: query.emails,
-          status: query.status,
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
+        { organizationId: await organizationIdOf(input), ...filters, ...page },
         caller,
       );
-      const items = found.organizationMemberships.map((one) => ({ ...one, organizationName }));
-      return { items, page, totalCount: found.totalCount };
+      return {
+        memberships: found.organizationMemberships.map((one) => ({ ...one, ...params })),
+        totalCount: found.totalCount,
+      };
     },
   }),
   routeForLongLivedCredentials({
@@ -76,23 +70,22 @@ export const organizationMembershipRoutes: readonly Route[] = [
     includes,
     // Public clients read the invited user from the response.
     alwaysIncludes: ["user"],
-    success: [201, one(organizationMembershipResource)],
+    success: [201, one(organizationMembershipResource, "membership")],
     failures: [400, 404, 422],
     handle: async (input) => {
-      const { params, client, caller, body } = input;
-      const { organizationName } = params;
-      const { attributes, relationships } = body.data;
+      const { params, client, caller } = input;
+      const { attributes, relationships } = input.body.data;
       const { organizationMembership } = await client(
         OrganizationMembershipService,
       ).createOrganizationMembership(
         {
-          organizationId: await organizationIdOf(input, organizationName),
+          organizationId: await organizationIdOf(input),
           email: attributes.email,
           teamIds: relationships.teams?.data.map(({ id }) => id) ?? [],
         },
         caller,
       );
-      return organizationMembership && { ...organizationMembership, organizationName };
+      return { membership: organizationMembership && { ...organizationMembership, ...params } };
     },
   }),
   route({
@@ -101,26 +94,24 @@ export const organizationMembershipRoutes: readonly Route[] = [
     summary: "List the caller's own accepted memberships",
     includes,
     query: { page },
-    success: [200, list(organizationMembershipResource)],
+    success: [200, list(organizationMembershipResource, "memberships")],
     failures: [400, 404],
     credentials: ["user"],
-    handle: async ({ query, client, caller }) => {
-      const { page } = query;
-      const found = await client(OrganizationMembershipService).listOwnOrganizationMemberships(
-        { pageNumber: page.number, pageSize: page.size },
-        caller,
-      );
-      const ids = found.organizationMemberships.map(({ organizationId }) => organizationId);
+    handle: async ({ query: { page }, client, caller }) => {
+      const { organizationMemberships, totalCount } = await client(
+        OrganizationMembershipService,
+      ).listOwnOrganizationMemberships(page, caller);
+      const ids = organizationMemberships.map(({ organizationId }) => organizationId);
       const { organizations } = await client(OrganizationService).batchGetOrganizations(
         { ids },
         caller,
       );
       const names = new Map(organizations.map(({ id, name }) => [id, name]));
-      const items = found.organizationMemberships.map((membership) => ({
+      const memberships = organizationMemberships.map((membership) => ({
         ...membership,
         organizationName: names.get(membership.organizationId),
       }));
-      return { items, page, totalCount: found.totalCount };
+      return { memberships, totalCount };
     },
   }),
   routeForLongLivedCredentials({
@@ -128,14 +119,14 @@ export const organizationMembershipRoutes: readonly Route[] = [
     path: byId,
     summary: "Show a membership",
     includes,
-    success: [200, one(organizationMembershipResource)],
+    success: [200, one(organizationMembershipResource, "membership")],
     failures: [400, 404],
     handle: async (input) => {
       const { params, client, caller } = input;
       const { organizationMembership } = await client(
         OrganizationMembershipService,
       ).getOrganizationMembership({ id: params.membershipId }, caller);
-      return withOrganizationName(input, organizationMembership);
+      return { membership: await withOrganizationName(input, organizationMembership) };
     },
   }),
   routeForLongLivedCredentials({
@@ -154,14 +145,16 @@ export const organizationMembershipRoutes: readonly Route[] = [
     method: "POST",
     path: `${byId}/actions/accept`,
     summary: "Accept the invitation, as the invited user",
-    success: [200, one(organizationMembershipResource)],
+    success: [200, one(organizationMembershipResource, "membership")],
     failures: [404, 422],
     body: acceptBody,
     handle: async ({ client, params, caller, body: { secret } }) => {
       const { organizationMembership, organizationName } = await client(
         OrganizationMembershipService,
       ).acceptOrganizationMembership({ id: params.membershipId, secret }, caller);
-      return organizationMembership && { ...organizationMembership, organizationName };
+      return {
+        membership: organizationMembership && { ...organizationMembership, organizationName },
+      };
     },
   }),
 ];

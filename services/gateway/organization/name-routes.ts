@@ -4,10 +4,14 @@ import type { RequestContext } from "../http/route.ts";
 type Context = Pick<RequestContext, "client" | "caller">;
 
 /**
- * Returns the internal id of the organization with this name, because the access service does not know names. Throws
- * `notFound`.
+ * Returns the internal id of the organization that the path names, because the access service does not know names.
+ * Throws `notFound`.
  */
-export async function organizationIdOf({ client, caller }: Context, name: string): Promise<string> {
+export async function organizationIdOf({
+  client,
+  caller,
+  params: { organizationName: name },
+}: Context & { params: { organizationName: string } }): Promise<string> {
   const found = await client(OrganizationService).getOrganization({ name }, caller);
   return found.organization?.id ?? "";
 }

@@ -8,12 +8,8 @@ import { list, one } from "../http/rendering.ts";
 import { type Route, route, routeForLongLivedCredentials } from "../http/route.ts";
 import { listBody, typeOf } from "../jsonapi/body.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
-import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import { tagFilters } from "../tag/filters-routes.ts";
 import { projectNoun, projectResource } from "./resource.ts";
-
-const createBody = bodyOf(projectNoun, ["name"]);
-const updateBody = bodyOf(projectNoun);
 
 /** Maximum number of workspaces that one request can move. The request locks all of them at the same time. */
 const MAX_MOVED = 100;
@@ -53,46 +49,31 @@ export const projectRoutes: readonly Route[] = [
     includes,
     query: {
       page,
-      q: text("q", "Part of the project's name."),
+      query: text("q", "Part of the project's name."),
       names: texts("filter[names]", "Only projects with one of these names."),
       tagged: tagFilters,
       allowedAction,
       sort: choice("sort", ["name", "-name"], "The order of the list."),
     },
-    success: [200, list(projectResource)],
+    success: [200, list(projectResource, "projects")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page } = query;
-      const { projects, totalCount } = await client(ProjectService).listProjects(
-        {
-          organizationName: params.organizationName,
-          query: query.q,
-          names: query.names,
-          tagged: query.tagged,
-          allowedAction: query.allowedAction,
-          sort: query.sort,
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
-        caller,
-      );
-      return { items: projects, page, totalCount };
-    },
+    handle: ({ client, params, query: { page, ...filters }, caller }) =>
+      client(ProjectService).listProjects({ ...params, ...filters, ...page }, caller),
   }),
   routeForLongLivedCredentials({
     method: "POST",
     path: "/organizations/:organizationName/projects",
     summary: "Create a project",
-    ...createBody,
+    ...bodyOf(projectNoun, ["name"]),
     validatesOnly: true,
-    success: [201, one(projectResource)],
+    success: [201, one(projectResource, "project")],
     failures: [404, 422],
-    handle: async ({ client, params, body, validateOnly, caller }) => {
-      const { organizationName } = params;
-      const { name, description, tagBindings, unset: _, ...settings } = body;
-      const fields = { ...omitUndefined({ name, description, tagBindings }), settings };
-      const request = { organizationName, ...fields, validateOnly };
-      return (await client(ProjectService).createProject(request, caller)).project;
+    handle: ({ client, params, body, validateOnly, caller }) => {
+      const { name = "", description = "", tagBindings = [], unset: _, ...settings } = body;
+      return client(ProjectService).createProject(
+        { ...params, name, description, tagBindings, settings, validateOnly },
+        caller,
+      );
     },
   }),
   routeForLongLivedCredentials({
@@ -100,25 +81,26 @@ export const projectRoutes: readonly Route[] = [
     path: "/projects/:projectId",
     summary: "Show a project",
     includes,
-    success: [200, one(projectResource)],
+    success: [200, one(projectResource, "project")],
     failures: [400, 404],
-    handle: async ({ client, params, caller }) =>
-      (await client(ProjectService).getProject({ id: params.projectId }, caller)).project,
+    handle: ({ client, params, caller }) =>
+      client(ProjectService).getProject({ id: params.projectId }, caller),
   }),
   routeForLongLivedCredentials({
     method: "PATCH",
     path: "/projects/:projectId",
     summary: "Update a project",
-    ...updateBody,
+    ...bodyOf(projectNoun),
     validatesOnly: true,
-    success: [200, one(projectResource)],
+    success: [200, one(projectResource, "project")],
     failures: [404, 422],
-    handle: async ({ client, params, body, validateOnly, caller }) => {
+    handle: ({ client, params, body, validateOnly, caller }) => {
       const { name, description, tagBindings: bindings, unset = [], ...settings } = body;
       const tagBindings = bindings && { tagBindings: bindings };
-      const fields = { ...omitUndefined({ name, description, tagBindings }), settings };
-      const request = { id: params.projectId, ...fields, unset, validateOnly };
-      return (await client(ProjectService).updateProject(request, caller)).project;
+      return client(ProjectService).updateProject(
+        { id: params.projectId, name, description, tagBindings, settings, unset, validateOnly },
+        caller,
+      );
     },
   }),
   route({

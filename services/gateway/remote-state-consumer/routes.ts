@@ -18,9 +18,26 @@ const maxBodyBytes = 16 * 1024 * 1024;
 
 const pointers = { consumerIds: "/data", "consumerIds[]": "/data/[]/id" };
 
-const idsOf = ({ data }: z.infer<typeof body>) => data.map(({ id }) => id);
-
 const path = "/workspaces/:workspaceId/relationships/remote-state-consumers";
+
+/** The methods that change the list, each with the method of the service. */
+const changes = [
+  {
+    method: "PATCH",
+    summary: "Replace a workspace's remote state consumers",
+    call: "replaceRemoteStateConsumers",
+  },
+  {
+    method: "POST",
+    summary: "Add remote state consumers to a workspace",
+    call: "addRemoteStateConsumers",
+  },
+  {
+    method: "DELETE",
+    summary: "Remove remote state consumers from a workspace",
+    call: "removeRemoteStateConsumers",
+  },
+] as const;
 
 export const remoteStateConsumerRoutes: readonly Route[] = [
   route({
@@ -34,65 +51,29 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
         "If true, only approved consumers, even if the state is shared with all workspaces.",
       ),
     },
-    success: [200, list(workspaceResource)],
+    success: [200, list(workspaceResource, "workspaces")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page, approvedOnly = false } = query;
-      const found = await client(RemoteStateConsumerService).listRemoteStateConsumers(
-        {
-          workspaceId: params.workspaceId,
-          approvedOnly,
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
-        caller,
-      );
-      return { items: found.workspaces, page, totalCount: found.totalCount };
-    },
-  }),
-  route({
-    method: "PATCH",
-    path,
-    summary: "Replace a workspace's remote state consumers",
-    body,
-    maxBodyBytes,
-    pointers,
-    success: [204],
-    failures: [404, 422],
-    handle: ({ client, params, body, caller }) =>
-      client(RemoteStateConsumerService).replaceRemoteStateConsumers(
-        { workspaceId: params.workspaceId, consumerIds: idsOf(body) },
+    handle: ({ client, params, query: { page, approvedOnly = false }, caller }) =>
+      client(RemoteStateConsumerService).listRemoteStateConsumers(
+        { ...params, approvedOnly, ...page },
         caller,
       ),
   }),
-  route({
-    method: "POST",
-    path,
-    summary: "Add remote state consumers to a workspace",
-    body,
-    maxBodyBytes,
-    pointers,
-    success: [204],
-    failures: [404, 422],
-    handle: ({ client, params, body, caller }) =>
-      client(RemoteStateConsumerService).addRemoteStateConsumers(
-        { workspaceId: params.workspaceId, consumerIds: idsOf(body) },
-        caller,
-      ),
-  }),
-  route({
-    method: "DELETE",
-    path,
-    summary: "Remove remote state consumers from a workspace",
-    body,
-    maxBodyBytes,
-    pointers,
-    success: [204],
-    failures: [404, 422],
-    handle: ({ client, params, body, caller }) =>
-      client(RemoteStateConsumerService).removeRemoteStateConsumers(
-        { workspaceId: params.workspaceId, consumerIds: idsOf(body) },
-        caller,
-      ),
-  }),
+  ...changes.map(({ method, summary, call }) =>
+    route({
+      method,
+      path,
+      summary,
+      body,
+      maxBodyBytes,
+      pointers,
+      success: [204],
+      failures: [404, 422],
+      handle: async ({ client, params, body, caller }) =>
+        client(RemoteStateConsumerService)[call](
+          { ...params, consumerIds: body.data.map(({ id }) => id) },
+          caller,
+        ),
+    }),
+  ),
 ];

@@ -14,43 +14,36 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     path: ofOrganization,
     summary: "List an organization's reserved tag keys",
     query: { page },
-    success: [200, list(reservedTagKeyResource)],
+    success: [200, list(reservedTagKeyResource, "reservedTagKeys")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page } = query;
-      const { organizationName } = params;
-      const request = { organizationName, pageNumber: page.number, pageSize: page.size };
-      const { reservedTagKeys, totalCount } = await client(
-        ReservedTagKeyService,
-      ).listReservedTagKeys(request, caller);
-      return { items: reservedTagKeys, page, totalCount };
-    },
+    handle: ({ client, params, query: { page }, caller }) =>
+      client(ReservedTagKeyService).listReservedTagKeys({ ...params, ...page }, caller),
   }),
   routeForLongLivedCredentials({
     method: "POST",
     path: ofOrganization,
     summary: "Reserve a tag key",
     ...bodyOf(reservedTagKeyNoun, ["key"]),
-    success: [201, one(reservedTagKeyResource)],
+    success: [201, one(reservedTagKeyResource, "reservedTagKey")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => {
-      const input = { ...body, organizationName: params.organizationName };
-      return (await client(ReservedTagKeyService).createReservedTagKey(input, caller))
-        .reservedTagKey;
-    },
+    handle: ({ client, params, body, caller }) =>
+      client(ReservedTagKeyService).createReservedTagKey(
+        { ...body, organizationName: params.organizationName },
+        caller,
+      ),
   }),
   routeForLongLivedCredentials({
     method: "PATCH",
     path: byId,
     summary: "Change a reserved tag key",
     ...bodyOf(reservedTagKeyNoun),
-    success: [200, one(reservedTagKeyResource)],
+    success: [200, one(reservedTagKeyResource, "reservedTagKey")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => {
-      const input = { ...body, id: params.reservedTagKeyId };
-      return (await client(ReservedTagKeyService).updateReservedTagKey(input, caller))
-        .reservedTagKey;
-    },
+    handle: ({ client, params, body, caller }) =>
+      client(ReservedTagKeyService).updateReservedTagKey(
+        { ...body, id: params.reservedTagKeyId },
+        caller,
+      ),
   }),
   routeForLongLivedCredentials({
     method: "DELETE",

@@ -21,14 +21,19 @@ export async function withRuns(
   });
 }
 
+interface StateVersionResponse {
+  stateVersion?: StateVersion | undefined;
+}
+
 /**
- * Loads the run of one state version. The run is undefined if the version has none or the run has not been reported.
+ * Loads the run of a response's state version. The run is undefined if the version has none or the run has not been
+ * reported.
  */
 export async function withRun(
-  version: StateVersion | undefined,
+  { stateVersion }: StateVersionResponse,
   context: Pick<RequestContext, "runs">,
-): Promise<ShownStateVersion | undefined> {
-  return version && (await withRuns([version], context))[0];
+): Promise<{ stateVersion?: ShownStateVersion | undefined }> {
+  return stateVersion ? { stateVersion: (await withRuns([stateVersion], context))[0] } : {};
 }
 
 /**
@@ -36,6 +41,6 @@ export async function withRun(
  * throwing an error.
  */
 export const withRunIfReported = (
-  version: StateVersion | undefined,
+  response: StateVersionResponse,
   context: Pick<RequestContext, "runs">,
-): Promise<ShownStateVersion | undefined> => withRun(version, context).catch(() => version);
+) => withRun(response, context).catch(() => response);

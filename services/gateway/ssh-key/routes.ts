@@ -8,9 +8,6 @@ import { bodyOf } from "../jsonapi/noun.ts";
 import { workspaceResource } from "../workspace/resource.ts";
 import { sshKeyNoun, sshKeyResource } from "./resource.ts";
 
-const createBody = bodyOf(sshKeyNoun, ["name", "value"]);
-const updateBody = bodyOf(sshKeyNoun);
-
 /** Clients send the id of the key as an attribute. Only null removes the key from the workspace. */
 const assignBody = documentBody(
   z.object({
@@ -28,48 +25,42 @@ export const sshKeyRoutes: readonly Route[] = [
     path: ofOrganization,
     summary: "List an organization's SSH keys",
     query: { page },
-    success: [200, list(sshKeyResource)],
+    success: [200, list(sshKeyResource, "sshKeys")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page } = query;
-      const { organizationName } = params;
-      const request = { organizationName, pageNumber: page.number, pageSize: page.size };
-      const { sshKeys, totalCount } = await client(SshKeyService).listSshKeys(request, caller);
-      return { items: sshKeys, page, totalCount };
-    },
+    handle: ({ client, params, query: { page }, caller }) =>
+      client(SshKeyService).listSshKeys({ ...params, ...page }, caller),
   }),
   routeForLongLivedCredentials({
     method: "POST",
     path: ofOrganization,
     summary: "Create an SSH key",
-    ...createBody,
-    success: [201, one(sshKeyResource)],
+    ...bodyOf(sshKeyNoun, ["name", "value"]),
+    success: [201, one(sshKeyResource, "sshKey")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => {
-      const input = { ...body, organizationName: params.organizationName };
-      return (await client(SshKeyService).createSshKey(input, caller)).sshKey;
-    },
+    handle: ({ client, params, body, caller }) =>
+      client(SshKeyService).createSshKey(
+        { ...body, organizationName: params.organizationName },
+        caller,
+      ),
   }),
   routeForLongLivedCredentials({
     method: "GET",
     path: byId,
     summary: "Show an SSH key",
-    success: [200, one(sshKeyResource)],
+    success: [200, one(sshKeyResource, "sshKey")],
     failures: [404],
-    handle: async ({ client, params, caller }) =>
-      (await client(SshKeyService).getSshKey({ id: params.sshKeyId }, caller)).sshKey,
+    handle: ({ client, params, caller }) =>
+      client(SshKeyService).getSshKey({ id: params.sshKeyId }, caller),
   }),
   routeForLongLivedCredentials({
     method: "PATCH",
     path: byId,
     summary: "Update an SSH key",
-    ...updateBody,
-    success: [200, one(sshKeyResource)],
+    ...bodyOf(sshKeyNoun),
+    success: [200, one(sshKeyResource, "sshKey")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => {
-      const input = { ...body, id: params.sshKeyId };
-      return (await client(SshKeyService).updateSshKey(input, caller)).sshKey;
-    },
+    handle: ({ client, params, body, caller }) =>
+      client(SshKeyService).updateSshKey({ ...body, id: params.sshKeyId }, caller),
   }),
   routeForLongLivedCredentials({
     method: "DELETE",
@@ -85,12 +76,14 @@ export const sshKeyRoutes: readonly Route[] = [
     path: "/workspaces/:workspaceId/relationships/ssh-key",
     summary: "Assign an SSH key to a workspace, or remove the assigned key",
     body: assignBody,
-    success: [200, one(workspaceResource)],
+    success: [200, one(workspaceResource, "workspace")],
     failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => {
+    handle: ({ client, params, body, caller }) => {
       const sshKeyId = body.data.attributes.id ?? "";
-      const input = { workspaceId: params.workspaceId, sshKeyId };
-      return (await client(SshKeyService).assignSshKey(input, caller)).workspace;
+      return client(SshKeyService).assignSshKey(
+        { workspaceId: params.workspaceId, sshKeyId },
+        caller,
+      );
     },
   }),
 ];

@@ -6,7 +6,6 @@ import { page } from "../http/paging.ts";
 import { requiredText, text } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
-import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import { withRun, withRunIfReported, withRuns } from "../run/reported-resource.ts";
 import { createStateVersionBody, rollbackStateVersionBody } from "./body-routes.ts";
 import { stateVersionChangesResource } from "./changes-resource.ts";
@@ -62,7 +61,7 @@ export const stateVersionRoutes: readonly Route[] = [
       inlineSize: "/data/attributes/state",
       inlineJsonSize: "/data/attributes/json-state",
     },
-    success: [201, one(stateVersionResource)],
+    success: [201, one(stateVersionResource, "stateVersion")],
     failures: [404, 409, 412, 413, 422, 503],
     credentials: ["user", "team", "run"],
     headers,
@@ -76,21 +75,18 @@ export const stateVersionRoutes: readonly Route[] = [
           md5: attributes.md5.toLowerCase(),
           lineage: attributes.lineage ?? "",
           force: attributes.force ?? false,
-          ...omitUndefined({
-            inlineSize: inlineState && BigInt(inlineState.length),
-            inlineJsonSize: jsonState && BigInt(jsonState.length),
-            jsonStateOutputs: attributes["json-state-outputs"],
-            runId: relationships.run || undefined,
-          }),
+          inlineSize: inlineState && BigInt(inlineState.length),
+          inlineJsonSize: jsonState && BigInt(jsonState.length),
+          jsonStateOutputs: attributes["json-state-outputs"],
+          runId: relationships.run || undefined,
         },
         caller,
       );
       const put = await putInline(objects, created, { state: inlineState, jsonState });
-      const context = { runs };
-      if (!put || !created.stateVersion) return withRunIfReported(created.stateVersion, context);
+      if (!put || !created.stateVersion) return withRunIfReported(created, { runs });
       const { id } = created.stateVersion;
-      const { stateVersion } = await client(StateVersionService).getStateVersion({ id }, caller);
-      return withRunIfReported(stateVersion, context);
+      const stored = await client(StateVersionService).getStateVersion({ id }, caller);
+      return withRunIfReported(stored, { runs });
     },
   }),
   route({
@@ -99,19 +95,15 @@ export const stateVersionRoutes: readonly Route[] = [
     summary: "Roll a workspace back to an earlier state version",
     body: rollbackStateVersionBody,
     pointers: { rollbackStateVersionId: "/data/relationships/rollback-state-version" },
-    success: [201, one(stateVersionResource)],
+    success: [201, one(stateVersionResource, "stateVersion")],
     failures: [404, 409, 422],
     credentials: ["user", "team", "run"],
     headers,
     handle: async ({ client, runs, params, body, caller }) => {
-      const { stateVersion } = await client(StateVersionService).rollbackStateVersion(
-        {
-          workspaceId: params.workspaceId,
-          rollbackStateVersionId: body.data.relationships["rollback-state-version"],
-        },
-        caller,
-      );
-      return withRunIfReported(stateVersion, { runs });
+      const rollbackStateVersionId = body.data.relationships["rollback-state-version"];
+      const request = { ...params, rollbackStateVersionId };
+      const created = await client(StateVersionService).rollbackStateVersion(request, caller);
+      return withRunIfReported(created, { runs });
     },
   }),
   route({
@@ -128,22 +120,21 @@ export const stateVersionRoutes: readonly Route[] = [
       ),
       status: text("filter[status]", "Only state versions with this status."),
     },
-    success: [200, list(stateVersionResource)],
+    success: [200, list(stateVersionResource, "stateVersions")],
     failures: [400, 404],
     headers,
     handle: async ({ client, runs, query, caller }) => {
-      const { page } = query;
-      const { name, organizationName, status } = query;
+      const { page, name, organizationName, status } = query;
       // The workspace is requested every time, because a name can move from one workspace to another.
       const { workspaceId } = await client(WorkspaceService).getWorkspaceId(
         { workspace: { organizationName, name } },
         caller,
       );
       const { stateVersions, totalCount } = await client(StateVersionService).listStateVersions(
-        { workspaceId, status, pageNumber: page.number, pageSize: page.size },
+        { workspaceId, status, ...page },
         caller,
       );
-      return { items: await withRuns(stateVersions, { runs }), page, totalCount };
+      return { stateVersions: await withRuns(stateVersions, { runs }), totalCount };
     },
   }),
   route({
@@ -151,16 +142,11 @@ export const stateVersionRoutes: readonly Route[] = [
     path: "/state-versions/:stateVersionId",
     summary: "Show a state version",
     includes,
-    success: [200, one(stateVersionResource)],
+    success: [200, one(stateVersionResource, "stateVersion")],
     failures: [400, 404],
     headers,
-    handle: async ({ client, runs, params, caller }) => {
-      const { stateVersion } = await client(StateVersionService).getStateVersion(
-        { id: params.stateVersionId },
-        caller,
-      );
-      return withRun(stateVersion, { runs });
-    },
+    handle: async ({ client, runs, params: { stateVersionId: id }, caller }) =>
+      withRun(await client(StateVersionService).getStateVersion({ id }, caller), { runs }),
   }),
   route({
     method: "GET",
@@ -169,31 +155,23 @@ export const stateVersionRoutes: readonly Route[] = [
     query: {
       sinceId: requiredText("filter[since]", "The id of the other state version."),
     },
-    success: [200, one(stateVersionChangesResource)],
+    success: [200, one(stateVersionChangesResource, "comparison")],
     failures: [400, 404, 409],
-    handle: async ({ client, params: { stateVersionId }, query: { sinceId }, caller }) => ({
-      stateVersionId,
-      sinceId,
-      changes: await client(StateVersionService).compareStateVersions(
-        { id: stateVersionId, sinceId },
-        caller,
-      ),
-    }),
+    handle: async ({ client, params: { stateVersionId }, query: { sinceId }, caller }) => {
+      const request = { id: stateVersionId, sinceId };
+      const changes = await client(StateVersionService).compareStateVersions(request, caller);
+      return { comparison: { stateVersionId, sinceId, changes } };
+    },
   }),
   route({
     method: "GET",
     path: "/workspaces/:workspaceId/current-state-version",
     summary: "Show a workspace's current state version",
     includes,
-    success: [200, one(stateVersionResource)],
+    success: [200, one(stateVersionResource, "stateVersion")],
     failures: [400, 404],
     headers,
-    handle: async ({ client, runs, params, caller }) => {
-      const { stateVersion } = await client(StateVersionService).getCurrentStateVersion(
-        { workspaceId: params.workspaceId },
-        caller,
-      );
-      return withRun(stateVersion, { runs });
-    },
+    handle: async ({ client, runs, params, caller }) =>
+      withRun(await client(StateVersionService).getCurrentStateVersion(params, caller), { runs }),
   }),
 ];

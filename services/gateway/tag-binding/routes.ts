@@ -6,37 +6,37 @@ import { effectiveTagBindingResource } from "./effective-resource.ts";
 import { tagBindingItem } from "./linkages-resource.ts";
 import { tagBindingResource } from "./resource.ts";
 
+const body = listBody(tagBindingItem);
 const pointers = { tagBindings: "/data", "tagBindings[]": "/data/[]/attributes" };
 
-const ofProject = "/projects/:projectId/tag-bindings";
-const ofWorkspace = "/workspaces/:workspaceId/tag-bindings";
-const relatedToProject = "/projects/:projectId/relationships/tag-bindings";
-const relatedToWorkspace = "/workspaces/:workspaceId/relationships/tag-bindings";
+/** The objects that have tag bindings, with the methods of the service for their bindings. */
+const owners = {
+  project: {
+    path: "/projects/:projectId",
+    list: "listProjectTagBindings",
+    update: "updateProjectTagBindings",
+    listEffective: "listProjectTagBindings",
+    effective: "a project, which are its own",
+  },
+  workspace: {
+    path: "/workspaces/:workspaceId",
+    list: "listWorkspaceTagBindings",
+    update: "updateWorkspaceTagBindings",
+    listEffective: "listWorkspaceEffectiveTagBindings",
+    effective: "a workspace",
+  },
+} as const;
+type Owner = keyof typeof owners;
 
-const listOfProject = (path: typeof ofProject | typeof relatedToProject) =>
+const listRoute = (owner: Owner, tail: "tag-bindings" | "relationships/tag-bindings"): Route =>
   route({
     method: "GET",
-    path,
-    summary: "List a project's tag bindings",
-    success: [200, completeList(tagBindingResource)],
+    path: `${owners[owner].path}/${tail}`,
+    summary: `List a ${owner}'s tag bindings`,
+    success: [200, completeList(tagBindingResource, "tagBindings")],
     failures: [404],
-    handle: async ({ client, params: { projectId }, caller }) => ({
-      items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
-        .tagBindings,
-    }),
-  });
-
-const listOfWorkspace = (path: typeof ofWorkspace | typeof relatedToWorkspace) =>
-  route({
-    method: "GET",
-    path,
-    summary: "List a workspace's tag bindings",
-    success: [200, completeList(tagBindingResource)],
-    failures: [404],
-    handle: async ({ client, params: { workspaceId }, caller }) => ({
-      items: (await client(TagBindingService).listWorkspaceTagBindings({ workspaceId }, caller))
-        .tagBindings,
-    }),
+    handle: async ({ client, params, caller }) =>
+      client(TagBindingService)[owners[owner].list](params, caller),
   });
 
 /** The methods that change the relationship `tag-bindings`. PATCH replaces all bindings. Responses have no body. */
@@ -46,103 +46,56 @@ const changes = [
 ] as const;
 
 /** The routes below `/relationships/tag-bindings`, which public clients use in addition to `/tag-bindings`. */
-const relationshipRoutes: readonly Route[] = [
-  listOfProject(relatedToProject),
-  listOfWorkspace(relatedToWorkspace),
-  ...changes.flatMap(({ method, replacesAll, summary }) => [
+const relationshipRoutes = (owner: Owner): Route[] => [
+  listRoute(owner, "relationships/tag-bindings"),
+  ...changes.map(({ method, replacesAll, summary }) =>
     route({
       method,
-      path: relatedToProject,
-      summary: `${summary} of a project`,
-      body: listBody(tagBindingItem),
+      path: `${owners[owner].path}/relationships/tag-bindings`,
+      summary: `${summary} of a ${owner}`,
+      body,
       pointers,
       success: [204],
       failures: [404, 422],
-      handle: ({ client, params: { projectId }, body, caller }) =>
-        client(TagBindingService).updateProjectTagBindings(
-          { projectId, tagBindings: body.data, replacesAll },
+      handle: async ({ client, params, body, caller }) =>
+        client(TagBindingService)[owners[owner].update](
+          { ...params, tagBindings: body.data, replacesAll },
           caller,
         ),
     }),
-    route({
-      method,
-      path: relatedToWorkspace,
-      summary: `${summary} of a workspace`,
-      body: listBody(tagBindingItem),
-      pointers,
-      success: [204],
-      failures: [404, 422],
-      handle: ({ client, params: { workspaceId }, body, caller }) =>
-        client(TagBindingService).updateWorkspaceTagBindings(
-          { workspaceId, tagBindings: body.data, replacesAll },
-          caller,
-        ),
-    }),
-  ]),
+  ),
+];
+
+const routesOf = (owner: Owner): Route[] => [
+  listRoute(owner, "tag-bindings"),
+  route({
+    method: "PATCH",
+    path: `${owners[owner].path}/tag-bindings`,
+    summary: `Add or change tag bindings of a ${owner}`,
+    body,
+    pointers,
+    success: [200, completeList(tagBindingResource, "tagBindings")],
+    failures: [404, 422],
+    handle: async ({ client, params, body, caller }) =>
+      client(TagBindingService)[owners[owner].update](
+        { ...params, tagBindings: body.data },
+        caller,
+      ),
+  }),
+  route({
+    method: "GET",
+    path: `${owners[owner].path}/effective-tag-bindings`,
+    summary: `List the effective tag bindings of ${owners[owner].effective}`,
+    success: [200, completeList(effectiveTagBindingResource, "tagBindings")],
+    failures: [404],
+    handle: async ({ client, params, caller }) =>
+      client(TagBindingService)[owners[owner].listEffective](params, caller),
+  }),
 ];
 
 export const tagBindingRoutes: readonly Route[] = [
-  ...relationshipRoutes,
-  listOfProject(ofProject),
-  route({
-    method: "PATCH",
-    path: ofProject,
-    summary: "Add or change tag bindings of a project",
-    body: listBody(tagBindingItem),
-    pointers,
-    success: [200, completeList(tagBindingResource)],
-    failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => ({
-      items: (
-        await client(TagBindingService).updateProjectTagBindings(
-          { projectId: params.projectId, tagBindings: body.data },
-          caller,
-        )
-      ).tagBindings,
-    }),
-  }),
-  route({
-    method: "GET",
-    path: "/projects/:projectId/effective-tag-bindings",
-    summary: "List the effective tag bindings of a project, which are its own",
-    success: [200, completeList(effectiveTagBindingResource)],
-    failures: [404],
-    handle: async ({ client, params: { projectId }, caller }) => ({
-      items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
-        .tagBindings,
-    }),
-  }),
-  listOfWorkspace(ofWorkspace),
-  route({
-    method: "PATCH",
-    path: ofWorkspace,
-    summary: "Add or change tag bindings of a workspace",
-    body: listBody(tagBindingItem),
-    pointers,
-    success: [200, completeList(tagBindingResource)],
-    failures: [404, 422],
-    handle: async ({ client, params, body, caller }) => ({
-      items: (
-        await client(TagBindingService).updateWorkspaceTagBindings(
-          { workspaceId: params.workspaceId, tagBindings: body.data },
-          caller,
-        )
-      ).tagBindings,
-    }),
-  }),
-  route({
-    method: "GET",
-    path: "/workspaces/:workspaceId/effective-tag-bindings",
-    summary: "List the effective tag bindings of a workspace",
-    success: [200, completeList(effectiveTagBindingResource)],
-    failures: [404],
-    handle: async ({ client, params, caller }) => ({
-      items: (
-        await client(TagBindingService).listWorkspaceEffectiveTagBindings(
-          { workspaceId: params.workspaceId },
-          caller,
-        )
-      ).tagBindings,
-    }),
-  }),
+  ...relationshipRoutes("project"),
+  ...relationshipRoutes("workspace"),
+  ...routesOf("project"),
+  ...routesOf("workspace"),
 ];

@@ -18,28 +18,16 @@ export const organizationTagRoutes: readonly Route[] = [
     summary: "List the tags that an organization's workspaces have",
     query: {
       page,
-      q: text("q", "Part of the tag's name."),
+      query: text("q", "Part of the tag's name."),
       excludeWorkspaceId: text(
         "filter[exclude][taggable][id]",
         "Only tags that this workspace does not have.",
       ),
     },
-    success: [200, list(tagResource)],
+    success: [200, list(tagResource, "tags")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page } = query;
-      const { tags, totalCount } = await client(TagService).listOrganizationTags(
-        {
-          organizationName: params.organizationName,
-          query: query.q,
-          excludeWorkspaceId: query.excludeWorkspaceId,
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
-        caller,
-      );
-      return { items: tags, page, totalCount };
-    },
+    handle: ({ client, params, query: { page, ...filters }, caller }) =>
+      client(TagService).listOrganizationTags({ ...params, ...filters, ...page }, caller),
   }),
   routeForLongLivedCredentials({
     method: "DELETE",

@@ -39,16 +39,10 @@ export const tagRoutes: readonly Route[] = [
     path,
     summary: "List a workspace's tags",
     query: { page },
-    success: [200, list(tagResource)],
+    success: [200, list(tagResource, "tags")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page } = query;
-      const { tags, totalCount } = await client(TagService).listWorkspaceTags(
-        { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
-        caller,
-      );
-      return { items: tags, page, totalCount };
-    },
+    handle: ({ client, params, query: { page }, caller }) =>
+      client(TagService).listWorkspaceTags({ ...params, ...page }, caller),
   }),
   route({
     method: "POST",

@@ -22,7 +22,6 @@ import {
   section,
   typeOf,
 } from "../jsonapi/body.ts";
-import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
 import type { CompiledResource } from "../jsonapi/resource.ts";
 import { bothSpellings } from "../jsonapi/spelling.ts";
@@ -74,22 +73,10 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
         targetId: requiredText(`filter[${targetType}][id]`, `The id of the ${targetType}.`),
         teamId: text("filter[team][id]", "Only the access of this team."),
       },
-      success: [200, list(resource)],
+      success: [200, list(resource, "teamAccess")],
       failures: [400, 404],
-      handle: async ({ client, query, caller }) => {
-        const { page } = query;
-        const { teamAccess, totalCount } = await client(TeamAccessService).listTeamAccess(
-          {
-            targetType,
-            targetId: query.targetId,
-            teamId: query.teamId,
-            pageNumber: page.number,
-            pageSize: page.size,
-          },
-          caller,
-        );
-        return { items: teamAccess, page, totalCount };
-      },
+      handle: ({ client, query: { page, ...filters }, caller }) =>
+        client(TeamAccessService).listTeamAccess({ targetType, ...filters, ...page }, caller),
     }),
     routeForLongLivedCredentials({
       method: "POST",
@@ -108,19 +95,16 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
         }),
       ),
       pointers,
-      success: [200, one(resource)],
+      success: [200, one(resource, "teamAccess")],
       failures: [404, 422],
-      handle: async ({ client, body, caller }) => {
-        const { team: teamId = "", [targetType]: targetId = "" } = body.data.relationships;
-        const { attributes } = body.data;
-        const request = {
-          teamId,
-          targetType,
-          targetId,
-          access: attributes.access,
-          permissions: permissionsIn(attributes),
-        };
-        return (await client(TeamAccessService).createTeamAccess(request, caller)).teamAccess;
+      handle: ({ client, body: { data }, caller }) => {
+        const { team: teamId = "", [targetType]: targetId = "" } = data.relationships;
+        const { access } = data.attributes;
+        const permissions = permissionsIn(data.attributes);
+        return client(TeamAccessService).createTeamAccess(
+          { teamId, targetType, targetId, access, permissions },
+          caller,
+        );
       },
     }),
     routeForLongLivedCredentials({
@@ -128,11 +112,10 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       path: byId,
       summary: `Show a team's access to a ${targetType}`,
       includes,
-      success: [200, one(resource)],
+      success: [200, one(resource, "teamAccess")],
       failures: [400, 404],
-      handle: async ({ client, params, caller }) =>
-        (await client(TeamAccessService).getTeamAccess({ targetType, id: idIn(params) }, caller))
-          .teamAccess,
+      handle: ({ client, params, caller }) =>
+        client(TeamAccessService).getTeamAccess({ targetType, id: idIn(params) }, caller),
     }),
     routeForLongLivedCredentials({
       method: "PATCH",
@@ -140,17 +123,15 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       summary: `Change a team's access to a ${targetType}`,
       body: documentBody(z.object({ type, attributes: section(updateAttributes) })),
       pointers,
-      success: [200, one(resource)],
+      success: [200, one(resource, "teamAccess")],
       failures: [404, 422],
-      handle: async ({ client, params, body, caller }) => {
+      handle: ({ client, params, body, caller }) => {
         const { attributes } = body.data;
-        const request = {
-          targetType,
-          id: idIn(params),
-          ...omitUndefined({ access: attributes.access }),
-          permissions: permissionsIn(attributes),
-        };
-        return (await client(TeamAccessService).updateTeamAccess(request, caller)).teamAccess;
+        const permissions = permissionsIn(attributes);
+        return client(TeamAccessService).updateTeamAccess(
+          { targetType, id: idIn(params), access: attributes.access, permissions },
+          caller,
+        );
       },
     }),
     routeForLongLivedCredentials({

@@ -1,11 +1,12 @@
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
-import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { TeamService, type TeamSettingsSchema } from "@statehouse/proto/statehouse/access/v1/team";
 import { z } from "zod";
 import { page } from "../http/paging.ts";
 import { choice, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
-import { documentBody, listBody, mapOf, optional, section, typeOf } from "../jsonapi/body.ts";
+import { documentBody, listBody, mapOf, section, typeOf } from "../jsonapi/body.ts";
+import { type FieldsOf, fieldsIn } from "../jsonapi/noun.ts";
 import { organizationIdOf, withOrganizationName } from "../organization/name-routes.ts";
 import { permissionsOf, permissionValue } from "../permission-values-routes.ts";
 import { organizationMembershipResource, teamResource } from "./resource.ts";
@@ -16,33 +17,24 @@ const body = documentBody(
   z.object({
     type: typeOf("teams"),
     attributes: section(
-      z.object({
-        name: optional(z.string()),
-        visibility: optional(z.string()),
-        description: z.string().nullish(),
-        "sso-team-id": z.string().nullish(),
-        "allow-member-token-management": optional(z.boolean()),
-        "organization-access": optional(mapOf(permissionValue)),
+      fieldsIn<FieldsOf<typeof TeamSettingsSchema>>({
+        name: { field: "name", in: z.string() },
+        visibility: { field: "visibility", in: z.string() },
+        description: { field: "description", in: z.string(), removable: true },
+        "sso-team-id": { field: "ssoTeamId", in: z.string(), removable: true },
+        "allow-member-token-management": { field: "allowMemberTokenManagement", in: z.boolean() },
+        "organization-access": {
+          field: "organizationAccess",
+          in: mapOf(permissionValue).transform((access) => permissionsOf("", access)),
+        },
       }),
     ),
   }),
-);
-
-type Attributes = z.infer<typeof body>["data"]["attributes"];
-
-const settingsOf = (attributes: Attributes) => {
-  const { name, visibility, description, "sso-team-id": ssoTeamId } = attributes;
-  const allowMemberTokenManagement = attributes["allow-member-token-management"];
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(visibility === undefined ? {} : { visibility }),
-    // Null removes the description or the SSO team id.
-    ...(description === undefined ? {} : { description: description ?? "" }),
-    ...(ssoTeamId === undefined ? {} : { ssoTeamId: ssoTeamId ?? "" }),
-    ...(allowMemberTokenManagement === undefined ? {} : { allowMemberTokenManagement }),
-    organizationAccess: permissionsOf("", attributes["organization-access"]),
-  };
-};
+).transform(({ data }) => {
+  const { unset = [], ...settings } = data.attributes;
+  // Null removes the description or the SSO team id, which an empty text does in the service's message.
+  return { ...settings, ...Object.fromEntries(unset.map((field) => [field, ""])) };
+});
 
 const ofOrganization = "/organizations/:organizationName/teams";
 const byId = "/teams/:teamId";
@@ -63,26 +55,19 @@ export const teamRoutes: readonly Route[] = [
     includes,
     query: {
       page,
-      q: text("q", "Part of the team's name."),
+      query: text("q", "Part of the team's name."),
       names: texts("filter[names]", "Only teams with one of these names."),
     },
-    success: [200, list(teamResource)],
+    success: [200, list(teamResource, "teams")],
     failures: [400, 404],
     handle: async (input) => {
-      const { params, query, client, caller } = input;
-      const { page } = query;
+      const { params, client, caller } = input;
+      const { page, ...filters } = input.query;
       const { teams, totalCount } = await client(TeamService).listTeams(
-        {
-          organizationId: await organizationIdOf(input, params.organizationName),
-          query: query.q,
-          names: query.names,
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
+        { organizationId: await organizationIdOf(input), ...filters, ...page },
         caller,
       );
-      const { organizationName } = params;
-      return { items: teams.map((team) => ({ ...team, organizationName })), page, totalCount };
+      return { teams: teams.map((team) => ({ ...team, ...params })), totalCount };
     },
   }),
   routeForLongLivedCredentials({
@@ -90,18 +75,13 @@ export const teamRoutes: readonly Route[] = [
     path: ofOrganization,
     summary: "Create a team",
     body,
-    success: [201, one(teamResource)],
+    success: [201, one(teamResource, "team")],
     failures: [404, 422],
     handle: async (input) => {
-      const { params, client, caller, body } = input;
-      const { team } = await client(TeamService).createTeam(
-        {
-          organizationId: await organizationIdOf(input, params.organizationName),
-          settings: settingsOf(body.data.attributes),
-        },
-        caller,
-      );
-      return team && { ...team, organizationName: params.organizationName };
+      const { params, client, caller, body: settings } = input;
+      const request = { organizationId: await organizationIdOf(input), settings };
+      const { team } = await client(TeamService).createTeam(request, caller);
+      return { team: team && { ...team, ...params } };
     },
   }),
   routeForLongLivedCredentials({
@@ -109,12 +89,12 @@ export const teamRoutes: readonly Route[] = [
     path: byId,
     summary: "Show a team",
     includes,
-    success: [200, one(teamResource)],
+    success: [200, one(teamResource, "team")],
     failures: [400, 404],
     handle: async (input) => {
       const { params, client, caller } = input;
       const { team } = await client(TeamService).getTeam({ id: params.teamId }, caller);
-      return withOrganizationName(input, team);
+      return { team: await withOrganizationName(input, team) };
     },
   }),
   routeForLongLivedCredentials({
@@ -122,15 +102,13 @@ export const teamRoutes: readonly Route[] = [
     path: byId,
     summary: "Update a team",
     body,
-    success: [200, one(teamResource)],
+    success: [200, one(teamResource, "team")],
     failures: [404, 409, 422],
     handle: async (input) => {
-      const { params, client, caller, body } = input;
-      const { team } = await client(TeamService).updateTeam(
-        { id: params.teamId, settings: settingsOf(body.data.attributes) },
-        caller,
-      );
-      return withOrganizationName(input, team);
+      const { params, client, caller, body: settings } = input;
+      const request = { id: params.teamId, settings };
+      const { team } = await client(TeamService).updateTeam(request, caller);
+      return { team: await withOrganizationName(input, team) };
     },
   }),
   routeForLongLivedCredentials({
@@ -172,19 +150,21 @@ export const teamRoutes: readonly Route[] = [
       status: text("filter[status]", "Only memberships with this status: invited or active."),
       sort: choice("sort", ["status", "-status"], "The order of the list."),
     },
-    success: [200, list(organizationMembershipResource)],
+    success: [200, list(organizationMembershipResource, "memberships")],
     failures: [400, 404],
     handle: async (input) => {
       const { params, query, client, caller } = input;
-      const { page, status, sort } = query;
+      const { page, ...filters } = query;
       const found = await client(OrganizationMembershipService).listOrganizationMemberships(
-        { teamId: params.teamId, status, sort, pageNumber: page.number, pageSize: page.size },
+        { ...params, ...filters, ...page },
         caller,
       );
       const [first] = found.organizationMemberships;
       const organizationName = (await withOrganizationName(input, first))?.organizationName;
-      const items = found.organizationMemberships.map((one) => ({ ...one, organizationName }));
-      return { items, page, totalCount: found.totalCount };
+      return {
+        memberships: found.organizationMemberships.map((one) => ({ ...one, organizationName })),
+        totalCount: found.totalCount,
+      };
     },
   }),
   routeForLongLivedCredentials({

@@ -1,5 +1,5 @@
 import { TokenTtlPolicyService } from "@statehouse/proto/statehouse/access/v1/token_ttl_policy";
-import { page, wholePage } from "../http/paging.ts";
+import { page } from "../http/paging.ts";
 import { list } from "../http/rendering.ts";
 import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -14,32 +14,31 @@ export const tokenTtlPolicyRoutes: readonly Route[] = [
     path,
     summary: "List the maximum lifetimes of an organization's tokens",
     query: { page },
-    success: [200, list(tokenTtlPolicyResource)],
+    success: [200, list(tokenTtlPolicyResource, "tokenTtlPolicies")],
     failures: [400, 404],
-    handle: async (input) => {
-      const { page } = input.query;
-      const organizationId = await organizationIdOf(input, input.params.organizationName);
-      const request = { organizationId, pageNumber: page.number, pageSize: page.size };
-      const { tokenTtlPolicies, totalCount } = await input
+    handle: async (input) =>
+      input
         .client(TokenTtlPolicyService)
-        .listTokenTtlPolicies(request, input.caller);
-      return { items: tokenTtlPolicies, page, totalCount };
-    },
+        .listTokenTtlPolicies(
+          { organizationId: await organizationIdOf(input), ...input.query.page },
+          input.caller,
+        ),
   }),
   routeForLongLivedCredentials({
     method: "PATCH",
     path,
     summary: "Change the maximum lifetimes of an organization's tokens",
     ...bodyOf(tokenTtlPoliciesNoun, ["token-ttl-policies"]),
-    success: [200, list(tokenTtlPolicyResource)],
+    success: [200, list(tokenTtlPolicyResource, "tokenTtlPolicies")],
     failures: [404, 422],
     handle: async (input) => {
-      const organizationId = await organizationIdOf(input, input.params.organizationName);
       const { tokenTtlPolicies } = await input
         .client(TokenTtlPolicyService)
-        .updateTokenTtlPolicies({ ...input.body, organizationId }, input.caller);
-      const totalCount = tokenTtlPolicies.length;
-      return { items: tokenTtlPolicies, page: wholePage(totalCount), totalCount };
+        .updateTokenTtlPolicies(
+          { ...input.body, organizationId: await organizationIdOf(input) },
+          input.caller,
+        );
+      return { tokenTtlPolicies, totalCount: tokenTtlPolicies.length };
     },
   }),
 ];

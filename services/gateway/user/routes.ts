@@ -41,10 +41,10 @@ export const userRoutes: readonly Route[] = [
     method: "GET",
     path: "/users/:userId",
     summary: "Show a user who shares an organization with the caller",
-    success: [200, one(userResource)],
+    success: [200, one(userResource, "user")],
     failures: [404],
-    handle: async ({ client, params, caller }) =>
-      (await client(UserService).getUser({ id: params.userId }, caller)).user,
+    handle: ({ client, params, caller }) =>
+      client(UserService).getUser({ id: params.userId }, caller),
   }),
   route({
     method: "GET",
@@ -52,7 +52,7 @@ export const userRoutes: readonly Route[] = [
     summary: "List all users of the installation",
     query: {
       page,
-      q: text("q", "Part of the user's name or address."),
+      query: text("q", "Part of the user's name or address."),
       administrator: flag(
         "filter[admin]",
         "If true, only administrators; if false, only ordinary users.",
@@ -62,23 +62,11 @@ export const userRoutes: readonly Route[] = [
         "If true, only suspended users; if false, only users who are not suspended.",
       ),
     },
-    success: [200, list(administeredUserResource)],
+    success: [200, list(administeredUserResource, "users")],
     failures: [400, 404],
     credentials: ["user"],
-    handle: async ({ client, query, caller }) => {
-      const { page, administrator, suspended } = query;
-      const { users, totalCount } = await client(UserService).listUsers(
-        {
-          query: query.q,
-          ...(administrator === undefined ? {} : { administrator }),
-          ...(suspended === undefined ? {} : { suspended }),
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
-        caller,
-      );
-      return { items: users, page, totalCount };
-    },
+    handle: ({ client, query: { page, ...filters }, caller }) =>
+      client(UserService).listUsers({ ...filters, ...page }, caller),
   }),
   route({
     method: "POST",
@@ -96,13 +84,12 @@ export const userRoutes: readonly Route[] = [
         ),
       }),
     ),
-    success: [201, one(administeredUserResource)],
+    success: [201, one(administeredUserResource, "user")],
     failures: [404, 422],
     credentials: ["user"],
-    handle: async ({ client, body, caller }) => {
+    handle: ({ client, body, caller }) => {
       const { username, email, "is-admin": administrator = false } = body.data.attributes;
-      return (await client(UserService).createUser({ username, email, administrator }, caller))
-        .user;
+      return client(UserService).createUser({ username, email, administrator }, caller);
     },
   }),
   route({
@@ -120,11 +107,10 @@ export const userRoutes: readonly Route[] = [
       method: "POST",
       path: `/admin/users/:userId/actions/${name}`,
       summary: summaries[name as keyof typeof actions],
-      success: [200, one(administeredUserResource)],
+      success: [200, one(administeredUserResource, "user")],
       failures: lasting.has(name) ? [404, 409] : [404],
       credentials: ["user"],
-      handle: async ({ client, params, caller }) =>
-        (await act(client(UserService), params.userId, caller)).user,
+      handle: ({ client, params, caller }) => act(client(UserService), params.userId, caller),
     }),
   ),
 ];

@@ -24,42 +24,33 @@ export const workspaceLockRoutes: readonly Route[] = [
     path: "/workspaces/:workspaceId/actions/lock",
     summary: "Lock a workspace",
     body: lockBody,
-    success: [200, one(workspaceResource)],
+    success: [200, one(workspaceResource, "workspace")],
     failures: [404, 409, 422],
-    handle: async ({ client, params, body, caller }) =>
-      (
-        await client(WorkspaceLockService).lockWorkspace(
-          { workspaceId: params.workspaceId, reason: body.reason },
-          caller,
-        )
-      ).workspace,
+    handle: ({ client, params, body, caller }) =>
+      client(WorkspaceLockService).lockWorkspace(
+        { workspaceId: params.workspaceId, reason: body.reason },
+        caller,
+      ),
   }),
   route({
     method: "POST",
     path: "/workspaces/:workspaceId/actions/unlock",
     summary: "Unlock a workspace",
-    success: [200, one(workspaceResource)],
+    success: [200, one(workspaceResource, "workspace")],
     failures: [404, 409, 503],
-    handle: async ({ client, params, caller }) =>
-      (
-        await client(WorkspaceLockService).unlockWorkspace(
-          { workspaceId: params.workspaceId },
-          caller,
-        )
-      ).workspace,
+    handle: ({ client, params, caller }) =>
+      client(WorkspaceLockService).unlockWorkspace({ workspaceId: params.workspaceId }, caller),
   }),
   route({
     method: "POST",
     path: "/workspaces/:workspaceId/actions/force-unlock",
     summary: "Force-unlock a workspace",
-    success: [200, one(workspaceResource)],
+    success: [200, one(workspaceResource, "workspace")],
     failures: [404, 409, 503],
-    handle: async ({ client, params, caller }) =>
-      (
-        await client(WorkspaceLockService).forceUnlockWorkspace(
-          { workspaceId: params.workspaceId },
-          caller,
-        )
-      ).workspace,
+    handle: ({ client, params, caller }) =>
+      client(WorkspaceLockService).forceUnlockWorkspace(
+        { workspaceId: params.workspaceId },
+        caller,
+      ),
   }),
 ];

@@ -12,26 +12,15 @@ export const workspaceResourceRoutes: readonly Route[] = [
     summary: "List the resources that a workspace's current state manages",
     query: {
       page,
-      q: text("q", "Part of the resource's address."),
+      query: text("q", "Part of the resource's address."),
       sort: text("sort", "A field and an order, such as `name:asc` or `updatedAt:desc`."),
     },
-    success: [200, list(workspaceResourceResource)],
+    success: [200, list(workspaceResourceResource, "resources")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page } = query;
-      const { resources: items, totalCount } = await client(
-        WorkspaceResourceService,
-      ).listWorkspaceResources(
-        {
-          workspaceId: params.workspaceId,
-          query: query.q,
-          sort: query.sort,
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
+    handle: ({ client, params, query: { page, ...filters }, caller }) =>
+      client(WorkspaceResourceService).listWorkspaceResources(
+        { ...params, ...filters, ...page },
         caller,
-      );
-      return { items, totalCount, page };
-    },
+      ),
   }),
 ];

@@ -35,9 +35,6 @@ const sorts = ["name", "latest-change-at", "current-run.created-at"].flatMap((ke
   `-${key}`,
 ]);
 
-const createBody = bodyOf(workspaceNoun, ["name"]);
-const updateBody = bodyOf(workspaceNoun);
-
 const byId = "/workspaces/:workspaceId";
 const byName = "/organizations/:organizationName/workspaces/:name";
 
@@ -58,35 +55,24 @@ const routesAt = <Path extends string>(
     path,
     summary: "Show a workspace",
     includes,
-    success: [200, one(workspaceResource)],
+    success: [200, one(workspaceResource, "workspace")],
     failures: [400, 404],
-    handle: async (input) =>
-      (
-        await input
-          .client(WorkspaceService)
-          .getWorkspace({ workspace: refOf(input.params) }, input.caller)
-      ).workspace,
+    handle: ({ client, params, caller }) =>
+      client(WorkspaceService).getWorkspace({ workspace: refOf(params) }, caller),
   }),
   route({
     method: "PATCH",
     path,
     summary: "Update a workspace",
-    ...updateBody,
+    ...bodyOf(workspaceNoun),
     validatesOnly: true,
-    success: [200, one(workspaceResource)],
+    success: [200, one(workspaceResource, "workspace")],
     failures: [404, 422, 503],
-    handle: async (input) =>
-      (
-        await input.client(WorkspaceService).updateWorkspace(
-          {
-            workspace: refOf(input.params),
-            settings: input.body,
-            unset: input.body.unset ?? [],
-            validateOnly: input.validateOnly,
-          },
-          input.caller,
-        )
-      ).workspace,
+    handle: ({ client, params, body, validateOnly, caller }) =>
+      client(WorkspaceService).updateWorkspace(
+        { workspace: refOf(params), settings: body, unset: body.unset ?? [], validateOnly },
+        caller,
+      ),
   }),
   route({
     method: "DELETE",
@@ -94,10 +80,8 @@ const routesAt = <Path extends string>(
     summary: "Force-delete a workspace",
     success: [204],
     failures: [403, 404, 503],
-    handle: (input) =>
-      input
-        .client(WorkspaceService)
-        .deleteWorkspace({ workspace: refOf(input.params) }, input.caller),
+    handle: ({ client, params, caller }) =>
+      client(WorkspaceService).deleteWorkspace({ workspace: refOf(params) }, caller),
   }),
 ];
 
@@ -111,10 +95,8 @@ const safeDeleteAt = <Path extends string>(
     summary: "Safely delete a workspace that manages no resources",
     success: [204],
     failures: [404, 409, 503],
-    handle: (input) =>
-      input
-        .client(WorkspaceService)
-        .safeDeleteWorkspace({ workspace: refOf(input.params) }, input.caller),
+    handle: ({ client, params, caller }) =>
+      client(WorkspaceService).safeDeleteWorkspace({ workspace: refOf(params) }, caller),
   });
 
 export const workspaceRoutes: readonly Route[] = [
@@ -153,42 +135,27 @@ export const workspaceRoutes: readonly Route[] = [
       sort: choice("sort", sorts, "The order of the list."),
       projectId: text("filter[project][id]", "Only workspaces of this project."),
     },
-    success: [200, list(workspaceResource)],
+    success: [200, list(workspaceResource, "workspaces")],
     failures: [400, 404],
-    handle: async ({ client, params, query, caller }) => {
-      const { page, locked, taggedAny = false, ...filters } = query;
-      const search = {
-        organizationName: params.organizationName,
-        ...filters,
-        taggedAny,
-        ...(locked !== "" && { locked: locked === "true" }),
-      };
-      const { workspaces: items, totalCount } = await client(WorkspaceService).listWorkspaces(
-        { ...search, pageNumber: page.number, pageSize: page.size },
+    handle: ({ client, params, query, caller }) => {
+      const { page, locked: text, taggedAny = false, ...filters } = query;
+      const locked = text === "" ? undefined : text === "true";
+      return client(WorkspaceService).listWorkspaces(
+        { ...params, ...filters, taggedAny, locked, ...page },
         caller,
       );
-      return { items, totalCount, page };
     },
   }),
   route({
     method: "POST",
     path: "/organizations/:organizationName/workspaces",
     summary: "Create a workspace",
-    ...createBody,
+    ...bodyOf(workspaceNoun, ["name"]),
     validatesOnly: true,
-    success: [201, one(workspaceResource)],
+    success: [201, one(workspaceResource, "workspace")],
     failures: [404, 422],
-    handle: async ({ client, params, body, validateOnly, caller }) =>
-      (
-        await client(WorkspaceService).createWorkspace(
-          {
-            organizationName: params.organizationName,
-            settings: body,
-            validateOnly,
-          },
-          caller,
-        )
-      ).workspace,
+    handle: ({ client, params, body, validateOnly, caller }) =>
+      client(WorkspaceService).createWorkspace({ ...params, settings: body, validateOnly }, caller),
   }),
   ...routesAt(byId, idRef),
   ...routesAt(byName, nameRef),
