@@ -177,19 +177,20 @@ test("the list supports search, exact names, sort and pages", async () => {
     document("organizations", { name: organization, email: "a@b.example" }),
   );
   const path = `/organizations/${organization}/projects`;
-  for (const name of ["charlie", "alpha", "alpha two", "bravo"]) {
+  for (const name of ["charlie", "alpha", "alpha_two", "bravo"]) {
     await api.post(path, input({ name }));
   }
   const names = async (query: string) => namesOf(await api.get(`${path}?${query}`));
   expect(await names("sort=name")).toEqual([
     "Default Project",
     "alpha",
-    "alpha two",
+    "alpha_two",
     "bravo",
     "charlie",
   ]);
   expect(await names("sort=-name")).toEqual((await names("sort=name")).toReversed());
-  expect(await names("q=alpha&sort=name")).toEqual(["alpha", "alpha two"]);
+  expect(await names("q=alpha&sort=name")).toEqual(["alpha", "alpha_two"]);
+  expect(await names("q=A_T")).toEqual(["alpha_two"]);
   expect(await names("filter[names]=alpha")).toEqual(["alpha"]);
   expect(await names("filter[names]=bravo,alpha&sort=name")).toEqual(["alpha", "bravo"]);
   expect(await names("filter[names]=alp")).toEqual([]);

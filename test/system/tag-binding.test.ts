@@ -80,8 +80,9 @@ test("ten bindings with a value are the maximum; flat tags do not count", async 
   expect((await patch(id, binding("k0", "other"))).status).toBe(200);
   const eleventh = await patch(id, binding("k10", "v"));
   expect(eleventh.status).toBe(422);
-  problems(eleventh);
-  expect(await own(id)).toHaveLength(12);
+  expect(problems(eleventh)).toEqual({ "/data": "Tag bindings are too many (maximum is 10)" });
+  expect((await patch(id, binding("k10", "v"), binding("k9"))).status).toBe(200);
+  expect(await own(id)).toHaveLength(13);
 });
 
 test.each([
@@ -167,14 +168,18 @@ test("inherited bindings link to the project that they are inherited from", asyn
   const { owner } = fixture();
   const project = await newProject(fixture());
   const { id } = await newWorkspace(fixture(), {}, project.id);
-  await owner.api.patch(`/projects/${project.id}/tag-bindings`, { data: [binding("cost", "7")] });
+  const ofProject = { data: [binding("cost", "7"), binding("env", "prod")] };
+  await owner.api.patch(`/projects/${project.id}/tag-bindings`, ofProject);
+  await patch(id, binding("env", "test"));
   const { body } = await owner.api.get(`/workspaces/${id}/effective-tag-bindings`);
   expect(body.data).toMatchObject([
     {
       attributes: { key: "cost", value: "7" },
       links: { "inherited-from": `/api/v2/projects/${project.id}` },
     },
+    { attributes: { key: "env", value: "test" } },
   ]);
+  expect(await own(id)).toEqual(["env=test"]);
 });
 
 test.each(["workspaces", "projects"] as const)(

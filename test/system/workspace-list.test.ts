@@ -61,13 +61,14 @@ test("a part of the name matches in any case, and special characters match thems
   expect(await names("search%5Bname%5D=app")).toEqual(["APP-two", "app_one"]);
   expect(await names("search[name]=_")).toEqual(["app_one"]);
   expect(await names("search[name]=%25")).toEqual([]);
+  expect(await names("search[name]=%5C")).toEqual([]);
   expect(await names("search[name]=")).toHaveLength(4);
 });
 
 test("several tags must all match", async () => {
   proves("Versioning/2022-06-09", "Workspace list/search[tags]");
   expect(await names("search[tags]=app")).toEqual(["net-east", "net-west"]);
-  expect(await names("search[tags]=app,blue")).toEqual(["net-east"]);
+  expect(await names("search[tags]=app,blue,app")).toEqual(["net-east"]);
   expect(await names("search[tags]=blue&search[name]=app")).toEqual(["app_one"]);
   expect(await names("search[tags]=app,unknown")).toEqual([]);
 });

@@ -63,6 +63,7 @@ describe("an unlocked workspace", () => {
   test.each(["unlock", "force-unlock"])(
     "refuses %s and reports that it is already unlocked",
     async (action) => {
+      proves(`Workspace lock/unlocked, ${action}`);
       const { id } = await newWorkspace(fixture());
       const answer = await act(id, action);
       expect(answer.status).toBe(409);

@@ -15,7 +15,7 @@ const everything = {
   "allow-destroy-plan": false,
   "auto-apply": true,
   "auto-apply-run-trigger": true,
-  description: "Zoë's ✓ <&> workspace",
+  description: `Zoë's ✓ <&> "quoted" \\ workspace`,
   "execution-mode": "remote",
   "file-triggers-enabled": false,
   "global-remote-state": true,
@@ -23,7 +23,7 @@ const everything = {
   "speculative-enabled": false,
   "structured-run-output-enabled": false,
   "engine-version": "~> 1.0.0",
-  "trigger-patterns": ["/modules/**/*"],
+  "trigger-patterns": ["/modules/**/*", "a,b", 'c"d', "{e}", "\\f"],
   // The list is empty, because a workspace with trigger patterns has no trigger prefixes.
   "trigger-prefixes": [],
   "working-directory": "infra/live",

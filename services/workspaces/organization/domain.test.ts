@@ -6,6 +6,7 @@ import {
   isOrganizationName,
   newOrganization,
   type OrganizationSettings,
+  problemOfOrganizationName,
 } from "./domain.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
@@ -76,6 +77,13 @@ test.each([
 ])("%j has the problems %j", (settings, expected) => {
   expect(problemsOf(settings)).toEqual(expected);
 });
+
+test.each(["ab", "a b c", "ünïcode", "a\0bc", "a".repeat(10_000)])(
+  "%j is not a valid name",
+  (name) => {
+    expect(problemOfOrganizationName(name)).toBe("Name is invalid");
+  },
+);
 
 test("a default pool must belong to the organization", () => {
   const settings = {

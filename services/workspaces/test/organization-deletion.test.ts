@@ -127,12 +127,6 @@ test("its name is free immediately, and a new organization with it inherits noth
   }
 });
 
-test("only an owner may delete; a user without access gets not found", async () => {
-  const { name } = await running.organization(owner);
-  expect(await failureOf(remove(name, outsider))).toMatchObject({ kind: "notFound" });
-  expect((await get(name)).organization?.name).toBe(name);
-});
-
 test.each([
   ["DropOrganization", "request"],
   ["DropOrganization", "answer"],

@@ -9,7 +9,6 @@ import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
-import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
@@ -31,7 +30,6 @@ import { configSchema } from "../config.ts";
 import { migrations } from "../migrations.ts";
 import { service } from "../service.ts";
 import { faultyChannel } from "./faulty-channel.ts";
-import { objectListener } from "./object-listener.ts";
 
 export type RunningWorkspaces = Awaited<ReturnType<typeof runWorkspaces>>;
 
@@ -65,7 +63,6 @@ export async function runWorkspaces({
   };
   const nats = starting.use(await ownNats());
   const folder = starting.use(await temporaryFolder());
-  const listener = starting.use(await objectListener());
   const { identities, settingsOf } = await newServiceKeys(
     "gateway",
     "access",
@@ -78,7 +75,8 @@ export async function runWorkspaces({
     DATABASE_URL: databases[name].url,
     NATS_URL: nats.url,
     ...settingsOf(name),
-    PUBLIC_URL: listener.url,
+    // Nothing listens on port 1: no test of this service transfers state bytes.
+    PUBLIC_URL: "http://127.0.0.1:1",
     UPLOAD_TOKEN_KEYS: newKeyRing(),
     SEALING_KEYS: newKeyRing(),
     BLOB_DIRECTORY: folder.path,
@@ -110,7 +108,6 @@ export async function runWorkspaces({
     }),
   );
   toState.connect(state.rpc.inProcess());
-  listener.serve(state.handlers.objects);
   const workspaces = starting.use(
     await service.start(readConfig(configSchema, environmentOf("workspaces")), {
       embedded,
@@ -152,7 +149,6 @@ export async function runWorkspaces({
     tagBindings: createClient(TagBindingService, channel),
     teams: createClient(TeamService, toAccess, identities.testing),
     teamAccess: createClient(TeamAccessService, toAccess, identities.testing),
-    stateVersions: createClient(StateVersionService, toState),
 
     /** Direct access to the tables, for values that no method writes or returns. */
     sql: databases.workspaces.query,

@@ -167,6 +167,32 @@ function expected(model: Model) {
   return { workspaces, organization, totalCount: organization.length };
 }
 
+test("tags keep their id if they are added while their last use is removed", async () => {
+  const { take, shown } = await world();
+  for (let round = 0; round < 10; round++) {
+    await take({ kind: "add", workspace: 0, keys: ["a"] });
+    await Promise.all([
+      take({ kind: "remove", workspace: 0, keys: ["a"] }),
+      take({ kind: "add", workspace: 1, keys: ["a", "b"] }),
+    ]);
+    expect(await shown()).toMatchObject({
+      organization: ["a 1", "b 1"],
+      workspaces: [{ names: [] }, { names: ["a", "b"] }, { names: [] }],
+    });
+    await take({ kind: "remove", workspace: 1, keys: ["a", "b"] });
+    expect((await shown()).organization).toEqual([]);
+  }
+});
+
+test("bindings of concurrent requests are all kept", async () => {
+  const { take, shown } = await world();
+  const patch = (key: "a" | "b" | "c" | "d") =>
+    take({ kind: "patch", workspace: 0, bindings: [{ key, value: "1" }] });
+  await Promise.all([patch("a"), patch("b"), patch("c"), patch("d")]);
+  const { workspaces } = await shown();
+  expect(workspaces[0]?.bindings).toEqual(["a=1", "b=1", "c=1", "d=1"]);
+});
+
 test("tags and bindings remain consistent after any sequence of changes", async () => {
   proves("Tags/a flat tag and");
   await fc.assert(

@@ -1,4 +1,3 @@
-import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { failureOf } from "./failure.ts";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
@@ -88,11 +87,6 @@ describe("locking", () => {
     expect(row?.lock_epoch).toBe(row?.last_lock_epoch);
   });
 
-  test("is forbidden for a reader and not found for a user without access", async () => {
-    expect(await failureOf(lock(reader))).toMatchObject({ kind: "forbidden" });
-    expect(await failureOf(lock(await running.person()))).toMatchObject({ kind: "notFound" });
-  });
-
   test("with a reason that contains a NUL is refused", async () => {
     expect((await failureOf(lock(owner, "a\0b"))).fields).toEqual([
       { field: "reason", detail: "Reason is invalid" },
@@ -148,15 +142,6 @@ describe("unlocking", () => {
     expect(await failureOf(lock(second))).toMatchObject({ reason: "workspace_locked" });
     resume();
     expect((await slow)?.lock).toBeUndefined();
-  });
-});
-
-describe("force-unlocking", () => {
-  test("of an unlocked workspace is refused; a reader may not do it", async () => {
-    proves("Workspace lock/unlocked, force-unlock", "Workspace errors/force-unlock");
-    expect(await failureOf(forceUnlock(owner))).toMatchObject({ reason: "already_unlocked" });
-    await lock(owner);
-    expect(await failureOf(forceUnlock(reader))).toMatchObject({ kind: "forbidden" });
   });
 });
 
