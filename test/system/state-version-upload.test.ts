@@ -60,7 +60,11 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("the raw state finalizes the version; its URL is hidden, and its bytes are returned exactly", async () => {
-    proves("State version/hosted-state-upload-url", "Upload/PUT without a token");
+    proves(
+      "State version/hosted-state-upload-url",
+      "State version status/pending, upload",
+      "Upload/PUT without a token",
+    );
     const { owner } = fixture();
     const { state, id, raw, workspaceId } = await pending();
     expect((await upload(raw, state.bytes)).status).toBe(200);
@@ -240,7 +244,10 @@ function uploads(blobs: BlobKind): void {
     );
     expect(half.status).toBe(422);
     expect(half.body.errors).toMatchObject([
-      { source: { pointer: "/data/attributes/json-state" } },
+      {
+        source: { pointer: "/data/attributes/json-state" },
+        detail: `JSON state is too large (maximum is ${MAX_STATE_BYTES} bytes)`,
+      },
     ]);
     // A refused request reserves neither serial nor lineage.
     expect((await owner.api.post(path, inlineState(stateFile()))).status).toBe(201);

@@ -18,7 +18,6 @@ export const owner = user("owner");
 export const otherOwner = user("other");
 export const reader = user("reader");
 export const outsider = user("stranger");
-export const organizationToken = { type: "organization", id: "org-1", versions: "1" } as const;
 
 /** The time at which every lock was taken. */
 const since = timestampFromMs(0);

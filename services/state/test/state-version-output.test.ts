@@ -223,17 +223,3 @@ test("a show takes one statement, and a batch takes one statement for any number
   const byVersion = { stateVersionIds: ids };
   expect(await counted(() => outputsOf.batchListStateVersionOutputs(byVersion))).toBe(1);
 });
-
-test("a list is newest first, filtered by status, with a correct total past the end", async () => {
-  proves("Reading/page[number], page[size]");
-  const workspaceId = state.lockedWorkspace();
-  for (const serial of [1n, 2n, 3n]) await state.create(workspaceId, `x${serial}`, { serial });
-  const list = async (more: { status?: string; pageNumber?: number; pageSize?: number }) => {
-    const answer = await state.versions.listStateVersions({ workspaceId, ...more });
-    return [answer.stateVersions.map(({ serial }) => Number(serial)), answer.totalCount];
-  };
-  expect(await list({})).toEqual([[3, 2, 1], 3]);
-  expect(await list({ status: "discarded" })).toEqual([[2, 1], 2]);
-  expect(await list({ pageNumber: 2, pageSize: 2 })).toEqual([[1], 3]);
-  expect(await list({ pageNumber: 9, pageSize: 2 })).toEqual([[], 3]);
-});

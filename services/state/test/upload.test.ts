@@ -17,40 +17,6 @@ afterAll(() => state[Symbol.asyncDispose]());
 const current = async (workspaceId: string) =>
   (await state.versions.getCurrentStateVersion({ workspaceId })).stateVersion;
 
-test("the raw upload finalizes the version and makes it current; its URL is then hidden", async () => {
-  proves("State version status/pending, upload");
-  const id = state.lockedWorkspace();
-  const { stateVersion } = await state.create(id, "x");
-  const { opening, outcome } = await state.put(stateVersion?.uploadUrl ?? "", "x");
-  expect(opening).toEqual({ outcome: "open", md5: md5Of("x") });
-  expect(outcome).toBe("stored");
-  const version = await current(id);
-  expect(version).toMatchObject({
-    id: stateVersion?.id,
-    status: "finalized",
-    size: 1n,
-    uploadUrl: "",
-    downloadUrl: `https://state.example/v1/object/${stateVersion?.id}`,
-    jsonDownloadUrl: "",
-  });
-  expect(version?.jsonUploadUrl).not.toBe("");
-  expect(await state.events(id)).toEqual([
-    "state-version.created",
-    "state-version.finalized",
-    "workspace-state.changed",
-  ]);
-});
-
-test("a used URL accepts the same bytes again and refuses others", async () => {
-  const id = state.lockedWorkspace();
-  const { internalUploadPath: url } = await state.create(id, "x");
-  await state.put(url, "x");
-  const again = state.attemptOf("x");
-  expect((await state.put(url, "x", again)).outcome).toBe("alreadyStored");
-  expect(await ownedKeys(state.app, [again.blobKey])).toEqual(new Set());
-  await expect(state.put(url, "y")).rejects.toMatchObject({ reason: "upload_used" });
-});
-
 test("of two racing uploads one succeeds, and the blob of the other has no row", async () => {
   proves("Upload/raw and JSON in");
   const id = state.lockedWorkspace();
@@ -63,28 +29,6 @@ test("of two racing uploads one succeeds, and the blob of the other has no row",
     attempts.map(({ blobKey }) => blobKey),
   );
   expect(owned.size).toBe(1);
-});
-
-test("bytes with another md5 are refused, and the URL remains usable", async () => {
-  const id = state.lockedWorkspace();
-  const { internalUploadPath: url } = await state.create(id, "x");
-  await expect(state.put(url, "y")).rejects.toMatchObject({ reason: "md5_mismatch" });
-  expect((await state.put(url, "x")).outcome).toBe("stored");
-});
-
-test.each([["before"], ["after"]])("JSON can be uploaded %s the raw state", async (when) => {
-  proves("State version/hosted-json-state-upload-url");
-  const id = state.lockedWorkspace();
-  const created = await state.create(id, "x");
-  const raw = () => state.put(created.internalUploadPath, "x");
-  const json = () => state.put(created.internalJsonUploadPath, "{}");
-  if (when === "before") await json();
-  await raw();
-  if (when === "after") await json();
-  const version = await current(id);
-  expect(version?.jsonUploadUrl).toBe("");
-  expect(version?.jsonDownloadUrl).toBe(`https://state.example/v1/object/${version?.id}/json`);
-  expect((await json()).outcome).toBe("alreadyStored");
 });
 
 test("an upload that took so long that its blob may be swept is refused", async () => {

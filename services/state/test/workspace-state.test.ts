@@ -24,16 +24,6 @@ async function finalized(id: string, bytes: string, serial = 1n) {
 }
 
 describe("sealing a lock", () => {
-  test("is refused while a version is pending, with the text that clients match", async () => {
-    const id = state.lockedWorkspace();
-    await state.create(id, "x");
-    await expect(seal(id)).rejects.toMatchObject({
-      kind: "unavailable",
-      reason: "state_version_pending",
-      message: expect.stringContaining("latest state version is still pending"),
-    });
-  });
-
   test("with discard_pending discards the pending version", async () => {
     const id = state.lockedWorkspace();
     const { stateVersion } = await state.create(id, "x");
@@ -69,23 +59,6 @@ describe("sealing a lock", () => {
     const { summary } = await own.workspaceState.sealLock({ workspaceId: id, epoch: 10n });
     expect(summary?.currentStateVersionId).toBe("");
   });
-});
-
-test("in the hosted edition makes an uploaded version current", async () => {
-  proves("State under a lock/unlock by the locker");
-  await using hosted = await runState({ edition: "hosted" });
-  const id = hosted.lockedWorkspace();
-  const current = () => hosted.versions.getCurrentStateVersion({ workspaceId: id });
-  const inline = await hosted.write(id, "x", { inline: true });
-  expect((await current()).stateVersion).toMatchObject({ id: inline, intermediate: false });
-  await hosted.write(id, "y", { serial: 2n });
-  const last = await hosted.write(id, "z", { serial: 3n });
-  const { stateVersion } = await hosted.versions.getStateVersion({ id: last });
-  expect(stateVersion?.intermediate).toBe(true);
-  expect((await current()).stateVersion?.id).toBe(inline);
-  const { summary } = await hosted.workspaceState.sealLock({ workspaceId: id, epoch: 10n });
-  expect(summary?.currentStateVersionId).toBe(last);
-  expect((await current()).stateVersion).toMatchObject({ id: last, intermediate: false });
 });
 
 test("in the hosted edition a repeat with inline state makes a pending snapshot current immediately", async () => {
