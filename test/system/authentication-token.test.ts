@@ -11,7 +11,11 @@ const withTokens = async () => {
 };
 
 test("only the response that creates a token contains its secret", async () => {
-  proves("Credentials/user token", "Teams and users/tokens: shown once, kept");
+  proves(
+    "Credentials/user token",
+    "Teams and users/tokens: shown once, kept",
+    "Teams and users/tokens: expire after two",
+  );
   const { person, path } = await withTokens();
   const made = await person.api.post(
     path,
