@@ -142,21 +142,6 @@ test("a copy keeps the blob of a permanently deleted version", async () => {
   expect(outputs).toHaveLength(1);
 });
 
-describe("a rollback to a version whose data is", () => {
-  beforeEach(() => proves("Rollback/not to a version without contents"));
-  test.each([
-    ["soft-deleted", [softDelete]],
-    ["permanently deleted", [softDelete, permanentlyDelete]],
-  ])("%s is a conflict", async (_, actions) => {
-    const { workspaceId, first } = await twoVersions();
-    for (const action of actions) await action(first);
-    const rollback = { workspaceId, rollbackStateVersionId: first };
-    expect(await refusal(state.versions.rollbackStateVersion(rollback))).toBe(
-      "conflict rollback_without_content",
-    );
-  });
-});
-
 describe("an upload URL of a version with deleted data", () => {
   beforeEach(() => proves("Upload/never onto a discarded or deleted version"));
   test.each([

@@ -91,8 +91,8 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
   const put = async (url: string, bytes: string, attempt = attemptOf(bytes)) => {
     const claims = app.uploadTokens.verify(url.slice(url.lastIndexOf("/") + 1), app.now());
     if (!claims) throw new Error("the token is not valid");
-    const { target, ...opening } = await beginUpload(app, claims);
-    return { opening, outcome: await finishUpload(app, target, claims.kind, attempt) };
+    const { target } = await beginUpload(app, claims);
+    return { outcome: await finishUpload(app, target, claims.kind, attempt) };
   };
 
   const workspaceState = createClient(WorkspaceStateService, channel, identities.workspaces);

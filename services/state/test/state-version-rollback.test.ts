@@ -143,22 +143,4 @@ describe("a rollback is refused", () => {
     await state.workspaceState.sealLock({ workspaceId, epoch: 10n });
     expect(await refusal(rollBack(workspaceId, first))).toBe("conflict lock_sealed");
   });
-
-  test.each([
-    ["pending", async (id: string) => (await state.create(id, "z", { serial: 9n })).stateVersion],
-    [
-      "discarded",
-      async (id: string) => {
-        const { stateVersion } = await state.create(id, "z", { serial: 9n });
-        await state.create(id, "zz", { serial: 10n });
-        return stateVersion;
-      },
-    ],
-  ])("to a version that is %s", async (_, make) => {
-    const { workspaceId } = await twoVersions();
-    const made = await make(workspaceId);
-    expect(await refusal(rollBack(workspaceId, made?.id ?? ""))).toBe(
-      "conflict rollback_without_content",
-    );
-  });
 });
