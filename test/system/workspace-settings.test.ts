@@ -60,17 +60,6 @@ describe("vcs-repo", () => {
     const same = { "vcs-repo": { "vcs-app-installation-id": "ghain-abc" } };
     expect((await updated(id, same))["vcs-repo"]).toMatchObject(expected);
   });
-
-  test("requires its keys and valid values, and all problems are reported", async () => {
-    proves("Workspace/vcs-repo");
-    const answer = await create({ "vcs-repo": { "tags-regex": "(", branch: "main" } });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(problems(answer)).toSorted()).toEqual([
-      "/data/attributes/vcs-repo/identifier",
-      "/data/attributes/vcs-repo/oauth-token-id",
-      "/data/attributes/vcs-repo/tags-regex",
-    ]);
-  });
 });
 
 describe("auto-destroy", () => {
@@ -96,20 +85,6 @@ describe("auto-destroy", () => {
     expect(await updated(id, { "auto-destroy-activity-duration": null })).toMatchObject({
       "auto-destroy-activity-duration": null,
       "auto-destroy-at": null,
-    });
-  });
-
-  test("reports both problems with the texts that clients show", async () => {
-    proves("Workspace/auto-destroy-activity-duration");
-    const answer = await create({
-      "auto-destroy-at": "soon",
-      "auto-destroy-activity-duration": "12345d",
-    });
-    expect(answer.status).toBe(422);
-    expect(problems(answer)).toEqual({
-      "/data/attributes/auto-destroy-at": "Auto destroy at is invalid",
-      "/data/attributes/auto-destroy-activity-duration":
-        "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
     });
   });
 });
@@ -179,18 +154,6 @@ test("assessments belong to another edition: false is ignored, true refused, and
   expect(Object.keys(problems(answer))).toEqual(["/data/attributes/assessments-enabled"]);
 });
 
-test("a new workspace uses the newest engine, and a given version is kept", async () => {
-  proves("Workspace/engine-version");
-  const { id, attributes } = await newWorkspace(fixture());
-  expect(attributes["engine-version"]).toMatch(/^\d+\.\d+\.\d+$/);
-  for (const version of ["~> 1.9.0", "latest", "1.12.3"]) {
-    expect(await updated(id, { "terraform-version": version })).toMatchObject({
-      "terraform-version": version,
-      "engine-version": version,
-    });
-  }
-});
-
 test("concurrent updates lose no change", async () => {
   proves("Workspace/two updates at once lose nothing");
   const { id } = await newWorkspace(fixture());
@@ -209,12 +172,4 @@ test("concurrent updates lose no change", async () => {
     ...changes[3],
   });
   expect((await updated(id, {}))["vcs-repo"].identifier).toBe("a/b");
-});
-
-test("a renamed workspace frees its old name for others", async () => {
-  proves("Workspace/name: unique within the");
-  const { id, attributes } = await newWorkspace(fixture());
-  await updated(id, { name: unusedName("workspace") });
-  const taken = await newWorkspace(fixture(), { name: attributes.name });
-  expect(taken.id).not.toBe(id);
 });

@@ -186,23 +186,6 @@ test("an update by id and by name changes given settings and keeps the others", 
   expect(Date.parse(updated)).toBeGreaterThan(Date.parse(created));
 });
 
-test("null means the same as absent", async () => {
-  proves("Workspace/on update everything is");
-  const nulls = Object.fromEntries(Object.keys(everything).map((name) => [name, null]));
-  const workspace = await newWorkspace(fixture(), everything);
-  const updated = await update(workspace.id, { ...nulls, name: null });
-  expect(updated.body.data.attributes).toMatchObject(everything);
-});
-
-test("a refused update changes nothing", async () => {
-  proves("Workspace/errors");
-  const workspace = await newWorkspace(fixture());
-  const refused = await update(workspace.id, { description: "half", name: "not a name" });
-  expect(refused.status).toBe(422);
-  const shown = await fixture().owner.api.get(`/workspaces/${workspace.id}`);
-  expect(shown.body.data).toEqual(workspace);
-});
-
 test("a new name frees the old one", async () => {
   proves("Workspace/name: required; letters, numbers");
   const { owner } = fixture();
@@ -223,29 +206,6 @@ test("of concurrent creations with one name one succeeds", async () => {
   const name = unusedName("race");
   const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name })));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(9).fill(422)]);
-});
-
-test("two concurrent updates lose no change", async () => {
-  proves("Workspace/two updates at once lose nothing");
-  const { id } = await newWorkspace(fixture());
-  const attributes = [
-    "auto-apply",
-    "queue-all-runs",
-    "global-remote-state",
-    "auto-apply-run-trigger",
-  ];
-  const answers = await Promise.all([
-    ...attributes.map((name) => update(id, { [name]: true })),
-    update(id, { description: "at once" }),
-    update(id, { "working-directory": "somewhere" }),
-  ]);
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-  const { body } = await fixture().owner.api.get(`/workspaces/${id}`);
-  expect(body.data.attributes).toMatchObject({
-    ...Object.fromEntries(attributes.map((name) => [name, true])),
-    description: "at once",
-    "working-directory": "somewhere",
-  });
 });
 
 test("a workspace is created in a project and moved to another", async () => {
