@@ -156,10 +156,10 @@ describe("role × route", () => {
   beforeAll(async () => {
     await callAll("together");
     await callAll("alone");
-    for (const [index, role] of roles.entries()) {
-      const prepared = preparedCallers[index];
+    await inLanes(LANES, roles, async (role) => {
+      const prepared = preparedCallers[roles.indexOf(role)];
       if (prepared) await callApart(prepared, role);
-    }
+    });
     const path = `/organizations/${fixture.organization}`;
     const allow = document("organizations", { "allow-force-delete-workspaces": true });
     await expectStatus(200, fixture.owner.api.patch(path, allow));
