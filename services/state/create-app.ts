@@ -1,7 +1,7 @@
 import { unauthenticated } from "@statehouse/errors";
 import { createColumnCipher, deriveKey } from "@statehouse/postgres";
 import type { CallerFactory } from "@statehouse/rpc";
-import { ConfigError, createWake, derivedFrom, edition } from "@statehouse/runtime";
+import { createWake, derivedFrom, edition } from "@statehouse/runtime";
 import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app.ts";
 import { createAccessClient } from "./clients/access.ts";
@@ -13,7 +13,7 @@ import { createUploadTokens } from "./state-version/upload-token-domain.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Creates the dependencies of the use cases. Throws `ConfigError` if keys are unusable. */
+/** Creates the dependencies of the use cases. */
 export function createApp({
   config,
   database,
@@ -23,13 +23,8 @@ export function createApp({
   callerOf,
   logger,
 }: AppDependencies<StateConfig, "access" | "workspaces">): App {
-  const cipher = usable("SEALING_KEYS", () => createColumnCipher({ keys: config.SEALING_KEYS }));
-  const uploadTokens = usable("UPLOAD_TOKEN_KEYS", () =>
-    derivedFrom(config.UPLOAD_TOKEN_KEYS, createUploadTokens),
-  );
-  const digestKey = usable("SEALING_KEYS", () =>
-    derivedFrom(config.SEALING_KEYS, (keys) => deriveKey(keys, "state digests")),
-  );
+  const cipher = createColumnCipher({ keys: config.SEALING_KEYS });
+  const uploadTokens = derivedFrom(config.UPLOAD_TOKEN_KEYS, createUploadTokens);
   const access = createAccessClient(channels.access, identity);
   const offered = edition(config.EDITION);
   return {
@@ -45,7 +40,7 @@ export function createApp({
       sign: (claims) => uploadTokens().sign(claims),
       verify: (token, now) => uploadTokens().verify(token, now),
     },
-    digestKey,
+    digestKey: derivedFrom(config.SEALING_KEYS, (keys) => deriveKey(keys, "state digests")),
     wakes: { extraction: createWake(), purge: createWake(), blobDeletion: createWake() },
     edition: offered,
     settings: {
@@ -73,11 +68,3 @@ const createAuthenticateCreator =
     if (createdTokenId === null) throw unauthenticated();
     return callerOf(await access.authenticateTokenId(createdTokenId));
   };
-
-function usable<T>(name: string, make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    throw new ConfigError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}

@@ -25,11 +25,9 @@ interface Key {
   secret: Buffer;
 }
 
-const MIN_KEY_BYTES = 32;
-
-/** `keys` is `id:base64,id:base64`; the first key signs and all keys verify. Throws if malformed. */
+/** `keys` is `id:base64,id:base64`, which the setting has checked; the first key signs and all keys verify. */
 export function createUploadTokens(keys: string): UploadTokens {
-  const ring = parseKeys(keys);
+  const ring = keys.split(",").map(keyFrom);
   const [current] = ring;
   if (!current) throw new Error("upload token keys: at least one is needed");
   return {
@@ -70,19 +68,7 @@ function decode(payload: string): UploadClaims | undefined {
     : { workspaceId, versionId, kind, expiresAt };
 }
 
-function parseKeys(keys: string): Key[] {
-  const ring: Key[] = [];
-  for (const entry of keys.split(",").filter((part) => part.trim() !== "")) {
-    const [, id, encoded] = /^\s*([A-Za-z0-9_-]+):([A-Za-z0-9+/=]+)\s*$/.exec(entry) ?? [];
-    const secret = Buffer.from(encoded ?? "", "base64");
-    // The entry is a key, so the error message never quotes it.
-    if (!id || secret.length < MIN_KEY_BYTES) {
-      throw new Error("upload token keys: each must be id:base64, of at least 32 bytes");
-    }
-    if (ring.some((key) => key.id === id)) {
-      throw new Error(`upload token keys: id ${id} appears twice`);
-    }
-    ring.push({ id, secret });
-  }
-  return ring;
+function keyFrom(entry: string): Key {
+  const [id = "", encoded = ""] = entry.trim().split(":");
+  return { id, secret: Buffer.from(encoded, "base64") };
 }

@@ -158,16 +158,6 @@ test("events of the workspaces service replace calls that a crash prevented", as
   await waitFor(async () => (await deletions()).length === 0);
 });
 
-test.each([
-  ["UPLOAD_TOKEN_KEYS", "k1:c2hvcnQ="],
-  ["SEALING_KEYS", "k1:c2hvcnQ="],
-])("an unusable %s is reported in one sentence at start", async (name, value) => {
-  const config = { ...service.config, [name]: value };
-  await expect(stateService.start(config, { embedded: true })).rejects.toThrow(
-    new RegExp(`^${name}: `),
-  );
-});
-
 test("all missing variables are reported", () => {
   const problems = configSchema.safeParse({}).error?.issues.map(({ path }) => path[0]);
   expect(problems).toEqual(
