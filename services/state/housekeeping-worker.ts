@@ -1,4 +1,4 @@
-import { type Logger, startLoop } from "@statehouse/runtime";
+import { startLoop } from "@statehouse/runtime";
 import type { App } from "./app.ts";
 import { deleteExpiredBackingData } from "./backing-data/app.ts";
 import { discardExpiredVersions } from "./discarded-version/app.ts";
@@ -12,8 +12,9 @@ const MIN_INTERVAL_MS = 250;
  * whose upload window has ended, deletes soft-deleted contents permanently after their restoration period, and purges
  * dropped workspaces.
  */
-export function startHousekeeping({ app, logger }: { app: App; logger: Logger }): AsyncDisposable {
+export function startHousekeeping(app: App): AsyncDisposable {
   const quarter = Math.max(MIN_INTERVAL_MS, app.settings.pendingWindowMs / 4);
+  const { logger } = app;
   const stack = new AsyncDisposableStack();
   stack.use(
     startLoop({

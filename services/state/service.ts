@@ -34,18 +34,15 @@ export const service = defineService({
   bindings,
   listing,
   consumers,
-  workers({ app, resources: store, logger }) {
-    const work = { app, store, logger };
-    return [
-      startHeartbeat(work),
-      startHousekeeping(work),
-      startExtraction(work),
-      startBlobDeletion(work),
-      startSweeper(work),
-      startCollector(work),
-      startVerifier(work),
-    ];
-  },
+  workers: ({ app, resources: store }) => [
+    startHeartbeat(app),
+    startHousekeeping(app),
+    startExtraction(app, store),
+    startBlobDeletion(app, store),
+    startSweeper(app, store),
+    startCollector(app),
+    startVerifier(app, store),
+  ],
   checks: ({ resources: store }) => ({ blobs: () => store.ready() }),
   listeners({ app, resources: store, config, logger }) {
     const { idleMs, headersMs } = deadlinesOf(config);
@@ -54,7 +51,7 @@ export const service = defineService({
     const perMinute = config.FAILED_AUTHENTICATION_LIMIT;
     const authenticationLimit = createAuthenticationLimit({ perMinute, proxies, logger });
     const handler = createObjectHandler(
-      { app, store, logger },
+      { app, store },
       { idleMs, bodyMs, proxies, authenticationLimit },
     );
     const deadlines = { headersMs, idleMs };

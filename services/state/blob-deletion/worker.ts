@@ -1,29 +1,20 @@
-import { type Logger, startLoop } from "@statehouse/runtime";
+import { startLoop } from "@statehouse/runtime";
 import type { App } from "../app.ts";
-import { claimBlobDeletions, confirmBlobDeletions } from "../blob/app.ts";
+import { claimBlobDeletions } from "../blob/app.ts";
 import { listAsDeleted } from "../object/deleted-permanently-store.ts";
 import type { BlobStore } from "../object/store.ts";
-
-export interface BlobDeletionOptions {
-  app: App;
-  store: BlobStore;
-  logger: Logger;
-  intervalMs?: number;
-}
 
 const INTERVAL_MS = 5_000;
 
 /** Deletes the bytes of blobs without references until the worker is disposed. */
-export function startBlobDeletion(options: BlobDeletionOptions): AsyncDisposable {
-  const { app, store, logger, intervalMs = INTERVAL_MS } = options;
-  return startLoop({
+export const startBlobDeletion = (app: App, store: BlobStore): AsyncDisposable =>
+  startLoop({
     name: "delete blobs",
-    intervalMs,
+    intervalMs: INTERVAL_MS,
     wake: app.wakes.blobDeletion,
     work: () => deleteBlobsOnce(app, store),
-    logger,
+    logger: app.logger,
   });
-}
 
 /**
  * Deletes one batch of bytes. Returns false if no deletion was due. Keys whose deletion was not confirmed are claimed
@@ -36,6 +27,6 @@ export async function deleteBlobsOnce(app: App, store: BlobStore): Promise<boole
   const permanent = deletions.filter((deletion) => deletion.permanent).map(({ key }) => key);
   await listAsDeleted(store, permanent, app.now());
   await store.delete(keys);
-  await confirmBlobDeletions(app, keys);
+  await app.leases.blobDeletions.confirm(keys);
   return true;
 }

@@ -7,13 +7,6 @@ const BATCH = 1000;
 const LEASE_MS = 5 * 60_000;
 
 /**
- * Returns the keys among `keys` that have a blob row or are scheduled for deletion. An upload in progress has no row
- * for its key yet, so callers must first exclude recent keys.
- */
-export const knownKeys = async (app: App, keys: readonly string[]): Promise<Set<string>> =>
-  new Set(keys.length === 0 ? [] : await app.reads.contents.listKnownKeys(keys));
-
-/**
  * Removes one reference for each key. Bytes without references are deleted only after `blobDeletionDelayMs`, because a
  * database restored from a backup may refer to them again. With `permanent` they are deleted at once.
  */
@@ -34,8 +27,3 @@ export function claimBlobDeletions(app: App): Promise<BlobDeletion[]> {
   const now = app.now();
   return app.leases.blobDeletions.claim(now, new Date(now.getTime() + LEASE_MS), BATCH);
 }
-
-/** Removes the rows of keys whose bytes have been deleted. Unconfirmed keys are claimed again when their lease ends. */
-export const confirmBlobDeletions = async (app: App, keys: readonly string[]): Promise<void> => {
-  if (keys.length > 0) await app.leases.blobDeletions.confirm(keys);
-};

@@ -1,44 +1,28 @@
-import { type Logger, startLoop } from "@statehouse/runtime";
+import { startLoop } from "@statehouse/runtime";
 import type { App } from "../app.ts";
 import { keptUntil } from "../blob-deletion/domain.ts";
 import { recordHeartbeat } from "../database-heartbeat/app.ts";
 import { attemptStartedAt } from "../object/key-domain.ts";
 import type { BlobStore } from "../object/store.ts";
-import { knownKeys } from "./app.ts";
-
-export interface SweeperOptions {
-  app: App;
-  store: BlobStore;
-  logger: Logger;
-  /** Pause between two scans of the whole store, in ms. */
-  intervalMs?: number;
-}
 
 const BATCH = 500;
 const MAX_INTERVAL_MS = 60 * 60_000;
 const MIN_INTERVAL_MS = 500;
 
 /** Deletes blobs that failed upload attempts left in the store, until the worker is disposed. */
-export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions): AsyncDisposable {
-  const { sweepGraceMs } = app.settings;
-  const quarter = Math.max(MIN_INTERVAL_MS, sweepGraceMs / 4);
-  const stopping = new AbortController();
-  const loop = startLoop({
+export function startSweeper(app: App, store: BlobStore): AsyncDisposable {
+  const { logger, settings } = app;
+  const quarter = Math.max(MIN_INTERVAL_MS, settings.sweepGraceMs / 4);
+  return startLoop({
     name: "sweep ownerless blobs",
-    intervalMs: intervalMs ?? Math.min(quarter, MAX_INTERVAL_MS),
-    work: async () => {
-      const swept = await sweepOnce(app, store, stopping.signal);
+    intervalMs: Math.min(quarter, MAX_INTERVAL_MS),
+    work: async (stop) => {
+      const swept = await sweepOnce(app, store, stop);
       if (swept > 0) logger.info({ swept }, "ownerless blobs deleted");
       return false;
     },
     logger,
   });
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await loop[Symbol.asyncDispose]();
-    },
-  };
 }
 
 /**
@@ -60,10 +44,7 @@ export async function sweepOnce(
   let old: { key: string; startedAt: Date }[] = [];
   const failures: unknown[] = [];
   const sweep = async () => {
-    const known = await knownKeys(
-      app,
-      old.map(({ key }) => key),
-    );
+    const known = new Set(await app.reads.contents.listKnownKeys(old.map(({ key }) => key)));
     // Interruptions are read after the rows, because the database may have been restored during the scan.
     const interruptions = await recordHeartbeat(app);
     const ownerless = old

@@ -1,4 +1,4 @@
-import { counterFromZero, type Logger, startLoop } from "@statehouse/runtime";
+import { counterFromZero, startLoop } from "@statehouse/runtime";
 import type { App } from "../app.ts";
 import { isDeletedPermanently } from "../object/deleted-permanently-store.ts";
 import type { BlobStore } from "../object/store.ts";
@@ -11,15 +11,8 @@ const MAX_INTERVAL_MS = 60_000;
  * Compares the size of each blob in the store with its row, until the worker is disposed. Logs blobs that are missing
  * or have another size.
  */
-export function startVerifier({
-  app,
-  store,
-  logger,
-}: {
-  app: App;
-  store: BlobStore;
-  logger: Logger;
-}): AsyncDisposable {
+export function startVerifier(app: App, store: BlobStore): AsyncDisposable {
+  const { logger } = app;
   const lostBlobs = counterFromZero("statehouse/state", "statehouse_blobs_lost_total", {
     description:
       "Blobs whose bytes are missing in the store or have another size; counted by every scan",

@@ -207,7 +207,7 @@ async function ownerlessKeys(
   const ownerless: FoundProblem[] = [];
   let batch: string[] = [];
   const compare = async () => {
-    const known = new Set(batch.length === 0 ? [] : await rows.listKnownKeys(batch));
+    const known = new Set(await rows.listKnownKeys(batch));
     for (const key of batch.filter((one) => !known.has(one))) {
       const startedAt = attemptStartedAt(key);
       if (isListEntry(key)) continue;

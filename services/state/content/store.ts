@@ -97,7 +97,10 @@ const reads = (database: Database) => ({
        where blob."references" <> coalesce(used.count, 0)`,
     ),
 
-  /** Returns the keys among `keys` that have a blob row or are scheduled for deletion. */
+  /**
+   * Returns the keys among `keys` that have a blob row or are scheduled for deletion. An upload in progress has no row
+   * for its key yet, so callers must first exclude recent keys.
+   */
   async listKnownKeys(keys: readonly string[]): Promise<string[]> {
     const rows = await database.query<{ key: string }>(
       // index: blobs_pkey, blob_deletions_pkey

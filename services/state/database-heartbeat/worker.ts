@@ -1,4 +1,4 @@
-import { type Logger, startLoop } from "@statehouse/runtime";
+import { startLoop } from "@statehouse/runtime";
 import type { App } from "../app.ts";
 import { recordHeartbeat } from "./app.ts";
 
@@ -8,7 +8,7 @@ const INTERVAL_MS = 60_000;
  * Records once a minute that the database is in use, until the worker is disposed. A gap between two heartbeats, or a
  * changed identity of the database, means that the database may have been restored.
  */
-export const startHeartbeat = ({ app, logger }: { app: App; logger: Logger }): AsyncDisposable =>
+export const startHeartbeat = (app: App): AsyncDisposable =>
   startLoop({
     name: "record heartbeats",
     intervalMs: INTERVAL_MS,
@@ -16,5 +16,5 @@ export const startHeartbeat = ({ app, logger }: { app: App; logger: Logger }): A
       await recordHeartbeat(app);
       return false;
     },
-    logger,
+    logger: app.logger,
   });

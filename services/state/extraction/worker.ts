@@ -1,5 +1,5 @@
 import { AppError } from "@statehouse/errors";
-import { type Logger, startLoop, withSpan } from "@statehouse/runtime";
+import { startLoop, withSpan } from "@statehouse/runtime";
 import type { App } from "../app.ts";
 import { isDeletedPermanently } from "../object/deleted-permanently-store.ts";
 import { isBlobMissing } from "../object/errors-store.ts";
@@ -17,28 +17,24 @@ import {
 import { StateFileError, StateReadingError } from "./domain.ts";
 import type { ExtractionClaim } from "./store.ts";
 
-export interface ExtractionOptions {
-  app: App;
-  store: BlobStore;
-  logger: Logger;
-  intervalMs?: number;
-}
-
 const INTERVAL_MS = 1_000;
 /** Time limit for reading one state, in ms: this time, plus 1 ms for every `BYTES_PER_MS` bytes. */
 const READING_MS = 5 * 60_000;
 const BYTES_PER_MS = 5_000;
 
 /** Extracts outputs and resources of uploaded states, one state at a time, until the worker is disposed. */
-export function startExtraction(options: ExtractionOptions): AsyncDisposable {
-  const { app, store, logger, intervalMs = INTERVAL_MS } = options;
-  const stopping = new AbortController();
+export function startExtraction(
+  app: App,
+  store: BlobStore,
+  { intervalMs = INTERVAL_MS } = {},
+): AsyncDisposable {
+  const { logger } = app;
   const reader = new StateReader(app.digestKey);
 
-  const extract = async (claim: ExtractionClaim): Promise<PackedExtraction> => {
-    using lease = holdLease(app, claim, logger);
+  const extract = async (claim: ExtractionClaim, stop: AbortSignal): Promise<PackedExtraction> => {
+    using lease = holdLease(app, claim);
     const inTime = AbortSignal.timeout(READING_MS + Math.ceil(claim.size / BYTES_PER_MS));
-    const signal = AbortSignal.any([stopping.signal, lease.lost, inTime]);
+    const signal = AbortSignal.any([stop, lease.lost, inTime]);
     try {
       return await reader.read((state) => store.get(claim.blobKey, () => state, signal), signal);
     } catch (error) {
@@ -52,15 +48,17 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     }
   };
 
-  const work = async (): Promise<boolean> => {
+  const work = async (stop: AbortSignal): Promise<boolean> => {
     const claim = await claimExtraction(app);
     if (!claim) return false;
     let extraction: PackedExtraction;
     try {
-      extraction = await withSpan("extract state", { size: claim.size }, () => extract(claim));
+      extraction = await withSpan("extract state", { size: claim.size }, () =>
+        extract(claim, stop),
+      );
     } catch (error) {
       const fault = faultOf(error);
-      if (fault === "store" && !stopping.signal.aborted) {
+      if (fault === "store" && !stop.aborted) {
         logger.warn(
           { err: error, stateVersionId: claim.versionId },
           "extraction failed; retry scheduled",
@@ -68,7 +66,7 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
       }
       const reason = fault === "store" ? "the state could not be loaded" : messageOf(error);
       await failExtraction(app, claim, { reason, fault });
-      return !stopping.signal.aborted;
+      return !stop.aborted;
     }
     try {
       await storeExtraction(app, claim, extraction);
@@ -85,27 +83,18 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     return true;
   };
 
-  const loop = startLoop({
-    name: "extract states",
-    intervalMs,
-    wake: app.wakes.extraction,
-    work,
-    logger,
-  });
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort(new Error("the service is stopping"));
-      await loop[Symbol.asyncDispose]();
-      await reader[Symbol.asyncDispose]();
-    },
-  };
+  const stack = new AsyncDisposableStack();
+  stack.use(reader);
+  const wake = app.wakes.extraction;
+  stack.use(startLoop({ name: "extract states", intervalMs, wake, work, logger }));
+  return stack;
 }
 
 /**
  * Renews the claim until the returned object is disposed. The object's signal `lost` is aborted if the claim is lost,
  * for example because another replica holds it.
  */
-function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
+function holdLease(app: App, claim: ExtractionClaim) {
   const lost = new AbortController();
   const renewal = setInterval(async () => {
     try {
@@ -113,6 +102,7 @@ function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
         lost.abort(new Error("the claim on the extraction was lost"));
     } catch (error) {
       // If the database is unavailable, other replicas cannot claim the extraction either.
+      const { logger } = app;
       logger.debug({ err: error, stateVersionId: claim.versionId }, "extraction lease not renewed");
     }
   }, RENEWAL_MS);

@@ -1,14 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Caller } from "@statehouse/authorization";
 import { AppError, unauthenticated } from "@statehouse/errors";
-import {
-  type Actor,
-  type AuthenticationLimit,
-  bearerToken,
-  isCurrentTag,
-  runAs,
-  runWithDeadline,
-} from "@statehouse/runtime";
+import { type Actor, bearerToken, isCurrentTag, runAs, runWithDeadline } from "@statehouse/runtime";
 import { actorOf } from "../actor-app.ts";
 import type { App } from "../app.ts";
 import type { StateVersionId } from "../ids-domain.ts";
@@ -17,7 +10,7 @@ import { recordDownload, recordRefusedDownload } from "../state-version/reading-
 import type { ContentKind } from "../state-version/upload-token-domain.ts";
 import { rangeNotSatisfiable } from "./answer-http.ts";
 import { rangeOf } from "./byte-range-domain.ts";
-import type { Objects } from "./context-http.ts";
+import type { Exchange, Objects } from "./context-http.ts";
 import { blobDamaged } from "./errors-store.ts";
 
 /** Time limit for authentication and authorization, in ms. */
@@ -28,21 +21,9 @@ const contentTypes = {
   json: "application/json",
 } as const satisfies Record<ContentKind, string>;
 
-export interface DownloadRequest {
-  /** The address of the client; undefined if it is unknown. */
-  address: string | undefined;
+export interface DownloadRequest extends Exchange {
   versionId: StateVersionId;
   kind: ContentKind;
-  request: IncomingMessage;
-  response: ServerResponse;
-  authenticationLimit: AuthenticationLimit;
-  /** Aborted if the client disconnects. */
-  signal: AbortSignal;
-  /**
-   * Starts the idle time limit: from now on, the connection is closed if no data is transferred for
-   * `HandlerOptions.idleMs`.
-   */
-  watch(): void;
 }
 
 /**

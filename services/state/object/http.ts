@@ -9,7 +9,7 @@ import {
   withServerSpan,
 } from "@statehouse/runtime";
 import { answerFailure } from "./answer-http.ts";
-import type { Objects } from "./context-http.ts";
+import type { Exchange, Objects } from "./context-http.ts";
 import { sendContent } from "./download-http.ts";
 import { requestMetrics } from "./request-metrics-http.ts";
 import { receiveContent } from "./upload-http.ts";
@@ -66,35 +66,20 @@ export function createObjectHandler(
     void withServerSpan(`${request.method} ${route.name}`, traced, attributes, async (span) => {
       try {
         const { signal } = gone;
-        const exchange = { request, response, signal, awaitsContinue, watch };
         const address = proxies.clientOf(request) || undefined;
-        await route.serve(objects, { ...exchange, address, authenticationLimit });
+        const client = { address, authenticationLimit };
+        await route.serve(objects, { request, response, signal, awaitsContinue, watch, ...client });
       } catch (error) {
         if (error instanceof AppError && error.kind === "unauthenticated") {
           notAuthenticated(request.headers.authorization === undefined ? "missing" : "refused");
         }
-        if (gone.signal.aborted)
-          objects.logger.info({ route: route.name }, "the client has disconnected");
-        answerFailure(request, response, error, objects.logger);
+        const { logger } = objects.app;
+        if (gone.signal.aborted) logger.info({ route: route.name }, "the client has disconnected");
+        answerFailure(request, response, error, logger);
       }
       span.setAttribute("http.response.status_code", response.statusCode);
     });
   };
-}
-
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  signal: AbortSignal;
-  awaitsContinue: boolean;
-  /** The address of the client; undefined if it is unknown. */
-  address: string | undefined;
-  authenticationLimit: AuthenticationLimit;
-  /**
-   * Starts the idle time limit: from now on, the connection is closed if no data is transferred for
-   * `HandlerOptions.idleMs`.
-   */
-  watch(): void;
 }
 
 interface Route {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isNotFound } from "@statehouse/errors";
@@ -20,7 +20,7 @@ import {
   unknownUploadUrl,
 } from "./answer-http.ts";
 import { ContentMeter } from "./content-meter-store.ts";
-import type { Objects } from "./context-http.ts";
+import type { Exchange, Objects } from "./context-http.ts";
 import { newBlobKey } from "./key-domain.ts";
 import type { StoredBlob } from "./store.ts";
 
@@ -30,14 +30,8 @@ import type { StoredBlob } from "./store.ts";
  */
 const TRANSACTION_MS = 15_000;
 
-export interface Upload {
+export interface Upload extends Exchange {
   token: string;
-  request: IncomingMessage;
-  response: ServerResponse;
-  /** Aborted if the client disconnects. */
-  signal: AbortSignal;
-  /** Whether the client sends its bytes only after a 100 response. */
-  awaitsContinue: boolean;
 }
 
 /**
@@ -58,7 +52,7 @@ export async function receiveContent(objects: Objects, upload: Upload): Promise<
 }
 
 async function receive(objects: Objects, upload: Upload): Promise<void> {
-  const { app, logger } = objects;
+  const { app } = objects;
   const claims = claimsOf(objects, upload);
   if (!claims) throw unknownUploadUrl();
   const size = announcedSize(upload.request, app.settings.maxStateBytes);
@@ -75,7 +69,7 @@ async function receive(objects: Objects, upload: Upload): Promise<void> {
   }
   answerDone(upload.response);
   const { versionId, kind } = claims;
-  logger.info(
+  app.logger.info(
     { stateVersionId: versionId, kind, size },
     outcome === "stored" ? "upload stored" : "upload repeated; content already stored",
   );

@@ -1,4 +1,4 @@
-import { counterFromZero, type Logger, startLoop } from "@statehouse/runtime";
+import { counterFromZero, startLoop } from "@statehouse/runtime";
 import type { App } from "../app.ts";
 import { scanGauges } from "../scan-gauges-worker.ts";
 import { type Collection, keptReasons } from "./app.ts";
@@ -8,7 +8,8 @@ import { collectNextPage } from "./scan-app.ts";
 const MAX_INTERVAL_MS = 30_000;
 
 /** Applies the retention rules of the edition to state versions until the worker is disposed. */
-export function startCollector({ app, logger }: { app: App; logger: Logger }): AsyncDisposable {
+export function startCollector(app: App): AsyncDisposable {
+  const { logger } = app;
   const counted = collectionMetrics();
   const progress = scanGauges("retention");
   return startLoop({

@@ -190,7 +190,7 @@ test("bytes that an owner deleted permanently are reported as such after a resto
   });
   state.pass(app.settings.verificationIntervalMs);
   {
-    await using _verifier = startVerifier({ app: state.app, store, logger });
+    await using _verifier = startVerifier({ ...state.app, logger }, store);
     await expect.poll(() => lines.join()).toContain("deleted permanently");
   }
   expect(lines.join()).not.toContain("restore it from a backup");

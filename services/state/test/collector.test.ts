@@ -1,4 +1,4 @@
-import { createLogger, metricsText } from "@statehouse/runtime";
+import { metricsText } from "@statehouse/runtime";
 import { startTelemetry } from "@statehouse/runtime/telemetry";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startCollector } from "../retention/worker.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
-const logger = createLogger({ service: "state", level: "silent" });
 const stack = new AsyncDisposableStack();
 let state: RunningState;
 beforeAll(async () => {
@@ -57,7 +56,7 @@ test("metrics report deletions by rule, retained versions by reason, and the pro
   await age([plain.workspaceId, copied.workspaceId]);
   const scan = { scan: "retention" };
   {
-    await using _collector = startCollector({ app: state.app, logger });
+    await using _collector = startCollector(state.app);
     await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) !== undefined);
   }
   // Two versions of each workspace were deleted. The first version of the second workspace is retained, because the
@@ -70,7 +69,7 @@ test("metrics report deletions by rule, retained versions by reason, and the pro
   expect(await metricOf("statehouse_scan_age_seconds", scan)).toBeLessThan(60);
   // The metrics also show the progress of other replicas, because all replicas share the scan.
   state.pass(state.app.settings.collectionIntervalMs);
-  await using _collector = startCollector({ app: state.app, logger });
+  await using _collector = startCollector(state.app);
   await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) === 0);
   expect(await metricOf("statehouse_state_versions_collected_total", { rule: "policy" })).toBe(4);
 });

@@ -1,5 +1,4 @@
 import { Readable } from "node:stream";
-import { createLogger } from "@statehouse/runtime";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +11,6 @@ import { beginUpload, finishUpload } from "../state-version/upload-app.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 const never = new AbortController().signal;
-const logger = createLogger({ service: "state", level: "silent" });
 
 const stack = new AsyncDisposableStack();
 let state: RunningState;
@@ -60,7 +58,7 @@ describe("extraction", () => {
       outputs: { secret: { value: "s3cret", type: "string", sensitive: true } },
     });
     const before = await uploaded(content);
-    await using _ = startExtraction({ app: state.app, store, logger });
+    await using _ = startExtraction(state.app, store);
     const after = await uploaded(content);
     for (const id of [before, after]) {
       const version = await processed(id);
@@ -82,7 +80,7 @@ describe("extraction", () => {
     proves("Extraction/a poisonous file ends as processed, with a reason");
     const encrypted = await uploaded(JSON.stringify({ serial: 1, encrypted_data: "x" }));
     const broken = await uploaded("no state at all");
-    await using _ = startExtraction({ app: state.app, store, logger, intervalMs: 20 });
+    await using _ = startExtraction(state.app, store, { intervalMs: 20 });
     expect(await processed(encrypted)).toMatchObject({ resourcesJson: "[]" });
     // Advances the clock, so that the pauses between attempts are skipped.
     const hurry = setInterval(() => state.pass(60_000), 50);
@@ -106,7 +104,7 @@ describe("extraction", () => {
     let failures = 6;
     const hurry = setInterval(() => state.pass(60_000), 50);
     try {
-      await using _ = startExtraction({ app: state.app, store: failing, logger, intervalMs: 20 });
+      await using _ = startExtraction(state.app, failing, { intervalMs: 20 });
       expect(await processed(id)).toMatchObject({ formatVersion: 4 });
       expect(failures).toBeLessThan(0);
     } finally {
@@ -125,7 +123,7 @@ describe("extraction", () => {
     await store.delete([key]);
     const hurry = setInterval(() => state.pass(60_000), 50);
     try {
-      await using _ = startExtraction({ app: state.app, store, logger, intervalMs: 20 });
+      await using _ = startExtraction(state.app, store, { intervalMs: 20 });
       expect(await processed(id)).toMatchObject({ resourcesJson: "[]" });
     } finally {
       clearInterval(hurry);
@@ -138,8 +136,8 @@ describe("extraction", () => {
       JSON.stringify({ version: 4, serial }),
     );
     const ids = await Promise.all(contents.map(uploaded));
-    await using _one = startExtraction({ app: state.app, store, logger });
-    await using _two = startExtraction({ app: state.app, store, logger });
+    await using _one = startExtraction(state.app, store);
+    await using _two = startExtraction(state.app, store);
     const found = await Promise.all(ids.map(processed));
     expect(found.map(({ formatVersion }) => formatVersion)).toEqual(ids.map(() => 4));
     const events = await Promise.all(found.map(({ workspaceId }) => state.events(workspaceId)));

@@ -31,7 +31,7 @@ export async function runObjects(state: RunningState, store: BlobStore) {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const logger = createLogger({ service: "state", level: "info", destination });
-  const objects = { app: { ...state.app, settings }, store, logger };
+  const objects = { app: { ...state.app, settings, logger }, store };
   const handler = createObjectHandler(objects, {
     idleMs: IDLE_MS,
     bodyMs: 60_000,

@@ -19,7 +19,6 @@ import { purgeDroppedWorkspaces } from "../workspace-state/app.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 const never = new AbortController().signal;
-const logger = createLogger({ service: "state", level: "silent" });
 
 const stack = new AsyncDisposableStack();
 let state: RunningState;
@@ -143,8 +142,8 @@ it("never deletes the bytes of an upload that commits late, unless the upload fa
 it("deletes the bytes of dropped workspaces", async () => {
   const workspaceId = state.lockedWorkspace();
   const owned = await attempt(workspaceId, { finish: true });
-  await using _housekeeping = startHousekeeping({ app: state.app, logger });
-  await using _deletion = startBlobDeletion({ app: state.app, store, logger });
+  await using _housekeeping = startHousekeeping(state.app);
+  await using _deletion = startBlobDeletion(state.app, store);
   expect(await keys()).toContain(owned);
   await state.workspaceState.dropWorkspace({ workspaceId, organizationId: "org-1" });
   await waitFor(async () => !(await keys()).has(owned));
@@ -171,7 +170,7 @@ it("logs rows without bytes repeatedly and continues", async () => {
   const linesAbout = (key: string) => lines.filter((line) => line.includes(key));
   const pass = async () => {
     state.pass(state.app.settings.verificationIntervalMs);
-    await using _verifier = startVerifier({ app: state.app, store, logger: loud });
+    await using _verifier = startVerifier({ ...state.app, logger: loud }, store);
     await waitFor(() => linesAbout(lost).length > 0 && linesAbout(short).length > 0);
   };
   await pass();

@@ -1,6 +1,6 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { claimBlobDeletions, confirmBlobDeletions } from "../blob/app.ts";
+import { claimBlobDeletions } from "../blob/app.ts";
 import { discardExpiredVersions } from "../discarded-version/app.ts";
 import { purgeDroppedWorkspaces } from "../workspace-state/app.ts";
 import { ownedKeys } from "./retained.ts";
@@ -217,7 +217,7 @@ describe("a dropped workspace", () => {
     const taken = await claim();
     expect(taken.toSorted()).toEqual(keys.toSorted());
     expect(await claim()).toEqual([]);
-    await confirmBlobDeletions(own.app, taken.slice(1));
+    await own.app.leases.blobDeletions.confirm(taken.slice(1));
     own.pass(3_600_000);
     expect(await claim()).toEqual(taken.slice(0, 1));
     await expect(own.create(id, "z")).rejects.toMatchObject({ kind: "notFound" });
