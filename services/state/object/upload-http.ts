@@ -4,13 +4,14 @@ import { pipeline } from "node:stream/promises";
 import { isNotFound } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
 import { isStateNotTaken } from "../errors-domain.ts";
+import type { StoredVersion } from "../state-version/domain.ts";
 import {
   authorizeRepeat,
   beginUpload,
   finishUpload,
   type UploadOutcome,
 } from "../state-version/upload-app.ts";
-import { requireSameContent, type UploadTarget } from "../state-version/upload-domain.ts";
+import { requireSameContent } from "../state-version/upload-domain.ts";
 import type { UploadClaims } from "../state-version/upload-token-domain.ts";
 import {
   answerDone,
@@ -82,7 +83,7 @@ const claimsOf = ({ app }: Objects, { token }: Upload): UploadClaims | undefined
 async function storeContent(
   { app, store }: Objects,
   { request, response, signal, awaitsContinue }: Upload,
-  { target, ...claims }: UploadClaims & { target: UploadTarget },
+  { target, ...claims }: UploadClaims & { target: StoredVersion },
   expected: { size: number; md5: string | undefined },
 ): Promise<UploadOutcome> {
   const attemptStartedAt = app.now();

@@ -65,78 +65,51 @@ export class StateVersion {
   declare softDeletedAt: Date | null;
 }
 
-export type NewStateVersion = Pick<
-  StateVersion,
-  | "id"
-  | "workspaceId"
-  | "position"
-  | "lockEpoch"
-  | "serial"
-  | "md5"
-  | "lineage"
-  | "intermediate"
-  | "createdAt"
-  | "createdByType"
-  | "createdById"
-  | "createdTokenId"
-  | "runId"
-  | "expiresAt"
-  | "outputsGiven"
->;
+/** The values of a pending version without contents that are the same for every new version. */
+const withoutContents = {
+  status: "pending",
+  blobKey: null,
+  size: null,
+  sha256: null,
+  jsonBlobKey: null,
+  jsonSize: null,
+  jsonSha256: null,
+  resourcesProcessed: false,
+  resourceCount: 0,
+  billableResourceCount: null,
+  formatVersion: null,
+  engineVersion: null,
+  extractionDueAt: null,
+  extractionAttempts: 0,
+  extractionError: null,
+  rollbackVersionId: null,
+  softDeletedAt: null,
+} as const;
+
+/** Creates a pending version without contents. */
+export const newStateVersion = (fields: Omit<StateVersion, keyof typeof withoutContents>) =>
+  newRow(StateVersion, { ...fields, ...withoutContents });
 
 /** The principal that created a version, and the token that it used. */
 export type Creator = Pick<StateVersion, "createdByType" | "createdById" | "createdTokenId">;
 
-/** Creates a pending version without contents. */
-export const newStateVersion = (fields: NewStateVersion): StateVersion =>
-  newRow(StateVersion, {
-    ...fields,
-    status: "pending",
-    blobKey: null,
-    size: null,
-    sha256: null,
-    jsonBlobKey: null,
-    jsonSize: null,
-    jsonSha256: null,
-    resourcesProcessed: false,
-    resourceCount: 0,
-    billableResourceCount: null,
-    formatVersion: null,
-    engineVersion: null,
-    extractionDueAt: null,
-    extractionAttempts: 0,
-    extractionError: null,
-    rollbackVersionId: null,
-    softDeletedAt: null,
-  });
+/** The raw state and the JSON form of a version; a content that is not stored has null in each of its fields. */
+export type VersionContents = Pick<
+  StateVersion,
+  "blobKey" | "size" | "sha256" | "jsonBlobKey" | "jsonSize" | "jsonSha256"
+>;
 
 /** A state version in the form that its document shows, with the placement of its workspace. */
-export type StateVersionView = Pick<
+export type StateVersionView = Omit<
   StateVersion,
-  | "id"
-  | "workspaceId"
-  | "createdAt"
-  | "createdByType"
-  | "createdById"
-  | "serial"
-  | "lineage"
-  | "md5"
-  | "size"
-  | "sha256"
-  | "blobKey"
-  | "jsonBlobKey"
-  | "jsonSize"
-  | "jsonSha256"
-  | "status"
-  | "intermediate"
-  | "outputsGiven"
-  | "resourcesProcessed"
-  | "formatVersion"
-  | "engineVersion"
-  | "billableResourceCount"
-  | "runId"
-  | "rollbackVersionId"
-  | "expiresAt"
+  | "position"
+  | "lockEpoch"
+  | "createdTokenId"
+  | "resourceCount"
+  | "extractionDueAt"
+  | "extractionAttempts"
+  | "extractionError"
+  | "softDeletedAt"
 > & {
   organizationId: string;
   projectId: string;
@@ -156,23 +129,10 @@ export type StateVersionView = Pick<
 };
 
 /** A version without the values that only its document shows. */
-export type StoredVersion = Pick<
-  StateVersionView,
-  | "id"
-  | "workspaceId"
-  | "organizationId"
-  | "projectId"
-  | "md5"
-  | "blobKey"
-  | "size"
-  | "sha256"
-  | "jsonBlobKey"
-  | "jsonSize"
-  | "jsonSha256"
-  | "status"
-  | "outputsGiven"
-  | "resourcesProcessed"
->;
+export type StoredVersion = VersionContents &
+  Creator &
+  Pick<StateVersion, "id" | "workspaceId" | "md5" | "status" | "expiresAt"> &
+  Pick<StateVersionView, "organizationId" | "projectId" | "outputsGiven" | "resourcesProcessed">;
 
 /** Removes the results of extraction from the view of a version whose contents are deleted. */
 export const withoutExtraction = (version: StateVersionView): StateVersionView => ({

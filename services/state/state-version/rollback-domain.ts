@@ -1,10 +1,11 @@
+import { newRow } from "@statehouse/postgres/new-row";
 import {
   rollbackToOtherWorkspace,
   rollbackWithoutContent,
   serialsExhausted,
 } from "../errors-domain.ts";
 import type { StateVersionId, WorkspaceId } from "../ids-domain.ts";
-import { newestOf, newStateVersion, type StateVersion } from "./domain.ts";
+import { newestOf, StateVersion } from "./domain.ts";
 
 /**
  * Throws `rollbackToOtherWorkspace` if the source belongs to another workspace. Must be called after the check that the
@@ -63,32 +64,17 @@ export type CopyFields = Pick<
  */
 export function copyVersion(source: StateVersion, fields: CopyFields): StateVersion {
   if (source.status !== "finalized") throw rollbackWithoutContent(source.status);
-  const copy = newStateVersion({
+  return newRow(StateVersion, {
+    ...source,
     ...fields,
-    workspaceId: source.workspaceId,
-    md5: source.md5,
-    lineage: source.lineage,
     intermediate: false,
     createdTokenId: null,
     runId: null,
     // A copy accepts no uploads.
     expiresAt: fields.createdAt,
-    outputsGiven: source.outputsGiven,
+    rollbackVersionId: source.id,
+    extractionDueAt: source.resourcesProcessed ? null : fields.createdAt,
+    extractionAttempts: 0,
+    softDeletedAt: null,
   });
-  copy.status = "finalized";
-  copy.rollbackVersionId = source.id;
-  copy.blobKey = source.blobKey;
-  copy.size = source.size;
-  copy.sha256 = source.sha256;
-  copy.jsonBlobKey = source.jsonBlobKey;
-  copy.jsonSize = source.jsonSize;
-  copy.jsonSha256 = source.jsonSha256;
-  copy.resourcesProcessed = source.resourcesProcessed;
-  copy.resourceCount = source.resourceCount;
-  copy.billableResourceCount = source.billableResourceCount;
-  copy.formatVersion = source.formatVersion;
-  copy.engineVersion = source.engineVersion;
-  copy.extractionError = source.extractionError;
-  copy.extractionDueAt = source.resourcesProcessed ? null : fields.createdAt;
-  return copy;
 }

@@ -23,7 +23,6 @@ import { usageBasedBilling } from "../organization-billing/store.ts";
 import { copyDigests, deleteDigests } from "../state-digest/store.ts";
 import type { PackedExtraction } from "../state-file/packed-extraction-domain.ts";
 import {
-  bigintOf,
   inListOf,
   type ListedVersionRow,
   listedVersionColumns,
@@ -44,7 +43,6 @@ import {
 import type { StateVersion, StateVersionView } from "./domain.ts";
 import { listedStateVersions } from "./events-store.ts";
 import { latestVersions, stateVersionSchema } from "./table-store.ts";
-import type { UploadTarget } from "./upload-domain.ts";
 
 const fromVersions =
   "from state_versions version join workspace_states workspace using (workspace_id)";
@@ -266,29 +264,12 @@ export interface VersionKey {
 
 /** The columns of a list's rows that are equal for all versions. */
 type ListedWorkspace = WorkspaceStateView & { usageBasedBilling: boolean };
-type UploadTargetRow = Omit<UploadTarget, "size" | "jsonSize"> &
-  Record<"size" | "jsonSize", number | null>;
 
 const reads = (database: Database) => ({
   async get(id: StateVersionId): Promise<StateVersionView> {
     const [row] = await database.query<StateVersionRow>(selectVisible, [id]);
     if (!row) throw stateVersionNotFound();
     return viewOf(row);
-  },
-
-  async getForUpload(id: StateVersionId): Promise<UploadTarget> {
-    const [row] = await database.query<UploadTargetRow>(
-      // index: state_versions_pkey
-      `select version.id, workspace_id as "workspaceId", status, expires_at as "expiresAt", md5,
-         blob_key as "blobKey", sha256, size, json_blob_key as "jsonBlobKey",
-         json_sha256 as "jsonSha256", json_size as "jsonSize",
-         created_by_type as "createdByType", created_by_id as "createdById",
-         created_token_id as "createdTokenId"
-       ${fromVersions} where version.id = $1 and ${isVisible}`,
-      [id],
-    );
-    if (!row) throw stateVersionNotFound();
-    return { ...row, size: bigintOf(row.size), jsonSize: bigintOf(row.jsonSize) };
   },
 
   async batch(ids: readonly StateVersionId[]): Promise<StateVersionView[]> {

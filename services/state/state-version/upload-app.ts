@@ -9,7 +9,7 @@ import type { Tx } from "../nouns.ts";
 import { currentCreator, requireWritable } from "../state-access-app.ts";
 import { targetOf, touch, type WorkspaceState } from "../workspace-state/domain.ts";
 import { workspaceStateChanged } from "../workspace-state/store.ts";
-import { makeCurrent, noteLatestChange, type StateVersion } from "./domain.ts";
+import { makeCurrent, noteLatestChange, type StateVersion, type StoredVersion } from "./domain.ts";
 import { stateVersionFinalized } from "./events-store.ts";
 import {
   type Attempt,
@@ -22,7 +22,6 @@ import {
   requireSameContent,
   requireUndeleted,
   type StoredContent,
-  type UploadTarget,
 } from "./upload-domain.ts";
 import type { ContentKind, UploadClaims } from "./upload-token-domain.ts";
 
@@ -34,7 +33,7 @@ import type { ContentKind, UploadClaims } from "./upload-token-domain.ts";
  * - `used`: the version already has this content. Uploading the same bytes again returns 200 and stores nothing; other
  *   bytes throw `uploadUsed`.
  */
-export type UploadOpening = { target: UploadTarget } & (
+export type UploadOpening = { target: StoredVersion } & (
   | { outcome: "open"; md5: string | null }
   | { outcome: "used"; stored: StoredContent }
 );
@@ -55,7 +54,7 @@ export async function beginUpload(
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
 ): Promise<UploadOpening> {
-  const target = await app.reads.stateVersions.getForUpload(versionId);
+  const target = await app.reads.storedVersions.get(versionId);
   if (target.workspaceId !== workspaceId) throw stateVersionNotFound();
   requireUndeleted(target);
   const stored = contentOf(target, kind);
@@ -68,8 +67,8 @@ export async function beginUpload(
  * Throws `notFound` if the version's creator may no longer write the workspace. Called when the same bytes are uploaded
  * again, in which case nothing is stored.
  */
-export async function authorizeRepeat(app: App, target: UploadTarget): Promise<void> {
-  requireWritable(await creatorAtEnd(app, target), await app.reads.stateVersions.get(target.id));
+export async function authorizeRepeat(app: App, target: StoredVersion): Promise<void> {
+  requireWritable(await creatorAtEnd(app, target), await app.reads.storedVersions.get(target.id));
 }
 
 /**
@@ -77,11 +76,11 @@ export async function authorizeRepeat(app: App, target: UploadTarget): Promise<v
  * the upload began. `target` may have been read when the upload began; since then, a repeat of the create request may
  * have replaced the version's token.
  */
-async function creatorAtEnd(app: App, target: UploadTarget): Promise<Caller> {
+async function creatorAtEnd(app: App, target: StoredVersion): Promise<Caller> {
   try {
     return await currentCreator(app, target, target);
   } catch (error) {
-    const now = await app.reads.stateVersions.getForUpload(target.id);
+    const now = await app.reads.storedVersions.get(target.id);
     if (now.createdTokenId === target.createdTokenId) throw error;
     return currentCreator(app, now, now);
   }
@@ -94,7 +93,7 @@ async function creatorAtEnd(app: App, target: UploadTarget): Promise<Caller> {
  */
 export async function finishUpload(
   app: App,
-  target: UploadTarget,
+  target: StoredVersion,
   kind: ContentKind,
   attempt: UploadAttempt,
 ): Promise<UploadOutcome> {
@@ -108,7 +107,7 @@ export async function finishUpload(
 
 const commit = (
   app: App,
-  { workspaceId, id }: UploadTarget,
+  { workspaceId, id }: StoredVersion,
   content: { kind: ContentKind; attempt: UploadAttempt },
   creator: Caller,
 ): Promise<UploadOutcome> =>

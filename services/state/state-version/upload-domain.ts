@@ -6,7 +6,7 @@ import {
   uploadTooSlow,
   uploadUsed,
 } from "../errors-domain.ts";
-import { awaitsContent, type Creator, isDeleted, type StateVersion } from "./domain.ts";
+import { awaitsContent, isDeleted, type StateVersion, type VersionContents } from "./domain.ts";
 import type { ContentKind } from "./upload-token-domain.ts";
 
 /** A stored content of a version. */
@@ -16,31 +16,8 @@ export interface StoredContent {
   size: number;
 }
 
-/** The part of a version that an upload depends on. */
-export type UploadTarget = Pick<
-  StateVersion,
-  | "id"
-  | "workspaceId"
-  | "status"
-  | "expiresAt"
-  | "md5"
-  | "blobKey"
-  | "sha256"
-  | "size"
-  | "jsonBlobKey"
-  | "jsonSha256"
-  | "jsonSize"
-> &
-  Creator;
-
 /** Returns the version's content of this kind; undefined if it is not stored. */
-export function contentOf(
-  version: Pick<
-    StateVersion,
-    "blobKey" | "sha256" | "size" | "jsonBlobKey" | "jsonSha256" | "jsonSize"
-  >,
-  kind: ContentKind,
-): StoredContent | undefined {
+export function contentOf(version: VersionContents, kind: ContentKind): StoredContent | undefined {
   const [blobKey, sha256, size] =
     kind === "raw"
       ? [version.blobKey, version.sha256, version.size]

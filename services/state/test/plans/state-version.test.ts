@@ -78,7 +78,6 @@ beforeAll(async () => {
   await reads.workspaceStates.listToPurge(20, ["ws-5"]);
   await reads.storedVersions.get("sv-29");
   await reads.stateVersions.get("sv-29");
-  await reads.stateVersions.getForUpload("sv-29");
   await reads.stateVersionDigests.changes("sv-29", "sv-34");
   await reads.stateVersions.batch(["sv-29", "sv-34"]);
   expect((await reads.stateVersions.list("ws-5", undefined, page))?.page.total).toBe(5);
