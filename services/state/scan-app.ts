@@ -22,10 +22,9 @@ interface Page {
   keep(): Promise<void>;
 }
 
-/** The result of a page. After a full page the scan continues with another page; otherwise it ends. */
 interface PageResult {
-  last: string | undefined;
-  isFull: boolean;
+  /** The ids of the page. After a full page the scan continues with another page; otherwise it ends. */
+  ids: readonly string[];
   tally: ScanTally;
 }
 
@@ -47,7 +46,7 @@ export async function runScanPage(
   });
   if (!claim) return false;
   try {
-    const { last, isFull, tally } = await work({
+    const { ids, tally } = await work({
       after: claim.after,
       async keep() {
         if (await scans.renew(claim, later(LEASE_MS))) return;
@@ -55,9 +54,9 @@ export async function runScanPage(
       },
     });
     const now = app.now();
-    if (last !== undefined && isFull) {
-      await scans.advance(claim, { after: last, dueAt: now }, tally);
-    } else await scans.finish(claim, { now, dueAt: later(intervalMs) }, tally);
+    const after = ids.length === PAGE ? (ids.at(-1) ?? "") : "";
+    const dueAt = after === "" ? later(intervalMs) : now;
+    await scans.end(claim, { after, now, dueAt }, tally);
     return true;
   } catch (error) {
     await scans.release(claim, later(retryMs));

@@ -61,29 +61,18 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Ends the page. The next page begins after the id `after`. */
-  async advance(
+  /** Ends the page. The next page begins after the id `after` and is due at `dueAt`; an empty `after` ends the scan. */
+  async end(
     { name, holder }: ScanClaim,
-    { after, dueAt }: { after: string; dueAt: Date },
+    { after, now, dueAt }: { after: string; now: Date; dueAt: Date },
     { seen, found, bytes }: ScanTally,
   ): Promise<void> {
     await database.query(
-      `update scans set after = $3, due_at = $4, seen = seen + $5, found = found + $6,
-         bytes = bytes + $7 where name = $1 and holder = $2`,
-      [name, holder, after, dueAt, seen, found, bytes],
-    );
-  },
-
-  /** Ends the scan; the next scan is due at `dueAt`. */
-  async finish(
-    { name, holder }: ScanClaim,
-    { now, dueAt }: { now: Date; dueAt: Date },
-    { seen, found, bytes }: ScanTally,
-  ): Promise<void> {
-    await database.query(
-      `update scans set after = '', holder = null, due_at = $4, finished_at = $3, seen = seen + $5,
-         found = found + $6, bytes = bytes + $7 where name = $1 and holder = $2`,
-      [name, holder, now, dueAt, seen, found, bytes],
+      `update scans set after = $3, holder = null, due_at = $5,
+         finished_at = case when $3 = '' then $4 else finished_at end,
+         seen = seen + $6, found = found + $7, bytes = bytes + $8
+       where name = $1 and holder = $2`,
+      [name, holder, after, now, dueAt, seen, found, bytes],
     );
   },
 });

@@ -30,11 +30,8 @@ export async function verifyNextPage(
     async ({ after }) => {
       const rows = await app.reads.blobs.listAfter(after, PAGE);
       lost = await lostAmong(app, rows, sizeOf);
-      return {
-        last: rows.at(-1)?.key,
-        isFull: rows.length === PAGE,
-        tally: { seen: rows.length, found: lost.length, bytes: 0 },
-      };
+      const tally = { seen: rows.length, found: lost.length, bytes: 0 };
+      return { ids: rows.map(({ key }) => key), tally };
     },
   );
   return ran ? lost : undefined;

@@ -32,7 +32,7 @@ export function collectNextPage(app: App, onBatch: Collection["onBatch"]): Promi
         },
       });
     }
-    return { last: ids.at(-1), isFull: ids.length === PAGE, tally };
+    return { ids, tally };
   });
 }
 

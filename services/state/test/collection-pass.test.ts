@@ -59,8 +59,8 @@ test("a slow holder whose page was taken over stops after its batch", async () =
   const done = { seen: 7, found: 7, bytes: 7 };
   const { scans } = own.app.leases;
   const now = own.app.now();
-  await scans.advance(slower, { after: "ws-z", dueAt: now }, done);
-  await scans.finish(slower, { now, dueAt: now }, done);
+  await scans.end(slower, { after: "ws-z", now, dueAt: now }, done);
+  await scans.end(slower, { after: "", now, dueAt: now }, done);
   await scans.release(slower, now);
   expect(await own.app.reads.scans.getProgress("retention")).toMatchObject({
     seen: 0,
