@@ -56,27 +56,25 @@ export function digestsOf(
   };
 }
 
+export type Change = "added" | "changed" | "removed";
+
 /** An output that was added, removed or changed (value, type or sensitivity). Never contains the value. */
 export interface OutputDifference {
   name: string;
   sensitive: boolean;
+  change: Change;
 }
 
-/** The differences between a version and the previous version. */
+/** The differences between two versions of a workspace. Never contains values. */
 export interface StateDifference {
-  outputs: Record<Change, readonly OutputDifference[]>;
-  resources: Record<Change, number>;
+  /** The number of instances that differ. */
+  counts: Record<Change, number>;
+  outputs: readonly OutputDifference[];
 }
 
-export type Change = "added" | "changed" | "removed";
-
-/** The differences between any two versions of a workspace. Never contains values. */
-export interface StateChanges {
-  /** The first instances that differ, ordered by address. */
+/** Differences with the first instances that differ, ordered by address. */
+export interface StateChanges extends StateDifference {
   resources: readonly { address: string; change: Change }[];
-  /** The number of all instances that differ. */
-  counts: Record<Change, number>;
-  outputs: readonly (OutputDifference & { change: Change })[];
 }
 
 /** The properties of a version that decide whether it can be compared with another one. */

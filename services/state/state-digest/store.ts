@@ -6,7 +6,6 @@ import type {
   Comparable,
   Comparison,
   Incomparable,
-  OutputDifference,
   StateChanges,
   StateDifference,
   StateDigests,
@@ -53,8 +52,9 @@ const differing = (column: string) => `
 
 /** SQL: the number of entries by kind of change. */
 const countsOf = (entries: string) =>
-  `select coalesce(json_object_agg(change, count), '{}')
-   from (select change, count(*) from (${entries}) one group by change) counted`;
+  `select json_build_object('added', count(*) filter (where change = 'added'),
+     'changed', count(*) filter (where change = 'changed'),
+     'removed', count(*) filter (where change = 'removed')) from (${entries}) one`;
 
 /** SQL: the outputs that differ, ordered by name. */
 const differingOutputs = `
@@ -69,7 +69,7 @@ const differingOutputs = `
 export const differenceOfVersions = `
   -- index: state_version_digests_pkey, for both
   select json_build_object(
-    'resources', (${countsOf(differing("resources"))}),
+    'counts', (${countsOf(differing("resources"))}),
     'outputs', (${differingOutputs})
   ) as difference`;
 
@@ -110,22 +110,12 @@ const reads = (database: Database) => ({
   ): Promise<{ versions: (Comparable & { id: string })[]; changes: StateChanges }> {
     const [row] = await database.query<{
       versions: (Comparable & { id: string })[];
-      changes: StateChanges & { counts: Partial<StateChanges["counts"]> };
+      changes: StateChanges;
     }>(changesOfVersions, [id, sinceId]);
-    const { resources = [], outputs = [], counts = {} } = row?.changes ?? {};
-    return {
-      versions: row?.versions ?? [],
-      changes: { resources, outputs, counts: { added: 0, changed: 0, removed: 0, ...counts } },
-    };
+    if (!row) throw new Error("the comparison returned no row");
+    return row;
   },
 });
-
-interface DifferenceRow {
-  difference: {
-    resources: Partial<Record<Change, number>>;
-    outputs: (OutputDifference & { change: Change })[];
-  };
-}
 
 interface PreviousRow {
   id: StateVersionId;
@@ -134,52 +124,47 @@ interface PreviousRow {
   keyId: string | null;
 }
 
-const rows = (em: EntityManager) => {
-  const differenceOf = async (id: StateVersionId, previousId: string | null) => {
-    const [row] = await queryIn<DifferenceRow>(em, differenceOfVersions, [id, previousId ?? ""]);
-    return toDifference(row);
-  };
-
-  return {
-    async save(id: StateVersionId, { keyId, resources, outputs }: StateDigests): Promise<void> {
-      await queryIn(
-        em,
-        `insert into state_version_digests (state_version_id, key_id, resources, outputs)
+const rows = (em: EntityManager) => ({
+  async save(id: StateVersionId, { keyId, resources, outputs }: StateDigests): Promise<void> {
+    await queryIn(
+      em,
+      `insert into state_version_digests (state_version_id, key_id, resources, outputs)
          values ($1, $2, $3, $4)`,
-        [id, keyId, resources, outputs],
-      );
-    },
+      [id, keyId, resources, outputs],
+    );
+  },
 
-    /**
-     * Compares a version with the previous version that has a state and is not a snapshot. The transaction must have
-     * locked the workspace, and stored the digests of the version if its state is readable.
-     */
-    async compareWithPrevious(version: StateVersion): Promise<Comparison> {
-      const [previous] = await queryIn<PreviousRow>(
-        em,
-        // index: state_versions_position, state_version_digests_pkey
-        `select v.id, v.resources_processed as processed, v.extraction_error is not null as unreadable,
+  /**
+   * Compares a version with the previous version that has a state and is not a snapshot. The transaction must have
+   * locked the workspace, and stored the digests of the version if its state is readable.
+   */
+  async compareWithPrevious(version: StateVersion): Promise<Comparison> {
+    const [previous] = await queryIn<PreviousRow>(
+      em,
+      // index: state_versions_position, state_version_digests_pkey
+      `select v.id, v.resources_processed as processed, v.extraction_error is not null as unreadable,
            d.key_id as "keyId"
          from state_versions v left join state_version_digests d on d.state_version_id = v.id
          where v.workspace_id = $1 and v.position < $2 and not v.intermediate
            and v.status not in ('pending', 'discarded')
          order by v.position desc limit 1`,
-        [version.workspaceId, version.position],
-      );
-      const previousVersionId = previous?.id ?? null;
-      const [own] = await queryIn<{ keyId: string }>(
-        em,
-        // index: state_version_digests_pkey
-        `select key_id as "keyId" from state_version_digests where state_version_id = $1`,
-        [version.id],
-      );
-      const incomparable = reasonAgainst(own?.keyId, previous);
-      if (incomparable) return { previousVersionId, difference: null, incomparable };
-      const difference = await differenceOf(version.id, previousVersionId);
-      return { previousVersionId, difference, incomparable: null };
-    },
-  };
-};
+      [version.workspaceId, version.position],
+    );
+    const previousVersionId = previous?.id ?? null;
+    const [own] = await queryIn<{ keyId: string }>(
+      em,
+      // index: state_version_digests_pkey
+      `select key_id as "keyId" from state_version_digests where state_version_id = $1`,
+      [version.id],
+    );
+    const incomparable = reasonAgainst(own?.keyId, previous);
+    if (incomparable) return { previousVersionId, difference: null, incomparable };
+    const params = [version.id, previousVersionId ?? ""];
+    const [row] = await queryIn<{ difference: StateDifference }>(em, differenceOfVersions, params);
+    if (!row) throw new Error("the comparison returned no row");
+    return { previousVersionId, difference: row.difference, incomparable: null };
+  },
+});
 
 /** Returns why a version cannot be compared with the previous one; undefined if it can, or if it is the first one. */
 function reasonAgainst(
@@ -194,19 +179,6 @@ function reasonAgainst(
   return previous.keyId === ownKeyId ? undefined : "key-changed";
 }
 
-function toDifference(row: DifferenceRow | undefined): StateDifference {
-  const { resources = {}, outputs = [] } = row?.difference ?? {};
-  const named = (kind: Change) =>
-    outputs
-      .filter(({ change }) => change === kind)
-      .map(({ name, sensitive }) => ({ name, sensitive }));
-  const { added = 0, changed = 0, removed = 0 } = resources;
-  return {
-    outputs: { added: named("added"), changed: named("changed"), removed: named("removed") },
-    resources: { added, changed, removed },
-  };
-}
-
 /**
  * Maximum length of the lists of outputs in an event, in characters. Output names come from the state, which limits
  * neither their length nor their number.
@@ -219,25 +191,29 @@ const ENTRY_LENGTH = 30;
 export function differenceFields({ previousVersionId, difference, incomparable }: Comparison) {
   let length = 0;
   let outputsTruncated = false;
-  const bounded = (outputs: readonly OutputDifference[] = []) =>
-    outputs.filter(({ name }) => {
-      length += name.length + ENTRY_LENGTH;
-      if (length > MAX_NAMES_LENGTH) outputsTruncated = true;
-      return length <= MAX_NAMES_LENGTH;
-    });
-  const outputs = {
-    outputsAdded: bounded(difference?.outputs.added),
-    outputsChanged: bounded(difference?.outputs.changed),
-    outputsRemoved: bounded(difference?.outputs.removed),
+  const { outputs = [], counts } = difference ?? {};
+  const bounded = (kind: Change) =>
+    outputs
+      .filter(({ name, change }) => {
+        if (change !== kind) return false;
+        length += name.length + ENTRY_LENGTH;
+        if (length > MAX_NAMES_LENGTH) outputsTruncated = true;
+        return length <= MAX_NAMES_LENGTH;
+      })
+      .map(({ name, sensitive }) => ({ name, sensitive }));
+  const listed = {
+    outputsAdded: bounded("added"),
+    outputsChanged: bounded("changed"),
+    outputsRemoved: bounded("removed"),
   };
   return {
     comparedStateVersionId: previousVersionId ?? "",
     incomparable: incomparable ?? "",
-    ...outputs,
+    ...listed,
     outputsTruncated,
-    resourcesAdded: difference?.resources.added ?? 0,
-    resourcesChanged: difference?.resources.changed ?? 0,
-    resourcesRemoved: difference?.resources.removed ?? 0,
+    resourcesAdded: counts?.added ?? 0,
+    resourcesChanged: counts?.changed ?? 0,
+    resourcesRemoved: counts?.removed ?? 0,
   };
 }
 
