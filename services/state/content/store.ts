@@ -1,14 +1,10 @@
 import type { Database } from "@statehouse/postgres";
 import type { StateVersionId, WorkspaceId } from "../ids-domain.ts";
-import type { StateVersionStatus } from "../state-version/domain.ts";
-import type { ContentKind } from "../state-version/upload-token-domain.ts";
 
 /** What the database records about the raw state or the JSON form of a version. Digests are lower-case hex. */
 export interface ContentRow {
   versionId: StateVersionId;
   workspaceId: WorkspaceId;
-  kind: ContentKind;
-  status: StateVersionStatus;
   key: string;
   size: number | null;
   sha256: string | null;
@@ -18,36 +14,27 @@ export interface ContentRow {
   blob: { size: number; sha256: string; references: number } | null;
 }
 
-type Row = Pick<ContentRow, "workspaceId" | "status"> & {
+interface Row {
   id: StateVersionId;
-  md5: string;
-  contents: Pick<ContentRow, "kind" | "key" | "size" | "sha256" | "blob">[];
-};
+  contents: ContentRow[];
+}
 
 // index: state_versions_pkey, blobs_pkey
 const selectContents = `
-  select version.id, version.workspace_id as "workspaceId", version.status, version.md5,
-    (select coalesce(json_agg(json_build_object('kind', content.kind, 'key', content.key,
-        'size', content.size, 'sha256', content.sha256,
+  select version.id,
+    (select coalesce(json_agg(json_build_object('versionId', version.id,
+        'workspaceId', version.workspace_id, 'key', content.key, 'size', content.size,
+        'sha256', content.sha256, 'md5', content.md5,
         'blob', case when blob.key is null then null else json_build_object(
           'size', blob.size, 'sha256', blob.sha256, 'references', blob."references") end)), '[]')
-     from (values ('raw', version.blob_key, version.size, version.sha256),
-       ('json', version.json_blob_key, version.json_size, version.json_sha256)
-     ) as content (kind, key, size, sha256)
+     from (values (version.blob_key, version.size, version.sha256, version.md5),
+       (version.json_blob_key, version.json_size, version.json_sha256, null)
+     ) as content (key, size, sha256, md5)
      left join blobs blob on blob.key = content.key
      where content.key is not null) as contents
   from state_versions version`;
 
-const contentsIn = (rows: readonly Row[]): ContentRow[] =>
-  rows.flatMap(({ id, workspaceId, status, md5, contents }) =>
-    contents.map((content) => ({
-      ...content,
-      versionId: id,
-      workspaceId,
-      status,
-      md5: content.kind === "raw" ? md5 : null,
-    })),
-  );
+const contentsIn = (rows: readonly Row[]): ContentRow[] => rows.flatMap(({ contents }) => contents);
 
 /** Reads the contents that the database records, for the comparison with the bytes in the store. */
 const reads = (database: Database) => ({

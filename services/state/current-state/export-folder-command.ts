@@ -1,11 +1,9 @@
-import { createHash } from "node:crypto";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { Writable } from "node:stream";
 import { forEachConcurrently, makeFolder } from "@statehouse/runtime";
 import type { WorkspaceId } from "../ids-domain.ts";
 import { isBlobMissing } from "../object/errors-store.ts";
-import { withStoreRetry } from "../object/reading-store.ts";
+import { digestsOf, withStoreRetry } from "../object/reading-store.ts";
 import type { BlobStore, StoredBlob } from "../object/store.ts";
 import { createStatePaths, safeFileName } from "./file-name-domain.ts";
 import type { CurrentState, CurrentStateReads } from "./store.ts";
@@ -152,18 +150,8 @@ async function copyTo(
   part: string,
   signal: AbortSignal,
 ): Promise<StoredBlob> {
-  const [sha256, md5] = [createHash("sha256"), createHash("md5")];
-  let size = 0;
   await using file = await open(part, "w", 0o600);
-  const target = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      size += chunk.length;
-      sha256.update(chunk);
-      md5.update(chunk);
-      file.writeFile(chunk).then(() => done(), done);
-    },
-  });
-  await store.get(key, () => target, signal);
+  const digests = await digestsOf(store, key, signal, file);
   await file.sync();
-  return { size, sha256: sha256.digest("hex"), md5: md5.digest("hex") };
+  return digests;
 }

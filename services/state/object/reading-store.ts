@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
 import { Writable } from "node:stream";
 import { withRetry } from "@statehouse/runtime";
 import { isBlobMissing } from "./errors-store.ts";
@@ -7,11 +8,12 @@ import type { BlobStore, StoredBlob } from "./store.ts";
 const ATTEMPTS = 6;
 const FIRST_RETRY_MS = 250;
 
-/** Reads the bytes of a key and returns their digests. Throws the same errors as `get`. */
+/** Reads the bytes of a key, also into `file` if it is given, and returns their digests. Throws the same errors as `get`. */
 export async function digestsOf(
   store: BlobStore,
   key: string,
   signal: AbortSignal,
+  file?: FileHandle,
 ): Promise<StoredBlob> {
   const [sha256, md5] = [createHash("sha256"), createHash("md5")];
   let size = 0;
@@ -20,7 +22,8 @@ export async function digestsOf(
       size += chunk.length;
       sha256.update(chunk);
       md5.update(chunk);
-      done();
+      if (file) file.writeFile(chunk).then(() => done(), done);
+      else done();
     },
   });
   await store.get(key, () => meter, signal);
