@@ -9,16 +9,23 @@ const identity = `select concat_ws('/', (select system_identifier from pg_contro
 
 const selectHeartbeat = `select database, beat_at as "beatAt" from database_heartbeats`;
 
+const selects = (query: <Row>(sql: string) => Promise<Row[]>) => ({
+  async getIdentity(): Promise<string> {
+    const [row] = await query<{ database: string }>(identity);
+    return row?.database ?? "";
+  },
+
+  listInterruptions: (): Promise<DatabaseInterruption[]> =>
+    query("select since, until from database_interruptions"),
+});
+
 const rows = (em: EntityManager) => ({
+  ...selects((sql) => queryIn(em, sql)),
+
   /** Locks the latest heartbeat and returns it; undefined if no heartbeat was ever recorded. */
   async findForUpdate(): Promise<DatabaseHeartbeat | undefined> {
     const [row] = await queryIn<DatabaseHeartbeat>(em, `${selectHeartbeat} for update`);
     return row;
-  },
-
-  async getIdentity(): Promise<string> {
-    const [row] = await queryIn<{ database: string }>(em, identity);
-    return row?.database ?? "";
   },
 
   async put({ database, beatAt }: DatabaseHeartbeat): Promise<void> {
@@ -43,24 +50,15 @@ const rows = (em: EntityManager) => ({
   async removeInterruptionsBefore(until: Date): Promise<void> {
     await queryIn(em, "delete from database_interruptions where until < $1", [until]);
   },
-
-  listInterruptions: (): Promise<DatabaseInterruption[]> =>
-    queryIn(em, "select since, until from database_interruptions"),
 });
 
 const reads = (database: Database) => ({
+  ...selects((sql) => database.query(sql)),
+
   async find(): Promise<DatabaseHeartbeat | undefined> {
     const [row] = await database.query<DatabaseHeartbeat>(selectHeartbeat);
     return row;
   },
-
-  async getIdentity(): Promise<string> {
-    const [row] = await database.query<{ database: string }>(identity);
-    return row?.database ?? "";
-  },
-
-  listInterruptions: (): Promise<DatabaseInterruption[]> =>
-    database.query("select since, until from database_interruptions"),
 });
 
 export const databaseHeartbeats = { rows, reads };
