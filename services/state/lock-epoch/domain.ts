@@ -1,6 +1,5 @@
 import {
   lockSealed,
-  rollbackWithoutLock,
   stateVersionPending,
   workspaceLockedByOther,
   workspaceNotLocked,
@@ -20,33 +19,21 @@ export interface LockAnswer {
 }
 
 /**
- * Returns the epoch under which `holder` may write. Throws 412 if the workspace is not locked; 409 if another holder
- * has the lock or the epoch is sealed.
+ * Returns the epoch under which `holder` may write. Throws `withoutLock` if the workspace is not locked; 409 if another
+ * holder has the lock or the epoch is sealed.
  */
 export function writableEpoch(
   workspaceState: WorkspaceState,
   lock: LockAnswer["lock"],
   holder: Holder,
+  withoutLock = workspaceNotLocked,
 ): bigint {
-  if (!lock) throw workspaceNotLocked();
+  if (!lock) throw withoutLock();
   if (lock.holder.type !== holder.type || lock.holder.id !== holder.id) {
     throw workspaceLockedByOther(lock.holder);
   }
   requireUnsealed(workspaceState, lock.epoch);
   return lock.epoch;
-}
-
-/**
- * Returns the epoch under which `holder` may roll back. Throws 409 if the workspace is not locked, another holder has
- * the lock, or the epoch is sealed.
- */
-export function rollbackEpoch(
-  workspaceState: WorkspaceState,
-  lock: LockAnswer["lock"],
-  holder: Holder,
-): bigint {
-  if (!lock) throw rollbackWithoutLock();
-  return writableEpoch(workspaceState, lock, holder);
 }
 
 /** Throws `lockSealed` if the epoch has ended. */

@@ -1,6 +1,7 @@
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
-import { rollbackEpoch } from "../lock-epoch/domain.ts";
+import { rollbackWithoutLock } from "../errors-domain.ts";
+import { writableEpoch } from "../lock-epoch/domain.ts";
 import { madeVersion } from "../test/made-version.ts";
 import { newWorkspaceState } from "../workspace-state/domain.ts";
 import type { StateVersion } from "./domain.ts";
@@ -70,13 +71,13 @@ describe("the lock of a rollback", () => {
     ["another user's", { holder: { ...holder, id: "user-b" }, epoch: 11n }, "workspace_locked"],
     ["released", { holder, epoch: 10n }, "lock_sealed"],
   ])("%s: 409", (_, lock, reason) => {
-    expect(() => rollbackEpoch(workspace, lock, holder)).toThrow(
+    expect(() => writableEpoch(workspace, lock, holder, rollbackWithoutLock)).toThrow(
       expect.objectContaining({ kind: "conflict", reason }),
     );
   });
 
   test("held by the caller: returns its epoch", () => {
-    expect(rollbackEpoch(workspace, { holder, epoch: 11n }, holder)).toBe(11n);
+    expect(writableEpoch(workspace, { holder, epoch: 11n }, holder, rollbackWithoutLock)).toBe(11n);
   });
 });
 

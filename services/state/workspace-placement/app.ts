@@ -38,21 +38,13 @@ export async function refreshWorkspaces(app: App, ids: readonly WorkspaceId[]): 
   for (const placement of placements) {
     const record = known.get(placement.workspaceId);
     if (record && !record.dropped && record.placementVersion < placement.version) {
-      await movePlacement(app, placement);
+      await setPlacement(app, placement);
     }
   }
   for (const workspaceId of deletedWorkspaceIds) {
     if (!known.get(workspaceId)?.dropped) await dropWorkspace(app, workspaceId);
   }
 }
-
-const movePlacement = (app: App, placement: Placement): Promise<void> =>
-  app.transaction(async (tx) => {
-    const workspaceState = await tx.workspaceStates.findForUpdate({
-      workspaceId: placement.workspaceId,
-    });
-    if (workspaceState) applyPlacement(workspaceState, placement);
-  });
 
 /**
  * Returns the target of authorization for a workspace, from its stored placement. If no placement is stored, gets the
