@@ -75,40 +75,23 @@ export const stateVersionService = (app: App): ServiceImpl<typeof StateVersionSe
 });
 
 /** Converts a document to its protobuf message. */
-export const stateVersionToProto = (document: StateVersionDocument) => {
-  const { version } = document;
-  return {
-    id: version.id,
-    workspaceId: version.workspaceId,
+export const stateVersionToProto = ({ version, ...document }: StateVersionDocument) =>
+  ({
+    ...version,
     createdAt: timestampFromDate(version.createdAt),
-    createdByType: version.createdByType,
-    createdById: version.createdById,
-    serial: version.serial,
-    lineage: version.lineage,
-    md5: version.md5,
     size: version.size ?? undefined,
-    status: version.status,
-    intermediate: version.intermediate,
-    resourcesProcessed: version.resourcesProcessed,
     formatVersion: version.formatVersion ?? undefined,
     engineVersion: version.engineVersion ?? undefined,
-    resourcesJson: version.resourcesJson,
-    omitsResources: version.omitsResources,
-    resourceEntries: version.resourceEntries,
-    modulesJson: version.modulesJson,
-    providersJson: version.providersJson,
     runId: version.runId ?? undefined,
     rollbackStateVersionId: version.rollbackVersionId ?? undefined,
     previousStateVersionId: version.previousVersionId ?? undefined,
     nextStateVersionId: version.nextVersionId ?? undefined,
+    ...document,
     uploadUrl: document.uploadUrl ?? "",
     jsonUploadUrl: document.jsonUploadUrl ?? "",
     downloadUrl: document.downloadUrl ?? "",
     jsonDownloadUrl: document.jsonDownloadUrl ?? "",
-    allowedActions: document.allowedActions,
-    showsBillableResources: document.showsBillableResources,
     billableResourceCount: document.showsBillableResources
       ? (version.billableResourceCount ?? undefined)
       : undefined,
-  } satisfies MessageInitShape<typeof StateVersionSchema>;
-};
+  }) satisfies MessageInitShape<typeof StateVersionSchema>;

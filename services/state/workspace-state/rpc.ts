@@ -33,10 +33,8 @@ export const workspaceStateService = (app: App): ServiceImpl<typeof WorkspaceSta
   }),
 });
 
-const summaryToProto = (summary: StateSummary) => ({
-  workspaceId: summary.workspaceId,
-  currentStateVersionId: summary.currentVersionId ?? "",
-  resourceCount: summary.resourceCount,
-  latestChangeAt: summary.latestChangeAt ? timestampFromDate(summary.latestChangeAt) : undefined,
-  revision: summary.revision,
+const summaryToProto = ({ currentVersionId, latestChangeAt, ...summary }: StateSummary) => ({
+  ...summary,
+  currentStateVersionId: currentVersionId ?? "",
+  latestChangeAt: latestChangeAt ? timestampFromDate(latestChangeAt) : undefined,
 });
