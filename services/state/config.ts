@@ -18,6 +18,66 @@ const neededForS3 = z
   .meta(neededWith({ BLOB_STORE: "s3" }));
 const keyForS3 = optionalRenewable().meta(neededWith({ BLOB_STORE: "s3", S3_CREDENTIALS: "keys" }));
 
+/** The settings of the store of state bytes. */
+export const blobStoreSettings = z.object({
+  BLOB_STORE: z
+    .enum(["directory", "s3"])
+    .default("directory")
+    .describe("Where state bytes are stored: a directory (one replica) or S3."),
+  BLOB_DIRECTORY: z
+    .string()
+    .optional()
+    .meta(neededWith({ BLOB_STORE: "directory" }))
+    .describe("Directory in which state bytes are stored if BLOB_STORE=directory."),
+  BLOB_MOVING_FROM: z
+    .string()
+    .optional()
+    .describe(
+      "Directory from which states move to BLOB_STORE; contents that BLOB_STORE does not have yet are read from this directory.",
+    ),
+  S3_ENDPOINT: z
+    .url()
+    .optional()
+    .meta(neededWith({ BLOB_STORE: "s3" }))
+    .describe("Address of the S3 service; used if BLOB_STORE=s3."),
+  S3_BUCKET: neededForS3.describe("Name of the bucket."),
+  S3_REGION: z.string().default("us-east-1").describe("Region of the bucket."),
+  S3_CREDENTIALS: z
+    .enum(["keys", "aws"])
+    .default("keys")
+    .describe(
+      "Credentials for the bucket: keys (S3_ACCESS_KEY, S3_SECRET_KEY), or aws, those that Amazon's SDK finds: AWS_* variables, web identity, files, container or instance role.",
+    ),
+  S3_ACCESS_KEY: keyForS3.describe("Access key for the bucket; used if S3_CREDENTIALS=keys."),
+  S3_SECRET_KEY: keyForS3.describe("Secret key for the bucket; used if S3_CREDENTIALS=keys."),
+  S3_ENCRYPTION: z
+    .enum(["none", "AES256", "aws:kms"])
+    .default("none")
+    .describe(
+      "Server-side encryption that each upload requests; with none, the settings of the bucket decide.",
+    ),
+  S3_KMS_KEY_ID: z
+    .string()
+    .optional()
+    .describe(
+      "Id of the KMS key for S3_ENCRYPTION=aws:kms; if omitted, the S3 service uses its default key.",
+    ),
+  S3_ADDRESSING: z
+    .enum(["path", "virtual-host"])
+    .default("path")
+    .describe(
+      "How the bucket is addressed: path (endpoint/bucket) or virtual-host (bucket.endpoint). Amazon is always addressed as virtual-host.",
+    ),
+  S3_CA_FILE: z
+    .string()
+    .optional()
+    .describe(
+      "PEM file of certificate authorities trusted for S3 in addition to those that Node trusts.",
+    ),
+});
+
+export type BlobStoreConfig = z.infer<typeof blobStoreSettings>;
+
 /** The environment variables of the state service. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
@@ -83,60 +143,7 @@ export const configSchema = z.object({
     .min(1)
     .default(4 * 1024 ** 3)
     .describe("Largest state that is accepted, in bytes."),
-  BLOB_STORE: z
-    .enum(["directory", "s3"])
-    .default("directory")
-    .describe("Where state bytes are stored: a directory (one replica) or S3."),
-  BLOB_DIRECTORY: z
-    .string()
-    .optional()
-    .meta(neededWith({ BLOB_STORE: "directory" }))
-    .describe("Directory in which state bytes are stored if BLOB_STORE=directory."),
-  BLOB_MOVING_FROM: z
-    .string()
-    .optional()
-    .describe(
-      "Directory from which states move to BLOB_STORE; contents that BLOB_STORE does not have yet are read from this directory.",
-    ),
-  S3_ENDPOINT: z
-    .url()
-    .optional()
-    .meta(neededWith({ BLOB_STORE: "s3" }))
-    .describe("Address of the S3 service; used if BLOB_STORE=s3."),
-  S3_BUCKET: neededForS3.describe("Name of the bucket."),
-  S3_REGION: z.string().default("us-east-1").describe("Region of the bucket."),
-  S3_CREDENTIALS: z
-    .enum(["keys", "aws"])
-    .default("keys")
-    .describe(
-      "Credentials for the bucket: keys (S3_ACCESS_KEY, S3_SECRET_KEY), or aws, those that Amazon's SDK finds: AWS_* variables, web identity, files, container or instance role.",
-    ),
-  S3_ACCESS_KEY: keyForS3.describe("Access key for the bucket; used if S3_CREDENTIALS=keys."),
-  S3_SECRET_KEY: keyForS3.describe("Secret key for the bucket; used if S3_CREDENTIALS=keys."),
-  S3_ENCRYPTION: z
-    .enum(["none", "AES256", "aws:kms"])
-    .default("none")
-    .describe(
-      "Server-side encryption that each upload requests; with none, the settings of the bucket decide.",
-    ),
-  S3_KMS_KEY_ID: z
-    .string()
-    .optional()
-    .describe(
-      "Id of the KMS key for S3_ENCRYPTION=aws:kms; if omitted, the S3 service uses its default key.",
-    ),
-  S3_ADDRESSING: z
-    .enum(["path", "virtual-host"])
-    .default("path")
-    .describe(
-      "How the bucket is addressed: path (endpoint/bucket) or virtual-host (bucket.endpoint). Amazon is always addressed as virtual-host.",
-    ),
-  S3_CA_FILE: z
-    .string()
-    .optional()
-    .describe(
-      "PEM file of certificate authorities trusted for S3 in addition to those that Node trusts.",
-    ),
+  ...blobStoreSettings.shape,
 });
 
 export type StateConfig = z.infer<typeof configSchema>;

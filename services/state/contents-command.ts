@@ -1,33 +1,16 @@
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { type Changing, createLogger, type Logger, StartError } from "@statehouse/runtime";
 import type { z } from "zod";
-import { configSchema } from "./config.ts";
+import { blobStoreSettings, configSchema } from "./config.ts";
 import { migrations } from "./migrations.ts";
 import { entities } from "./nouns.ts";
 import { openBlobStore } from "./object/open-store.ts";
 import type { BlobStore } from "./object/store.ts";
 
 /** The settings that commands need to compare the database with the store, or to move bytes between stores. */
-export const contentSettings = configSchema.pick({
-  DATABASE_URL: true,
-  SWEEP_GRACE: true,
-  BLOB_DELETION_DELAY: true,
-  BLOB_STORE: true,
-  BLOB_DIRECTORY: true,
-  BLOB_MOVING_FROM: true,
-  S3_ENDPOINT: true,
-  S3_BUCKET: true,
-  S3_REGION: true,
-  S3_CREDENTIALS: true,
-  S3_ACCESS_KEY: true,
-  S3_SECRET_KEY: true,
-  S3_ENCRYPTION: true,
-  S3_KMS_KEY_ID: true,
-  S3_ADDRESSING: true,
-  S3_CA_FILE: true,
-});
-
-type ContentConfig = z.output<typeof contentSettings>;
+export const contentSettings = configSchema
+  .pick({ DATABASE_URL: true, SWEEP_GRACE: true, BLOB_DELETION_DELAY: true })
+  .extend(blobStoreSettings.shape);
 
 /** Opens the service's database for a command that may run while the service runs. Does not wait for the database. */
 export const openOperatorDatabase = (url: Changing<string>, logger: Logger): Promise<Database> =>
@@ -52,7 +35,7 @@ export async function requireReady(store: BlobStore): Promise<void> {
  * them. Throws `StartError` if one of them cannot be used.
  */
 export async function openContents(
-  config: ContentConfig,
+  config: z.infer<typeof contentSettings>,
   stack: AsyncDisposableStack,
 ): Promise<{ database: Database; store: BlobStore }> {
   const logger = createLogger({ service: "state", level: "silent" });

@@ -2,30 +2,14 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { createSecureContext } from "node:tls";
 import { ConfigError, type Logger, StartError } from "@statehouse/runtime";
+import type { BlobStoreConfig } from "../config.ts";
 import { openDirectoryStore } from "./directory-store.ts";
 import { movingStore } from "./moving-store.ts";
-import { connectS3, type S3Encryption, type S3Settings } from "./s3-connection-store.ts";
+import { connectS3, type S3Settings } from "./s3-connection-store.ts";
 import { s3Problem } from "./s3-problem-store.ts";
 import { S3Store } from "./s3-store.ts";
 import type { BlobStore } from "./store.ts";
 import { tracedStore } from "./traced-store.ts";
-
-/** The part of the configuration that describes the store. */
-export interface BlobStoreConfig {
-  BLOB_STORE: "directory" | "s3";
-  BLOB_DIRECTORY?: string | undefined;
-  BLOB_MOVING_FROM?: string | undefined;
-  S3_ENDPOINT?: string | undefined;
-  S3_BUCKET?: string | undefined;
-  S3_REGION: string;
-  S3_CREDENTIALS: "keys" | "aws";
-  S3_ACCESS_KEY?: (() => string) | undefined;
-  S3_SECRET_KEY?: (() => string) | undefined;
-  S3_ENCRYPTION: "none" | S3Encryption["algorithm"];
-  S3_KMS_KEY_ID?: string | undefined;
-  S3_ADDRESSING: "path" | "virtual-host";
-  S3_CA_FILE?: string | undefined;
-}
 
 interface Opening {
   /** Does not delete incomplete files in a folder, because the state service may be running and writing them. */
@@ -96,53 +80,28 @@ export async function examineBlobStore(config: BlobStoreConfig): Promise<undefin
   }
 }
 
+// Settings that BLOB_STORE and S3_CREDENTIALS require are not missing: `readConfig` has checked them.
 function placeOf(config: BlobStoreConfig): { folder: string } | S3Settings {
-  const missing: string[] = [];
-  const needed = <Name extends keyof BlobStoreConfig>(name: Name): BlobStoreConfig[Name] => {
-    const value = config[name];
-    if (value === undefined)
-      missing.push(`${name}: is required with BLOB_STORE=${config.BLOB_STORE}`);
-    return value;
-  };
-  if (config.BLOB_STORE === "directory") {
-    const folder = needed("BLOB_DIRECTORY") ?? "";
-    complain(missing);
-    return { folder };
+  const { S3_ENCRYPTION: algorithm, S3_KMS_KEY_ID: keyId } = config;
+  if (config.BLOB_STORE === "directory") return { folder: config.BLOB_DIRECTORY ?? "" };
+  if (keyId !== undefined && algorithm !== "aws:kms") {
+    throw new ConfigError("S3_KMS_KEY_ID: requires S3_ENCRYPTION=aws:kms");
   }
-  const keys =
-    config.S3_CREDENTIALS === "keys"
-      ? { accessKey: needed("S3_ACCESS_KEY"), secretKey: needed("S3_SECRET_KEY") }
-      : undefined;
-  const settings = {
-    endpoint: needed("S3_ENDPOINT") ?? "",
-    bucket: needed("S3_BUCKET") ?? "",
+  const keys = config.S3_CREDENTIALS === "keys" ? config : undefined;
+  return {
+    endpoint: config.S3_ENDPOINT ?? "",
+    bucket: config.S3_BUCKET ?? "",
     get accessKey() {
-      return keys?.accessKey?.();
+      return keys?.S3_ACCESS_KEY?.();
     },
     get secretKey() {
-      return keys?.secretKey?.();
+      return keys?.S3_SECRET_KEY?.();
     },
-    encryption: encryptionOf(config, missing),
+    encryption: algorithm === "none" ? undefined : { algorithm, keyId },
     region: config.S3_REGION,
     addressing: config.S3_ADDRESSING,
     authorities: config.S3_CA_FILE ? authoritiesIn(config.S3_CA_FILE) : undefined,
   };
-  complain(missing);
-  return settings;
-}
-
-function encryptionOf(
-  { S3_ENCRYPTION: algorithm, S3_KMS_KEY_ID: keyId }: BlobStoreConfig,
-  problems: string[],
-): S3Encryption | undefined {
-  if (keyId !== undefined && algorithm !== "aws:kms") {
-    problems.push("S3_KMS_KEY_ID: requires S3_ENCRYPTION=aws:kms");
-  }
-  return algorithm === "none" ? undefined : { algorithm, keyId };
-}
-
-function complain(missing: readonly string[]): void {
-  if (missing.length > 0) throw new ConfigError(missing.join("\n"));
 }
 
 /** Reads certificate authorities. Reports problems at start that a TLS handshake would report only at the first use. */
