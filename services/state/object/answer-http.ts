@@ -67,7 +67,7 @@ export function answerFailure(
     response.destroy();
     return;
   }
-  const { status, code, title, detail, headers } = describe(error);
+  const { status, code, title, message: detail, headers } = problemOf(error);
   if (status >= 500) logger.error({ err: causeOf(error), status }, "request failed");
   const body = JSON.stringify({ errors: [{ status: String(status), code, title, detail }] });
   const unread = !request.complete;
@@ -95,31 +95,21 @@ function linger(request: IncomingMessage, response: ServerResponse, body: string
   request.resume();
 }
 
-function describe(error: unknown) {
-  if (error instanceof HttpProblem) {
-    const { status, code, title, message, headers } = error;
-    return { status, code, title, detail: message, headers };
-  }
+function problemOf(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
   if (error instanceof AppError) {
     // A forbidden request returns 404, because the API defines no 403 for these URLs.
     const isForbidden = error.kind === "forbidden";
     const { status, title } = httpErrors[isForbidden ? "notFound" : error.kind];
     const code = isForbidden ? "not_found" : error.reason;
     const retryAfter = retryAfterOf(error);
-    const headers = {
+    return new HttpProblem(status, code, title, error.message, {
       ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
       ...(error.kind === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),
-    };
-    return { status, code, title, detail: error.message, headers };
+    });
   }
   const detail = `An internal error occurred. Its trace id is ${traceId() ?? "unknown"}.`;
-  return {
-    status: 500,
-    code: "internal_error",
-    title: "internal server error",
-    detail,
-    headers: {},
-  };
+  return new HttpProblem(500, "internal_error", "internal server error", detail);
 }
 
 /** Returns the error to log: operators need the cause of an `AppError`, while clients see only its text. */

@@ -2,7 +2,7 @@ import { Agent } from "node:https";
 import { rootCertificates } from "node:tls";
 import { Client, type ClientOptions } from "minio";
 import { presignSignatureV4 } from "minio/dist/esm/signing.mjs";
-import { credentialSource, sourcedCredentials } from "./s3-credentials-store.ts";
+import { credentialSource } from "./s3-credentials-store.ts";
 import { S3Transfer } from "./s3-transfer-store.ts";
 
 /** Server-side encryption that every upload requests. */
@@ -66,7 +66,8 @@ export function connectS3(settings: S3Settings): S3Connection {
     pathStyle: addressing !== "virtual-host",
     ...(agent ? { transportAgent: agent } : {}),
   };
-  Object.assign(options, sourcedCredentials(source));
+  // The declared type of this option is a class, but the client only calls the method.
+  Object.assign(options, { credentialsProvider: source });
   const client = new Client(options);
   const encryption = encryptionHeaders(settings.encryption);
   const transfer = new S3Transfer({ authorities: authorities || undefined, silenceMs });
@@ -77,7 +78,7 @@ export function connectS3(settings: S3Settings): S3Connection {
       const url = await client.presignedPutObject(bucket, key, lifetimeS);
       if (!encryption) return { url, headers: {} };
       const { host, pathname: path, protocol } = new URL(url);
-      const { accessKey, secretKey, sessionToken } = await source();
+      const { accessKey, secretKey, sessionToken } = await source.getCredentials();
       // The URL is signed again with the encryption headers. The minio client cannot sign them, and S3 refuses them
       // unless they are signed.
       const signed = { method: "PUT", protocol, path, headers: { host, ...encryption } };

@@ -1,11 +1,10 @@
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import { Credentials } from "minio/dist/esm/Credentials.mjs";
 
 /** Returns the current credentials; temporary ones are renewed before they expire. */
-export type S3CredentialSource = () => Promise<{
-  accessKey: string;
-  secretKey: string;
-  sessionToken?: string;
-}>;
+export interface S3CredentialSource {
+  getCredentials(): Promise<Credentials>;
+}
 
 /**
  * Returns the source of the credentials. If the settings contain keys, the source reads the keys again for every call.
@@ -14,36 +13,16 @@ export type S3CredentialSource = () => Promise<{
 export function credentialSource(
   settings: Readonly<{ accessKey?: string | undefined; secretKey?: string | undefined }>,
 ): S3CredentialSource {
-  if (settings.accessKey !== undefined) {
-    return async () => ({
-      accessKey: settings.accessKey ?? "",
-      secretKey: settings.secretKey ?? "",
-    });
-  }
-  const find = defaultProvider();
-  return async () => {
-    const { accessKeyId, secretAccessKey, sessionToken } = await find();
-    return {
-      accessKey: accessKeyId,
-      secretKey: secretAccessKey,
-      ...(sessionToken === undefined ? {} : { sessionToken }),
-    };
+  const find = settings.accessKey === undefined ? defaultProvider() : undefined;
+  return {
+    async getCredentials() {
+      if (!find) {
+        const { accessKey = "", secretKey = "" } = settings;
+        return new Credentials({ accessKey, secretKey });
+      }
+      const { accessKeyId: accessKey, secretAccessKey: secretKey, sessionToken } = await find();
+      const token = sessionToken === undefined ? {} : { sessionToken };
+      return new Credentials({ accessKey, secretKey, ...token });
+    },
   };
 }
-
-/**
- * The option of the minio client that makes it request the credentials for each call. Its declared type is a class that
- * the package does not export.
- */
-export const sourcedCredentials = (source: S3CredentialSource) => ({
-  credentialsProvider: {
-    async getCredentials() {
-      const { accessKey, secretKey, sessionToken } = await source();
-      return {
-        getAccessKey: () => accessKey,
-        getSecretKey: () => secretKey,
-        getSessionToken: () => sessionToken,
-      };
-    },
-  },
-});

@@ -2,7 +2,7 @@ import { addAbortListener } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { AppError, hasCode } from "@statehouse/errors";
-import type { Logger } from "@statehouse/runtime";
+import { type Logger, withTimeout } from "@statehouse/runtime";
 import { md5Mismatch } from "../errors-domain.ts";
 import type { ByteRange } from "./byte-range-domain.ts";
 import { ContentMeter } from "./content-meter-store.ts";
@@ -159,19 +159,12 @@ export class S3Store implements BlobStore {
 
   /** Runs `work` with a time limit, because the minio client has none. */
   async #inTime<T>(work: () => Promise<T>): Promise<T> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => reject(new Error("the store did not respond in time")),
-      CALL_TIMEOUT_MS,
-    );
+    const { promise: closed, reject } = Promise.withResolvers<never>();
     using _ = addAbortListener(this.#closing.signal, () =>
       reject(new Error("the store is closed")),
     );
-    try {
-      return await Promise.race([work(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const late = () => new Error("the store did not respond in time");
+    return await withTimeout(CALL_TIMEOUT_MS, Promise.race([work(), closed]), late);
   }
 
   async #prepare(): Promise<void> {
