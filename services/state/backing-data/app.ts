@@ -17,52 +17,36 @@ import { type BackingDataAction, changeBackingData } from "./domain.ts";
 
 /**
  * Makes a version's contents unreadable until they are restored. After `softDeletionMs` they are deleted permanently.
+ * Throws 400 unless the version is finalized and is neither the current version nor a snapshot newer than it.
  */
-export const softDeleteBackingData = (
-  app: App,
-  caller: Caller,
-  id: StateVersionId,
-): Promise<StateVersionDocument> => act(app, caller, id, softDelete);
+export const softDeleteBackingData = useCase("softDelete");
 
 /** Makes soft-deleted contents readable again. */
-export const restoreBackingData = (
-  app: App,
-  caller: Caller,
-  id: StateVersionId,
-): Promise<StateVersionDocument> => act(app, caller, id, restore);
+export const restoreBackingData = useCase("restore");
 
-/** Deletes soft-deleted contents permanently. */
-export const permanentlyDeleteBackingData = (
-  app: App,
-  caller: Caller,
-  id: StateVersionId,
-): Promise<StateVersionDocument> =>
-  act(app, caller, id, (app, tx, locked) =>
-    permanentlyDelete(app, tx, locked, { permanent: true }),
-  );
+/**
+ * Deletes soft-deleted contents permanently. Throws 400 unless the version is soft-deleted and is neither the current
+ * version nor a snapshot newer than it.
+ */
+export const permanentlyDeleteBackingData = useCase("permanentlyDelete");
 
-/** A version and its workspace's state. The transaction has locked both rows. */
-interface LockedVersion {
-  workspaceState: WorkspaceState;
-  version: StateVersion;
-}
-
-/** Throws 400 unless the version is finalized and is neither the current version nor a snapshot newer than it. */
-const softDelete = (app: App, tx: Tx, locked: LockedVersion): Promise<void> =>
-  change(app, tx, "softDelete", locked);
-
-const restore = (app: App, tx: Tx, locked: LockedVersion): Promise<void> =>
-  change(app, tx, "restore", locked);
-
-/** Throws 400 unless the version is soft-deleted and is neither the current version nor a snapshot newer than it. */
-async function permanentlyDelete(
-  app: App,
-  tx: Tx,
-  locked: LockedVersion,
-  deletion: { permanent?: boolean } = {},
-): Promise<void> {
-  await change(app, tx, "permanentlyDelete", locked);
-  await deleteContents(app, tx, [locked.version], deletion);
+function useCase(action: BackingDataAction) {
+  return async (app: App, caller: Caller, id: StateVersionId): Promise<StateVersionDocument> => {
+    const { workspaceId } = await app.reads.stateVersions.get(id);
+    const changed = await app.transaction(async (tx) => {
+      const workspaceState = await tx.workspaceStates.findForUpdate({ workspaceId });
+      if (!workspaceState) throw stateVersionNotFound();
+      const version = await tx.stateVersions.getForUpdate(id);
+      authorizeOrNotFound(caller, "state:read", targetOf(workspaceState), "state version");
+      authorize(caller, "state:manage-backing-data", targetOf(workspaceState), "state version");
+      await change(app, tx, action, { workspaceState, version });
+      if (action === "permanentlyDelete") {
+        await deleteContents(app, tx, [version], { permanent: true });
+      }
+      return await tx.stateVersions.commit(workspaceState, version);
+    });
+    return documentOf(app, caller, changed);
+  };
 }
 
 /**
@@ -91,36 +75,18 @@ const eventOf = {
   permanentlyDelete: stateVersionPermanentlyDeleted,
 } satisfies Record<BackingDataAction, unknown>;
 
+/** Changes the status of a version. The transaction must have locked both rows. */
 async function change(
   app: App,
   tx: Tx,
   action: BackingDataAction,
-  { workspaceState, version }: LockedVersion,
+  { workspaceState, version }: { workspaceState: WorkspaceState; version: StateVersion },
 ): Promise<void> {
   const now = app.now();
   changeBackingData(action, { workspaceState, version, now });
   touch(workspaceState, now);
   if (workspaceState.droppedAt) return;
   await tx.record(eventOf[action](workspaceState, version));
-}
-
-async function act(
-  app: App,
-  caller: Caller,
-  id: StateVersionId,
-  action: typeof softDelete,
-): Promise<StateVersionDocument> {
-  const { workspaceId } = await app.reads.stateVersions.get(id);
-  const changed = await app.transaction(async (tx) => {
-    const workspaceState = await tx.workspaceStates.findForUpdate({ workspaceId });
-    if (!workspaceState) throw stateVersionNotFound();
-    const version = await tx.stateVersions.getForUpdate(id);
-    authorizeOrNotFound(caller, "state:read", targetOf(workspaceState), "state version");
-    authorize(caller, "state:manage-backing-data", targetOf(workspaceState), "state version");
-    await action(app, tx, { workspaceState, version });
-    return await tx.stateVersions.commit(workspaceState, version);
-  });
-  return documentOf(app, caller, changed);
 }
 
 const BATCH = 100;
@@ -143,5 +109,6 @@ const deleteExpired = (app: App, { id, workspaceId }: VersionKey, before: Date):
     // Another replica or the collector may have deleted the contents, or a user may have restored them and soft-deleted
     // them again.
     if (!workspaceState || !version?.softDeletedAt || version.softDeletedAt > before) return;
-    await permanentlyDelete(app, tx, { workspaceState, version });
+    await change(app, tx, "permanentlyDelete", { workspaceState, version });
+    await deleteContents(app, tx, [version]);
   });
