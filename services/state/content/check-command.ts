@@ -23,15 +23,12 @@ export const contentProblems = {
   unreadable: "the bytes cannot be read",
   miscounted: "the reference count of the blob is wrong",
   ownerless: "the bytes have no row and should have been deleted by the sweeper",
+  /** Not a fault: the row exists again because the database was restored from an earlier backup. */
+  deletedPermanently:
+    "an organization owner deleted these bytes permanently after the backup of the database",
 } as const;
 
 export type ContentProblem = keyof typeof contentProblems;
-
-/**
- * The bytes are missing because an organization owner deleted them permanently, which is not a fault. Their row exists
- * again because the database was restored from an earlier backup.
- */
-const DELETED_PERMANENTLY = "deletedPermanently";
 
 export interface FoundProblem {
   problem: ContentProblem;
@@ -42,13 +39,8 @@ export interface FoundProblem {
   detail?: string;
 }
 
-/** A problem, or missing bytes that are not a problem because they were deleted permanently. */
-interface Finding extends Omit<FoundProblem, "problem"> {
-  problem: ContentProblem | typeof DELETED_PERMANENTLY;
-}
-
 /** Size and digests of the bytes under a key, or the reason why they cannot be compared. */
-type BlobReading = StoredBlob | Finding["problem"];
+type BlobReading = StoredBlob | ContentProblem;
 type PendingReading = Promise<BlobReading>;
 
 export interface ContentCheck extends BlobRetention {
@@ -71,7 +63,7 @@ export interface CheckedContents {
   bytes: number;
   problems: FoundProblem[];
   /** Missing bytes that an organization owner deleted permanently, according to the list in the store. */
-  deletedPermanently: Omit<FoundProblem, "problem">[];
+  deletedPermanently: FoundProblem[];
   /**
    * Number of keys that have no row and are not a problem, because they belong to uploads in progress or are within the
    * deletion delay.
@@ -98,7 +90,7 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
     young: 0,
     foreign: 0,
   };
-  const suspects: Finding[] = [];
+  const suspects: FoundProblem[] = [];
   /** Results for blobs that several versions share, so that each blob is read once. */
   const shared = new Map<string, PendingReading>();
   for (let after: string | undefined = ""; after !== undefined; ) {
@@ -114,9 +106,9 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
   suspects.push(...(await ownerlessKeys(check, checked)));
   if (suspects.length > 0) {
     await pause(check.settlingMs, undefined, { signal });
-    for (const { problem, ...found } of await confirmed(check, suspects)) {
-      if (problem === DELETED_PERMANENTLY) checked.deletedPermanently.push(found);
-      else checked.problems.push({ problem, ...found });
+    for (const found of await confirmed(check, suspects)) {
+      const isFault = found.problem !== "deletedPermanently";
+      checked[isFault ? "problems" : "deletedPermanently"].push(found);
     }
   }
   return checked;
@@ -126,8 +118,8 @@ async function problemsOf(
   check: ContentCheck,
   contents: readonly ContentRow[],
   shared: Map<string, PendingReading>,
-): Promise<Finding[]> {
-  const problems: Finding[] = [];
+): Promise<FoundProblem[]> {
+  const problems: FoundProblem[] = [];
   await forEachConcurrently(AT_ONCE, contents, async (row) => {
     check.signal.throwIfAborted();
     const { versionId, workspaceId, key } = row;
@@ -141,7 +133,7 @@ async function problemOf(
   check: ContentCheck,
   row: ContentRow,
   shared: Map<string, PendingReading>,
-): Promise<Pick<Finding, "problem" | "detail"> | undefined> {
+): Promise<Pick<FoundProblem, "problem" | "detail"> | undefined> {
   const { blob, key, size, sha256, md5 } = row;
   if (!blob) return { problem: "noRow" };
   if (blob.size !== size || blob.sha256 !== sha256) return { problem: "rowDiffers" };
@@ -178,7 +170,7 @@ async function readBlob(
 }
 
 const missing = async (store: BlobStore, key: string) =>
-  (await isDeletedPermanently(store, key)) ? DELETED_PERMANENTLY : "missing";
+  (await isDeletedPermanently(store, key)) ? "deletedPermanently" : "missing";
 
 async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
   const without = await rows.listMissing();
@@ -225,11 +217,14 @@ async function ownerlessKeys(
   return ownerless;
 }
 
-const identityOf = ({ problem, key, versionId }: Finding): string =>
+const identityOf = ({ problem, key, versionId }: FoundProblem): string =>
   [problem, key, versionId].join();
 
 /** Checks the suspected contents again and returns those that are still wrong. */
-async function confirmed(check: ContentCheck, suspects: readonly Finding[]): Promise<Finding[]> {
+async function confirmed(
+  check: ContentCheck,
+  suspects: readonly FoundProblem[],
+): Promise<FoundProblem[]> {
   const { rows, store, signal } = check;
   const versionIds = suspects.map(({ versionId }) => versionId).filter((id) => id !== undefined);
   const contents: ContentRow[] = [];

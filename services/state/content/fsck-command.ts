@@ -11,8 +11,6 @@ import { contents as storedContents } from "./store.ts";
  * Delay before an apparent problem is checked again, in ms. Long enough for uploads and deletions in progress to end.
  */
 const SETTLING_MS = 1000;
-const DELETED_PERMANENTLY =
-  "an organization owner deleted these bytes permanently after the backup of the database";
 
 export interface CheckCommand {
   /** `--sizes` compares sizes only and reads no contents. */
@@ -54,21 +52,19 @@ export async function fsck({ args, environment, print }: CheckCommand): Promise<
   const command = { name: "fsck", database, service: "state" };
   const checked = await recordCommand(command, check).finally(progress.end);
 
-  for (const { problem, key, workspaceId, versionId, detail } of checked.problems) {
+  const { versions, contents, bytes, young, foreign, problems, deletedPermanently } = checked;
+  for (const found of [...problems, ...deletedPermanently]) {
+    const { problem, key, workspaceId, versionId, detail } = found;
     const where = [workspaceId, versionId, key].filter((part) => part).join(" ");
     print(`${problem} ${where}: ${contentProblems[problem]}${detail ? ` (${detail})` : ""}`);
   }
-  for (const { key, workspaceId, versionId } of checked.deletedPermanently) {
-    print(`deletedPermanently ${workspaceId} ${versionId} ${key}: ${DELETED_PERMANENTLY}`);
-  }
-  const { versions, contents, bytes, young, foreign, problems } = checked;
   print(`${versions} state versions, ${contents} contents, ${bytes} bytes`);
   if (young > 0)
     print(
       `${young} recent contents without a row: uploads in progress, or within the deletion delay`,
     );
-  if (checked.deletedPermanently.length > 0)
-    print(`${checked.deletedPermanently.length} contents deleted permanently`);
+  if (deletedPermanently.length > 0)
+    print(`${deletedPermanently.length} contents deleted permanently`);
   if (foreign > 0) print(`${foreign} keys in the store that Statehouse did not write`);
   print(problems.length === 0 ? "no problems found" : `${problems.length} problems`);
   return problems.length === 0;
