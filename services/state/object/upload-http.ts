@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isNotFound } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
-import { isStateNotTaken } from "../errors-domain.ts";
+import { isStateNotTaken, uploadUsed } from "../errors-domain.ts";
 import type { StoredVersion } from "../state-version/domain.ts";
 import {
   authorizeRepeat,
@@ -57,16 +57,18 @@ async function receive(objects: Objects, upload: Upload): Promise<void> {
   const claims = claimsOf(objects, upload);
   if (!claims) throw unknownUploadUrl();
   const size = announcedSize(upload.request, app.settings.maxStateBytes);
-  const opening = await within(() => beginUpload(app, claims));
+  const { target, stored } = await within(() => beginUpload(app, claims));
   let outcome: UploadOutcome = "alreadyStored";
-  if (opening.outcome === "used") {
-    if (size !== opening.stored.size) requireSameContent(opening.stored, unknownContent(size));
+  if (stored) {
+    // If the lengths differ, the contents differ too, so the uploaded bytes need not be read.
+    if (size !== stored.size) throw uploadUsed();
     const digests = await digestsOf(upload, size);
-    await within(() => authorizeRepeat(app, opening.target));
-    requireSameContent(opening.stored, { ...digests, attemptStartedAt: app.now() });
+    await within(() => authorizeRepeat(app, target));
+    requireSameContent(stored, digests);
   } else {
-    const expected = { size, md5: opening.md5 ?? undefined };
-    outcome = await storeContent(objects, upload, { ...claims, target: opening.target }, expected);
+    // The create request announced only the md5 of the raw state.
+    const expected = { size, md5: claims.kind === "raw" ? target.md5 : undefined };
+    outcome = await storeContent(objects, upload, { ...claims, target }, expected);
   }
   answerDone(upload.response);
   const { versionId, kind } = claims;
@@ -106,17 +108,6 @@ async function digestsOf(
   await pipeline(meter.measure(request), nowhere, { signal });
   return meter.digests;
 }
-
-/**
- * A placeholder for uploaded content whose length differs from that of the stored content. Because the lengths differ,
- * the contents differ too, so the uploaded bytes need not be read.
- */
-const unknownContent = (size: number) => ({
-  size,
-  sha256: "",
-  md5: "",
-  attemptStartedAt: new Date(0),
-});
 
 function announcedSize(request: IncomingMessage, limit: number): number {
   const announced = request.headers["content-length"];

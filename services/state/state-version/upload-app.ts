@@ -25,22 +25,14 @@ import {
 } from "./upload-domain.ts";
 import type { ContentKind, UploadClaims } from "./upload-token-domain.ts";
 
-/**
- * What a request to an upload URL finds:
- *
- * - `open`: the version accepts the content. `md5` (hex) is the digest that the create request announced; null for
- *   JSON.
- * - `used`: the version already has this content. Uploading the same bytes again returns 200 and stores nothing; other
- *   bytes throw `uploadUsed`.
- */
-export type UploadOpening = { target: StoredVersion } & (
-  | { outcome: "open"; md5: string | null }
-  | { outcome: "used"; stored: StoredContent }
-);
-
-/** One attempt to upload bytes. Each attempt stores its bytes under its own key. Digests are lower-case hex. */
-export interface UploadAttempt extends Attempt {
-  blobKey: string;
+/** What a request to an upload URL finds. */
+export interface UploadOpening {
+  target: StoredVersion;
+  /**
+   * The content that the version already has; undefined if the version accepts the content. Uploading the same bytes
+   * again returns 200 and stores nothing; other bytes throw `uploadUsed`.
+   */
+  stored: StoredContent | undefined;
 }
 
 /** `alreadyStored`: another attempt stored the same content first, so this attempt's blob gets no row. */
@@ -58,9 +50,8 @@ export async function beginUpload(
   if (target.workspaceId !== workspaceId) throw stateVersionNotFound();
   requireUndeleted(target);
   const stored = contentOf(target, kind);
-  if (stored) return { outcome: "used", stored, target };
-  requireOpen(target, kind, app.now());
-  return { outcome: "open", md5: kind === "raw" ? target.md5 : null, target };
+  if (!stored) requireOpen(target, kind, app.now());
+  return { target, stored };
 }
 
 /**
@@ -95,7 +86,7 @@ export async function finishUpload(
   app: App,
   target: StoredVersion,
   kind: ContentKind,
-  attempt: UploadAttempt,
+  attempt: Attempt,
 ): Promise<UploadOutcome> {
   const { sweepGraceMs } = app.settings;
   requireFresh(attempt, sweepGraceMs, app.now());
@@ -108,7 +99,7 @@ export async function finishUpload(
 const commit = (
   app: App,
   { workspaceId, id }: StoredVersion,
-  content: { kind: ContentKind; attempt: UploadAttempt },
+  content: { kind: ContentKind; attempt: Attempt },
   creator: Caller,
 ): Promise<UploadOutcome> =>
   app.transaction(async (tx) => {
@@ -128,7 +119,7 @@ interface ContentChange {
   workspaceState: WorkspaceState;
   version: StateVersion;
   kind: ContentKind;
-  attempt: UploadAttempt;
+  attempt: Attempt;
   now: Date;
 }
 
@@ -147,7 +138,7 @@ async function attachContent(app: App, tx: Tx, change: ContentChange): Promise<U
   requireOpen(version, kind, now);
   if (kind === "raw") await finalizeVersion(app, tx, change);
   else {
-    attachJson(version, attempt.blobKey, attempt);
+    attachJson(version, attempt);
     await tx.audit({
       organization: workspaceState.organizationId ?? undefined,
       action: "state-version.attach-json",
@@ -166,7 +157,7 @@ async function finalizeVersion(
   { workspaceState, version, attempt, now }: ContentChange,
 ): Promise<void> {
   requireUnsealed(workspaceState, version.lockEpoch);
-  finalize(version, attempt.blobKey, attempt, now);
+  finalize(version, attempt, now);
   touch(workspaceState, now);
   const isCurrent = !version.intermediate && makeCurrent(workspaceState, version, now);
   const isLatest = noteLatestChange(workspaceState, version);

@@ -55,15 +55,20 @@ export function requireOpen(
   throw version.status === "finalized" ? stateNotTaken() : stateVersionDiscarded();
 }
 
+/** One attempt to upload bytes. Each attempt stores its bytes under its own key. Digests are lower-case hex. */
 export interface Attempt {
   attemptStartedAt: Date;
+  blobKey: string;
   size: number;
   sha256: string;
   md5: string;
 }
 
 /** Throws `uploadUsed` if the attempt's bytes differ from the stored ones. */
-export function requireSameContent(stored: StoredContent, attempt: Attempt): void {
+export function requireSameContent(
+  stored: StoredContent,
+  attempt: Pick<Attempt, "sha256" | "size">,
+): void {
   if (stored.sha256 !== attempt.sha256 || stored.size !== attempt.size) throw uploadUsed();
 }
 
@@ -81,23 +86,18 @@ export const commitDeadline = ({ attemptStartedAt }: Attempt, graceMs: number): 
   attemptStartedAt.getTime() + graceMs * 0.75;
 
 /** Stores the raw state of a pending version and makes its extraction due. Throws `md5Mismatch`. */
-export function finalize(
-  version: StateVersion,
-  blobKey: string,
-  attempt: Attempt,
-  now: Date,
-): void {
+export function finalize(version: StateVersion, attempt: Attempt, now: Date): void {
   if (attempt.md5 !== version.md5) throw md5Mismatch();
   version.status = "finalized";
-  version.blobKey = blobKey;
+  version.blobKey = attempt.blobKey;
   version.size = BigInt(attempt.size);
   version.sha256 = attempt.sha256;
   version.extractionDueAt = now;
 }
 
 /** Stores the JSON form of a version. */
-export function attachJson(version: StateVersion, blobKey: string, attempt: Attempt): void {
-  version.jsonBlobKey = blobKey;
+export function attachJson(version: StateVersion, attempt: Attempt): void {
+  version.jsonBlobKey = attempt.blobKey;
   version.jsonSize = BigInt(attempt.size);
   version.jsonSha256 = attempt.sha256;
 }
