@@ -29,6 +29,8 @@ export interface Moved {
   copied: number;
   bytes: number;
   alreadyThere: number;
+  /** Blobs that were deleted after their row was read. */
+  gone: number;
   problems: number;
 }
 
@@ -44,7 +46,7 @@ const AT_ONCE = 4;
  * it is copied; the copied key then has no row, and the sweeper deletes it.
  */
 export async function moveBlobs(move: BlobMove): Promise<Moved> {
-  const moved: Moved = { copied: 0, bytes: 0, alreadyThere: 0, problems: 0 };
+  const moved: Moved = { copied: 0, bytes: 0, alreadyThere: 0, gone: 0, problems: 0 };
   let after = "";
   for (;;) {
     const batch = await move.owned(after, BATCH);
@@ -52,23 +54,15 @@ export async function moveBlobs(move: BlobMove): Promise<Moved> {
     if (!last) return moved;
     after = last.key;
     await forEachConcurrently(AT_ONCE, batch, async (blob) => {
-      count(moved, blob, await moveBlob(move, blob));
+      const outcome = await moveBlob(move, blob);
+      moved[outcome]++;
+      if (outcome === "copied") moved.bytes += blob.size;
       move.done();
     });
   }
 }
 
-type Outcome = "copied" | "alreadyThere" | "gone" | "problem";
-
-function count(moved: Moved, { size }: OwnedBlob, outcome: Outcome): void {
-  if (outcome === "alreadyThere") moved.alreadyThere++;
-  if (outcome === "problem") moved.problems++;
-  if (outcome !== "copied") return;
-  moved.copied++;
-  moved.bytes += size;
-}
-
-async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
+async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Exclude<keyof Moved, "bytes">> {
   const { to, signal, report } = move;
   const { key } = blob;
   if ((await withStoreRetry(signal, () => to.sizeOf(key))) === blob.size) return "alreadyThere";
@@ -80,7 +74,7 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
     if (stored.sha256 === blob.sha256) return "copied";
   }
   report({ key, problem: typeof found === "object" ? "damaged" : found });
-  return "problem";
+  return "problems";
 }
 
 /**

@@ -183,17 +183,14 @@ async function decideBatch(
     if (reason) outcome.kept.push(reason);
     else if (due) {
       toPurge.push(one);
-      outcome.collected.push(collectedOf(one.version, due.rule));
+      const { id, workspaceId, createdAt, size } = one.version;
+      const bytes = Number(size ?? 0);
+      outcome.collected.push({ id, workspaceId, rule: due.rule, createdAt, bytes });
     }
   }
   if (!dryRun && toPurge.length > 0) await purge(app, tx, toPurge, now);
   return outcome;
 }
-
-const collectedOf = (
-  { id, workspaceId, createdAt, size }: CollectibleVersion,
-  rule: RetentionRule,
-): Collected => ({ id, workspaceId, rule, createdAt, bytes: Number(size ?? 0) });
 
 /**
  * Locks the rows of the batch's workspaces, versions and blobs, in the order that all transactions use. Skips versions

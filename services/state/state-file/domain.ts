@@ -1,6 +1,6 @@
 import { isExactNumber } from "@statehouse/runtime/exact-json";
 import { type Extraction, StateFileError, storable } from "../extraction/domain.ts";
-import { outputsFrom } from "../state-version-output/domain.ts";
+import { isObject, outputsFrom } from "../state-version-output/domain.ts";
 import type { FoundResource } from "./resource-instance-domain.ts";
 import { ResourceTally } from "./resource-tally-domain.ts";
 
@@ -154,9 +154,6 @@ function untyped(outputs: unknown): unknown {
   });
   return Object.fromEntries(stripped);
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 
 const string = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? storable(value) : null;

@@ -16,10 +16,7 @@ class ExactTokenizer extends Tokenizer {
  */
 const MAX_DEPTH = 1000;
 
-const listNames: ReadonlyMap<string, ListName> = new Map([
-  ["resources", "resources"],
-  ["modules", "modules"],
-]);
+const isListName = (name: string): name is ListName => name === "resources" || name === "modules";
 
 /** The part of a file that is kept in memory; lists are processed one item at a time. */
 const paths = [
@@ -99,9 +96,8 @@ export class StateFileParser {
       this.#member = String(value);
       this.#expected = undefined;
     } else if (this.#expected === "value") {
-      const name = listNames.get(this.#member);
       const isList = token === TokenType.LEFT_BRACKET || token === TokenType.NULL;
-      if (name) this.#file.beginList(name, isList);
+      if (isListName(this.#member)) this.#file.beginList(this.#member, isList);
       this.#expected = undefined;
     }
   }

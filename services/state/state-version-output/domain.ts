@@ -29,7 +29,8 @@ const outputTypes = new Map<unknown, string>([
   ["dynamic", "dynamic"],
 ]);
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+/** Returns whether the value, parsed from a state, is a JSON object. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 
 /** Derives the engine's type from a value, because the JSON output of older engines contains no types. */

@@ -78,9 +78,23 @@ needs("minio")("moving blobs from a folder to MinIO", () => {
 
   it("copies everything once, and finds nothing to copy in the second run", async () => {
     const bytes = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
-    expect(await run()).toEqual({ copied: 5, bytes, alreadyThere: 0, problems: [], done: 5 });
+    expect(await run()).toEqual({
+      copied: 5,
+      bytes,
+      alreadyThere: 0,
+      gone: 0,
+      problems: [],
+      done: 5,
+    });
     await expectMoved();
-    expect(await run()).toEqual({ copied: 0, bytes: 0, alreadyThere: 5, problems: [], done: 5 });
+    expect(await run()).toEqual({
+      copied: 0,
+      bytes: 0,
+      alreadyThere: 5,
+      gone: 0,
+      problems: [],
+      done: 5,
+    });
   });
 
   it("reports damaged and lost blobs, leaves them in place, and moves all others", async () => {
