@@ -21,7 +21,6 @@ import { scans } from "./scan-store.ts";
 import { stateVersionDigests } from "./state-digest/store.ts";
 import { stateVersions } from "./state-version/store.ts";
 import { stateVersionOutputs } from "./state-version-output/store.ts";
-import { storedVersions } from "./stored-version/store.ts";
 import { workspaceResources } from "./workspace-resource/store.ts";
 import { workspaceStates } from "./workspace-state/store.ts";
 
@@ -37,7 +36,6 @@ import { workspaceStates } from "./workspace-state/store.ts";
 const nouns = {
   workspaceStates,
   stateVersions,
-  storedVersions,
   stateVersionOutputs,
   stateVersionDigests,
   workspaceResources,

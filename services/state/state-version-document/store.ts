@@ -10,7 +10,7 @@ import {
 } from "@statehouse/postgres/columns";
 import { usageBasedBilling } from "../organization-billing/store.ts";
 import { MAX_LISTED_RESOURCES, MAX_LISTED_TEXT } from "../state-file/packed-extraction-domain.ts";
-import type { StateVersionView } from "../state-version/domain.ts";
+import type { StateVersionView, StoredVersion } from "../state-version/domain.ts";
 import type { WorkspaceState } from "../workspace-state/domain.ts";
 
 /** Columns whose values are part of a version's document. */
@@ -193,3 +193,36 @@ export const viewOf = (
 /** Converts a row, whose query selected at most the resources that lists show, to its view. */
 export const inListOf = (row: StateVersionRow): StateVersionView =>
   viewOf(row, MAX_LISTED_RESOURCES);
+
+/** The JSON that `storedVersion` selects. */
+export type StoredVersionJson = Omit<StoredVersion, "size" | "jsonSize" | "expiresAt"> & {
+  size: number | null;
+  jsonSize: number | null;
+  expiresAt: string;
+};
+
+/**
+ * SQL: a version as one JSON column (ADR 19), without the values that only its document shows. The query must name its
+ * tables `version` and `workspace`.
+ */
+export const storedVersion = `json_build_object('id', version.id, 'workspaceId', version.workspace_id,
+  'organizationId', coalesce(workspace.organization_id, ''),
+  'projectId', coalesce(workspace.project_id, ''),
+  'status', version.status, 'expiresAt', version.expires_at, 'md5', version.md5,
+  'blobKey', version.blob_key, 'size', version.size, 'sha256', version.sha256,
+  'jsonBlobKey', version.json_blob_key, 'jsonSize', version.json_size,
+  'jsonSha256', version.json_sha256, 'createdByType', version.created_by_type,
+  'createdById', version.created_by_id, 'createdTokenId', version.created_token_id,
+  'outputsGiven', version.outputs_given, 'resourcesProcessed', version.resources_processed)`;
+
+export const storedVersionOf = ({
+  size,
+  jsonSize,
+  expiresAt,
+  ...version
+}: StoredVersionJson): StoredVersion => ({
+  ...version,
+  size: bigintOf(size),
+  jsonSize: bigintOf(jsonSize),
+  expiresAt: new Date(expiresAt),
+});

@@ -19,7 +19,7 @@ export async function listStateVersionOutputs(
   caller: Caller,
   { stateVersionId, page }: { stateVersionId: StateVersionId; page: PageInput },
 ): Promise<Page<StateVersionOutput>> {
-  const version = await app.reads.storedVersions.get(stateVersionId);
+  const version = await app.reads.stateVersions.getStored(stateVersionId);
   await authorizeRead(app, caller, "state:read-outputs", version, "state version");
   if (isDeleted(version)) throw stateVersionNotFound();
   requireKnownOutputs(version);

@@ -16,7 +16,11 @@ import { outputNotFound } from "../errors-domain.ts";
 import type { ExtractedOutput } from "../extraction/domain.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../ids-domain.ts";
 import type { StoredVersion } from "../state-version/domain.ts";
-import { type StoredVersionJson, storedVersion, storedVersionOf } from "../stored-version/store.ts";
+import {
+  type StoredVersionJson,
+  storedVersion,
+  storedVersionOf,
+} from "../state-version-document/store.ts";
 import type { WorkspaceStateView } from "../workspace-state/domain.ts";
 import { isVisible, workspaceStateColumns } from "../workspace-state/store.ts";
 import type { StateVersionOutput } from "./domain.ts";

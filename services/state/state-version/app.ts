@@ -119,7 +119,7 @@ export async function authorizeDownload(
   versionId: StateVersionId,
   kind: ContentKind,
 ): Promise<Download> {
-  const version = await app.reads.storedVersions.get(versionId);
+  const version = await app.reads.stateVersions.getStored(versionId);
   await authorizeRead(app, caller, "state:read", version, "state version");
   const content = version.status === "finalized" ? contentOf(version, kind) : undefined;
   if (!content) throw stateVersionNotFound();

@@ -28,8 +28,11 @@ import {
   listedVersionColumns,
   listedViewOf,
   type StateVersionRow,
+  type StoredVersionJson,
   selectListedVersions,
   stateVersionColumns,
+  storedVersion,
+  storedVersionOf,
   viewOf,
 } from "../state-version-document/store.ts";
 import { copyOutputs, deleteOutputs } from "../state-version-output/store.ts";
@@ -40,7 +43,7 @@ import {
   workspaceStateColumns,
   workspaceStateSchema,
 } from "../workspace-state/store.ts";
-import type { StateVersion, StateVersionView } from "./domain.ts";
+import type { StateVersion, StateVersionView, StoredVersion } from "./domain.ts";
 import { listedStateVersions } from "./events-store.ts";
 import { latestVersions, stateVersionSchema } from "./table-store.ts";
 
@@ -270,6 +273,17 @@ const reads = (database: Database) => ({
     const [row] = await database.query<StateVersionRow>(selectVisible, [id]);
     if (!row) throw stateVersionNotFound();
     return viewOf(row);
+  },
+
+  /** Returns the version without the values that only its document shows, for transfers of contents and reads of outputs. */
+  async getStored(id: StateVersionId): Promise<StoredVersion> {
+    const [row] = await database.query<{ version: StoredVersionJson }>(
+      // index: state_versions_pkey
+      `select ${storedVersion} as version ${fromVersions} where version.id = $1 and ${isVisible}`,
+      [id],
+    );
+    if (!row) throw stateVersionNotFound();
+    return storedVersionOf(row.version);
   },
 
   async batch(ids: readonly StateVersionId[]): Promise<StateVersionView[]> {

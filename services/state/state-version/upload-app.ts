@@ -46,7 +46,7 @@ export async function beginUpload(
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
 ): Promise<UploadOpening> {
-  const target = await app.reads.storedVersions.get(versionId);
+  const target = await app.reads.stateVersions.getStored(versionId);
   if (target.workspaceId !== workspaceId) throw stateVersionNotFound();
   requireUndeleted(target);
   const stored = contentOf(target, kind);
@@ -59,7 +59,10 @@ export async function beginUpload(
  * again, in which case nothing is stored.
  */
 export async function authorizeRepeat(app: App, target: StoredVersion): Promise<void> {
-  requireWritable(await creatorAtEnd(app, target), await app.reads.storedVersions.get(target.id));
+  requireWritable(
+    await creatorAtEnd(app, target),
+    await app.reads.stateVersions.getStored(target.id),
+  );
 }
 
 /**
@@ -71,7 +74,7 @@ async function creatorAtEnd(app: App, target: StoredVersion): Promise<Caller> {
   try {
     return await currentCreator(app, target, target);
   } catch (error) {
-    const now = await app.reads.storedVersions.get(target.id);
+    const now = await app.reads.stateVersions.getStored(target.id);
     if (now.createdTokenId === target.createdTokenId) throw error;
     return currentCreator(app, now, now);
   }

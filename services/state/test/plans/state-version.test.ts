@@ -76,7 +76,7 @@ beforeAll(async () => {
   await reads.workspaceStates.listRecordsAfter("ws-5", 100);
   await reads.workspaceStates.listWithCurrentVersionAfter("ws-5", 500);
   await reads.workspaceStates.listToPurge(20, ["ws-5"]);
-  await reads.storedVersions.get("sv-29");
+  await reads.stateVersions.getStored("sv-29");
   await reads.stateVersions.get("sv-29");
   await reads.stateVersionDigests.changes("sv-29", "sv-34");
   await reads.stateVersions.batch(["sv-29", "sv-34"]);
