@@ -34,7 +34,7 @@ export const setPlacement = (
 export async function refreshWorkspaces(app: App, ids: readonly WorkspaceId[]): Promise<void> {
   const { placements, deletedWorkspaceIds } = await app.workspaces.batchGetPlacements(ids);
   const records = await app.reads.workspaceStates.listRecords(ids);
-  const known = new Map(records.map((record) => [record.summary.workspaceId, record]));
+  const known = new Map(records.map((record) => [record.workspaceId, record]));
   for (const placement of placements) {
     const record = known.get(placement.workspaceId);
     if (record && !record.dropped && record.placementVersion < placement.version) {

@@ -83,8 +83,7 @@ export const summaryOf = ({
 });
 
 /** The values that the workspaces service compares with its own row of the workspace. */
-export interface WorkspaceStateRecord {
-  summary: StateSummary;
+export interface WorkspaceStateRecord extends StateSummary {
   placementVersion: bigint;
   dropped: boolean;
 }

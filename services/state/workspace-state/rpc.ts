@@ -26,9 +26,9 @@ export const workspaceStateService = (app: App): ServiceImpl<typeof WorkspaceSta
   getManagedResources: ({ workspaceId: id, epoch }) =>
     getManagedResources(app, { workspaceId: workspaceId(id), epoch }),
   listWorkspaceStates: async (request) => ({
-    workspaces: (await listWorkspaceStates(app, request)).map(({ summary, ...record }) => ({
+    workspaces: (await listWorkspaceStates(app, request)).map((record) => ({
       ...record,
-      summary: summaryToProto(summary),
+      summary: summaryToProto(record),
     })),
   }),
 });

@@ -62,11 +62,8 @@ export const isVisible = "workspace.dropped_at is null and workspace.organizatio
 /** SQL: the columns of a `WorkspaceStateView`. */
 export const workspaceStateColumns = selectList("workspace", viewColumns);
 
-type RecordRow = Omit<StateSummary, "revision"> & {
-  revision: number;
-  placementVersion: number;
-  dropped: boolean;
-};
+type RecordRow = Omit<WorkspaceStateRecord, "revision" | "placementVersion"> &
+  Record<"revision" | "placementVersion", number>;
 
 const recordColumns = `workspace_id as "workspaceId", current_version_id as "currentVersionId",
   resource_count as "resourceCount", latest_change_at as "latestChangeAt", revision,
@@ -74,15 +71,10 @@ const recordColumns = `workspace_id as "workspaceId", current_version_id as "cur
 
 const selectRecords = `select ${recordColumns} from workspace_states`;
 
-const recordOf = ({
-  revision,
-  placementVersion,
-  dropped,
-  ...summary
-}: RecordRow): WorkspaceStateRecord => ({
-  summary: { ...summary, revision: BigInt(revision) },
-  placementVersion: BigInt(placementVersion),
-  dropped,
+const recordOf = (row: RecordRow): WorkspaceStateRecord => ({
+  ...row,
+  revision: BigInt(row.revision),
+  placementVersion: BigInt(row.placementVersion),
 });
 
 const sealed = `
@@ -135,7 +127,7 @@ const rows = (em: EntityManager) => {
         { change: sealed, select: "select * from changed" },
         [workspaceId, epoch],
       );
-      return row && recordOf(row).summary;
+      return row && recordOf(row);
     },
 
     /** Locks the row and returns it. Inserts it without a placement if it is missing. */
