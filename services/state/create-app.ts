@@ -1,12 +1,10 @@
 import { unauthenticated } from "@statehouse/errors";
 import { createColumnCipher, deriveKey } from "@statehouse/postgres";
-import type { CallerFactory } from "@statehouse/rpc";
 import { createWake, derivedFrom, edition } from "@statehouse/runtime";
 import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
-import type { AccessClient } from "./clients-app.ts";
 import type { StateConfig } from "./config.ts";
 import { createLeases, createReads, transactions } from "./nouns.ts";
 import { createUploadTokens } from "./state-version/upload-token-domain.ts";
@@ -35,7 +33,10 @@ export function createApp({
     workspaces: createWorkspacesClient(channels.workspaces, identity),
     access,
     authenticate: async (token) => callerOf(await access.authenticate(token)),
-    authenticateCreator: createAuthenticateCreator(access, callerOf),
+    async authenticateCreator({ createdTokenId }) {
+      if (createdTokenId === null) throw unauthenticated();
+      return callerOf(await access.authenticateTokenId(createdTokenId));
+    },
     uploadTokens: {
       sign: (claims) => uploadTokens().sign(claims),
       verify: (token, now) => uploadTokens().verify(token, now),
@@ -61,10 +62,3 @@ export function createApp({
     now: () => new Date(),
   };
 }
-
-const createAuthenticateCreator =
-  (access: AccessClient, callerOf: CallerFactory): App["authenticateCreator"] =>
-  async ({ createdTokenId }) => {
-    if (createdTokenId === null) throw unauthenticated();
-    return callerOf(await access.authenticateTokenId(createdTokenId));
-  };

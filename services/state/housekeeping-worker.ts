@@ -1,4 +1,4 @@
-import { startLoop } from "@statehouse/runtime";
+import { type LoopOptions, startLoop } from "@statehouse/runtime";
 import type { App } from "./app.ts";
 import { deleteExpiredBackingData } from "./backing-data/app.ts";
 import { discardExpiredVersions } from "./discarded-version/app.ts";
@@ -13,33 +13,18 @@ const MIN_INTERVAL_MS = 250;
  * dropped workspaces.
  */
 export function startHousekeeping(app: App): AsyncDisposable {
-  const quarter = Math.max(MIN_INTERVAL_MS, app.settings.pendingWindowMs / 4);
-  const { logger } = app;
+  const { logger, settings, wakes } = app;
   const stack = new AsyncDisposableStack();
-  stack.use(
-    startLoop({
-      name: "discard expired state versions",
-      intervalMs: Math.min(INTERVAL_MS, quarter),
-      work: async () => (await discardExpiredVersions(app)) > 0,
-      logger,
-    }),
-  );
-  stack.use(
-    startLoop({
-      name: "purge dropped workspaces",
-      intervalMs: INTERVAL_MS,
-      wake: app.wakes.purge,
-      work: () => purgeDroppedWorkspaces(app),
-      logger,
-    }),
-  );
-  stack.use(
-    startLoop({
-      name: "delete expired backing data",
-      intervalMs: INTERVAL_MS,
-      work: async () => (await deleteExpiredBackingData(app)) > 0,
-      logger,
-    }),
-  );
+  const start = (
+    name: string,
+    work: () => Promise<boolean>,
+    more: Partial<Pick<LoopOptions, "intervalMs" | "wake">> = {},
+  ) => stack.use(startLoop({ name, work, intervalMs: INTERVAL_MS, logger, ...more }));
+  const quarter = Math.max(MIN_INTERVAL_MS, settings.pendingWindowMs / 4);
+  start("discard expired state versions", async () => (await discardExpiredVersions(app)) > 0, {
+    intervalMs: Math.min(INTERVAL_MS, quarter),
+  });
+  start("purge dropped workspaces", () => purgeDroppedWorkspaces(app), { wake: wakes.purge });
+  start("delete expired backing data", async () => (await deleteExpiredBackingData(app)) > 0);
   return stack;
 }

@@ -36,7 +36,6 @@ export async function exportCurrentStates(command: ExportCommand): Promise<boole
       store,
       folder,
       namesOf,
-      now: () => new Date(),
       onProgress: progress.advance,
       signal,
     }),

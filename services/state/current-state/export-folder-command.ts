@@ -22,7 +22,6 @@ export interface StateExport {
   folder: string;
   /** Returns the names of these workspaces by workspace id; unknown ids are omitted. */
   namesOf(ids: readonly WorkspaceId[]): Promise<ReadonlyMap<string, WorkspaceName>>;
-  now(): Date;
   onProgress(states: number): void;
   signal: AbortSignal;
 }
@@ -61,10 +60,10 @@ const MANIFEST = "manifest.json";
  * its bytes can be read and match the digests of its row. Throws if the store or the database does not respond.
  */
 export async function exportStates(options: StateExport): Promise<ExportedStates> {
-  const { states, namesOf, folder, signal, onProgress, now } = options;
+  const { states, namesOf, folder, signal, onProgress } = options;
   const exported: ExportedStates = { states: 0, bytes: 0, problems: [] };
   const entries: { file: string }[] = [];
-  const createdAt = now().toISOString();
+  const createdAt = new Date().toISOString();
   const pathOf = createStatePaths();
   for (let after = ""; ; ) {
     const batch = await states.listAfter(after, BATCH);

@@ -1,14 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { StateVersionId, WorkspaceId } from "../ids-domain.ts";
-import type { ContentKind } from "../state-version/upload-token-domain.ts";
+import type { UploadClaims } from "../state-version/upload-token-domain.ts";
 
 /** What an upload attempt stores: the raw state or the JSON form of one version. */
-export interface BlobAttempt {
-  workspaceId: WorkspaceId;
-  versionId: StateVersionId;
-  kind: ContentKind;
-  startedAt: Date;
-}
+export type BlobAttempt = Omit<UploadClaims, "expiresAt"> & { startedAt: Date };
 
 const form = /^ws-[A-Za-z0-9]+\/sv-[A-Za-z0-9]+\/(?:raw|json)-([0-9a-z]{1,10})-[0-9a-f]{16}$/;
 

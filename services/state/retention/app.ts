@@ -60,8 +60,7 @@ export async function collectWorkspaces(
   collection: Collection,
 ): Promise<void> {
   let answer = await getRetention(app, workspaceIds);
-  let positions = new Map<WorkspaceId, bigint>();
-  let searches = searchesFor(app, answer, positions, workspaceIds);
+  let searches = [...duesOf(app, answer).values()].map((due) => ({ due, after: 0n }));
   while (searches.length > 0) {
     const limit = Math.ceil(CANDIDATES / searches.length);
     const candidates = await app.reads.retention.listDue(searches, limit);
@@ -70,8 +69,7 @@ export async function collectWorkspaces(
       answer = await collectBatch(app, batch, answer, collection);
     }
     // Continues with the workspaces that may have more candidates, each after its last candidate of this round.
-    positions = nextPositions(candidates, limit);
-    searches = searchesFor(app, answer, positions, [...positions.keys()]);
+    searches = nextSearches(candidates, limit, duesOf(app, answer));
   }
 }
 
@@ -83,30 +81,25 @@ async function getRetention(
   return { ...(await app.workspaces.batchGetRetention(workspaceIds)), requestedAt };
 }
 
-function searchesFor(
-  app: App,
-  { retentions }: RetentionAnswer,
-  positions: ReadonlyMap<WorkspaceId, bigint>,
-  workspaceIds: readonly WorkspaceId[],
-): RetentionSearch[] {
-  const requested = new Set(workspaceIds);
-  return retentions
-    .filter(({ workspaceId }) => requested.has(workspaceId))
-    .map((retention) => dueOf(retention, app.settings.retentionRules, app.now()))
-    .filter((due) => due !== undefined)
-    .map((due) => ({ due, after: positions.get(due.workspaceId) ?? 0n }));
-}
+/** Returns which versions are due, by workspace. */
+const duesOf = (app: App, { retentions }: RetentionAnswer): Map<WorkspaceId, RetentionDue> =>
+  new Map(
+    retentions
+      .map((retention) => dueOf(retention, app.settings.retentionRules, app.now()))
+      .filter((due) => due !== undefined)
+      .map((due) => [due.workspaceId, due]),
+  );
 
-function nextPositions(
+function nextSearches(
   candidates: readonly RetentionCandidate[],
   limit: number,
-): Map<WorkspaceId, bigint> {
+  dues: ReadonlyMap<WorkspaceId, RetentionDue>,
+): RetentionSearch[] {
   const found = Map.groupBy(candidates, ({ workspaceId }) => workspaceId);
-  return new Map(
-    [...found]
-      .filter(([, versions]) => versions.length === limit)
-      .map(([workspaceId, versions]) => [workspaceId, versions.at(-1)?.position ?? 0n]),
-  );
+  return [...found].flatMap(([workspaceId, versions]) => {
+    const [due, last] = [dues.get(workspaceId), versions.at(-1)];
+    return due && last && versions.length === limit ? [{ due, after: last.position }] : [];
+  });
 }
 
 /**
@@ -161,12 +154,13 @@ async function decideBatch(
   const now = app.now();
   if (!isCurrentAnswer(answer, await tx.retention.getVersion(), now)) return undefined;
   const { locked, busy } = await lockBatch(tx, batch);
-  const workspaceIds = locked.map(({ workspaceState }) => workspaceState.workspaceId);
-  const dues = new Map(
-    searchesFor(app, answer, new Map(), workspaceIds).map(({ due }) => [due.workspaceId, due]),
-  );
+  const dues = duesOf(app, answer);
   const shared = await tx.retention.listShared(locked.map(({ version }) => version.id));
-  const starts = await startsOfLast(tx, [...dues.values()]);
+  const found = locked.map(({ version }) => dues.get(version.workspaceId));
+  const starts = await startsOfLast(
+    tx,
+    found.filter((due) => due !== undefined),
+  );
   const outcome: Outcome = {
     collected: [],
     kept: Array.from({ length: busy }, () => "busy"),
