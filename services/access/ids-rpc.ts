@@ -1,3 +1,4 @@
+import type { AppError } from "@statehouse/errors";
 import { isId } from "@statehouse/postgres/ids";
 import {
   organizationMembershipNotFound,
@@ -10,78 +11,30 @@ import {
   userNotFound,
   workspaceNotFound,
 } from "./errors-domain.ts";
-import type {
-  OrganizationId,
-  OrganizationMembershipId,
-  ProjectId,
-  RunId,
-  RunTokenId,
-  TeamAccessId,
-  TeamId,
-  TokenId,
-  UserId,
-  WorkspaceId,
-} from "./ids-domain.ts";
+import type { TeamAccessId } from "./ids-domain.ts";
 
-// Each function throws `notFound` if a string does not have the form of an id: such a string cannot identify a row.
+/**
+ * Creates the function that checks the form of an id. It throws the error that `missing` creates if a string does not
+ * have the form of an id: such a string cannot identify a row.
+ */
+const idParser =
+  <Prefix extends string>(prefix: Prefix, missing: () => AppError) =>
+  (text: string): `${Prefix}-${string}` => {
+    if (!isId(prefix, text)) throw missing();
+    return text;
+  };
 
-export function userId(text: string): UserId {
-  if (!isId("user", text)) throw userNotFound();
-  return text;
-}
-
-export function tokenId(text: string): TokenId {
-  if (!isId("at", text)) throw tokenNotFound();
-  return text;
-}
-
-export function runTokenId(text: string): RunTokenId {
-  if (!isId("at", text)) throw tokenNotFound();
-  return text;
-}
-
-export function teamId(text: string): TeamId {
-  if (!isId("team", text)) throw teamNotFound();
-  return text;
-}
+export const userId = idParser("user", userNotFound);
+/** Also checks the ids of run tokens. */
+export const tokenId = idParser("at", tokenNotFound);
+export const teamId = idParser("team", teamNotFound);
+export const organizationMembershipId = idParser("ou", organizationMembershipNotFound);
+export const organizationId = idParser("org", organizationNotFound);
+export const projectId = idParser("prj", projectNotFound);
+export const workspaceId = idParser("ws", workspaceNotFound);
+export const runId = idParser("run", runNotFound);
 
 export function teamAccessId(text: string): TeamAccessId {
   if (!isId("tprj", text) && !isId("tws", text)) throw teamAccessNotFound();
   return text;
 }
-
-export function organizationMembershipId(text: string): OrganizationMembershipId {
-  if (!isId("ou", text)) throw organizationMembershipNotFound();
-  return text;
-}
-
-export function organizationId(text: string): OrganizationId {
-  if (!isId("org", text)) throw organizationNotFound();
-  return text;
-}
-
-export function projectId(text: string): ProjectId {
-  if (!isId("prj", text)) throw projectNotFound();
-  return text;
-}
-
-export function workspaceId(text: string): WorkspaceId {
-  if (!isId("ws", text)) throw workspaceNotFound();
-  return text;
-}
-
-export function runId(text: string): RunId {
-  if (!isId("run", text)) throw runNotFound();
-  return text;
-}
-
-/** Returns the distinct ids of a batch; strings that are not ids are omitted. */
-const idsOf =
-  <Prefix extends string>(prefix: Prefix) =>
-  (texts: readonly string[]): `${Prefix}-${string}`[] => [
-    ...new Set(texts.filter((text) => isId(prefix, text))),
-  ];
-
-export const userIds = idsOf("user");
-export const teamIds = idsOf("team");
-export const organizationMembershipIds = idsOf("ou");

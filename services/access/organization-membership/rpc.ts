@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { idsIn } from "@statehouse/postgres/ids";
 import { pageOf } from "@statehouse/postgres/paging";
 import type {
   OrganizationMembershipSchema,
@@ -7,12 +8,7 @@ import type {
 } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
-import {
-  organizationId,
-  organizationMembershipId,
-  organizationMembershipIds,
-  teamId,
-} from "../ids-rpc.ts";
+import { organizationId, organizationMembershipId, teamId } from "../ids-rpc.ts";
 import {
   acceptOrganizationMembership,
   batchGetOrganizationMemberships,
@@ -69,7 +65,7 @@ export const organizationMembershipService = (
   },
 
   batchGetOrganizationMemberships: async ({ ids }, { caller }) => {
-    const known = organizationMembershipIds(ids);
+    const known = idsIn("ou", ids);
     const memberships = await batchGetOrganizationMemberships(app, caller, known);
     return { organizationMemberships: memberships.map(membershipToProto) };
   },

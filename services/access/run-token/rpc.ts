@@ -2,7 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
-import { runId, runTokenId, workspaceId } from "../ids-rpc.ts";
+import { runId, tokenId, workspaceId } from "../ids-rpc.ts";
 import { createRunToken, deleteRunToken, renewRunToken } from "./app.ts";
 
 export const runTokenService = (app: App): ServiceImpl<typeof RunTokenService> => ({
@@ -15,12 +15,12 @@ export const runTokenService = (app: App): ServiceImpl<typeof RunTokenService> =
   },
 
   renewRunToken: async (request, { caller }) => {
-    const { expiredAt } = await renewRunToken(app, caller, runTokenId(request.runTokenId));
+    const { expiredAt } = await renewRunToken(app, caller, tokenId(request.runTokenId));
     return { expiredAt: timestampFromDate(expiredAt) };
   },
 
   deleteRunToken: async (request, { caller }) => {
-    await deleteRunToken(app, caller, runTokenId(request.runTokenId));
+    await deleteRunToken(app, caller, tokenId(request.runTokenId));
     return {};
   },
 });

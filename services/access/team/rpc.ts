@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { idsIn } from "@statehouse/postgres/ids";
 import { pageOf } from "@statehouse/postgres/paging";
 import type {
   TeamSchema,
@@ -8,7 +9,7 @@ import type {
 } from "@statehouse/proto/statehouse/access/v1/team";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
-import { organizationId, teamId, teamIds, userId } from "../ids-rpc.ts";
+import { organizationId, teamId, userId } from "../ids-rpc.ts";
 import {
   addTeamMember,
   addTeamMembers,
@@ -88,7 +89,7 @@ export const teamService = (app: App): ServiceImpl<typeof TeamService> => ({
   },
 
   batchGetTeams: async ({ ids }, { caller }) => ({
-    teams: (await batchGetTeams(app, caller, teamIds(ids))).map(teamToProto),
+    teams: (await batchGetTeams(app, caller, idsIn("team", ids))).map(teamToProto),
   }),
 });
 

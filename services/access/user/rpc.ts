@@ -1,10 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { idsIn } from "@statehouse/postgres/ids";
 import { pageOf } from "@statehouse/postgres/paging";
 import type { UserSchema, UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
-import { userId, userIds } from "../ids-rpc.ts";
+import { userId } from "../ids-rpc.ts";
 import {
   batchGetUsers,
   createUser,
@@ -60,7 +61,7 @@ export const userService = (app: App): ServiceImpl<typeof UserService> => ({
   },
 
   batchGetUsers: async ({ ids }, { caller }) => ({
-    users: (await batchGetUsers(app, caller, userIds(ids))).map(userToProto),
+    users: (await batchGetUsers(app, caller, idsIn("user", ids))).map(userToProto),
   }),
 });
 
