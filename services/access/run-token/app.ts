@@ -3,23 +3,15 @@ import type { Caller, Grants, OrganizationGrants } from "@statehouse/authorizati
 import { AppError, forbidden, isTransient } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { App } from "../app.ts";
-import { runOfOther, tokenNotFound, tokenRefused } from "../errors-domain.ts";
+import { runOfOther, tokenNotFound } from "../errors-domain.ts";
 import type { RunId, RunTokenId, WorkspaceId } from "../ids-domain.ts";
 import { hashOf, runSecretOf, SECRET_BYTES } from "../token/secret-domain.ts";
 import { expiryOf, newRunToken, type RunToken, runPermissions } from "./domain.ts";
 import {
-  type AuthenticatedRun,
   runTokenCreated,
   runTokenDeleted,
   runTokenRenewed,
 } from "./store.ts";
-
-/** Returns the run that a token authenticates. Throws `unauthenticated`. */
-export async function authenticateRun(app: App, secret: string): Promise<AuthenticatedRun> {
-  const found = await app.reads.runTokens.authenticate(hashOf(secret), app.now());
-  if (!found) throw tokenRefused();
-  return found;
-}
 
 /**
  * Returns the grants of a run, all of which are on the run's workspace. Returns undefined if no token was created for

@@ -42,10 +42,11 @@ const entity = new EntitySchema({
   },
 });
 
-/** The run that a token authenticates. */
-export interface AuthenticatedRun {
+/** The run that a token authenticates, as a principal. */
+interface AuthenticatedRun {
   tokenId: RunTokenId;
-  runId: RunId;
+  type: "run";
+  id: RunId;
   versions: string;
 }
 
@@ -54,7 +55,7 @@ export interface AuthenticatedRun {
  */
 const versions = `'r:' || r.workspace_id`;
 
-const selectAuthenticated = `select t.id as "tokenId", r.id as "runId", ${versions} as versions
+const selectAuthenticated = `select t.id as "tokenId", 'run' as type, r.id, ${versions} as versions
   from run_tokens t join runs r on r.id = t.run_id`;
 
 /** Selects the run that a token authenticates. It is used for every request of a run, so it is one statement. */
