@@ -52,20 +52,15 @@ export const loadGrants =
 
 const grantsToProto = ({
   principal,
-  versions,
-  administrator,
   organizations,
-  auditTrailOf,
+  ...grants
 }: Grants): MessageInitShape<typeof GrantsSchema> => ({
+  ...grants,
   principalType: principal.type,
   principalId: principal.id,
-  versions,
-  administrator,
-  auditTrailOf: auditTrailOf ?? "",
+  auditTrailOf: grants.auditTrailOf ?? "",
   organizations: [...organizations.values()].map((organization) => ({
-    organizationId: organization.organizationId,
-    owner: organization.owner,
-    refused: organization.refused,
+    ...organization,
     organizationAccess: [...organization.organizationAccess],
     teamIds: [...organization.teamIds],
     projects: grantsOnTargets(organization.projects),

@@ -7,7 +7,7 @@ import {
   refuseUserToken,
 } from "@statehouse/authorization";
 import { asRefusal, Problems } from "@statehouse/errors";
-import type { PageInput } from "@statehouse/postgres/paging";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
 import {
   callingUser,
@@ -41,24 +41,23 @@ import {
  * A membership with the e-mail address of its user, if the caller may see the address, and with the teams that the
  * caller may see.
  */
-export interface VisibleMembership {
-  membership: OrganizationMembership;
+export type VisibleMembership = OrganizationMembership & {
   email: string | undefined;
   teamIds: TeamId[];
-}
+};
 
 const managesMemberships = (caller: Caller, organizationId: OrganizationId): boolean =>
   allowed(grantsOf(caller), "organization:manage-membership", { organizationId });
 
 const visibleTo =
   (caller: Caller) =>
-  ({ membership, email, teams }: OrganizationMembershipView): VisibleMembership => {
+  ({ email, teams, ...membership }: OrganizationMembershipView): VisibleMembership => {
     const { organizationId, userId } = membership;
     const own = callingUser(caller) === userId;
     const viewer = teamViewerIn(grantsOf(caller), organizationId);
     const visibleTeams = teams.filter((team) => own || (viewer && teamIsVisible(team, viewer)));
     return {
-      membership,
+      ...membership,
       email: own || managesMemberships(caller, organizationId) ? email : undefined,
       teamIds: visibleTeams.map(({ id }) => id),
     };
@@ -104,7 +103,7 @@ export async function createOrganizationMembership(
       tx.teamMembers.save(member);
       await tx.record(teamMemberAdded(member, touch(organization, at)));
     }
-    return { membership: invited, email: user.email, teams };
+    return { ...invited, email: user.email, teams };
   });
   return visibleTo(caller)(view);
 }
@@ -132,7 +131,7 @@ export async function getOrganizationMembership(
   id: OrganizationMembershipId,
 ): Promise<VisibleMembership> {
   const view = await app.reads.memberships.get(id);
-  const { organizationId, userId } = view.membership;
+  const { organizationId, userId } = view;
   if (callingUser(caller) === userId) refuseToken(caller, organizationId);
   else authorize(caller, "organization:read", { organizationId }, "organization membership");
   return visibleTo(caller)(view);
@@ -151,12 +150,10 @@ export async function listOrganizationMemberships(
   }: Omit<OrganizationMembershipSearch, "seesEmails" | "organizationId" | "teamId"> & {
     of: { organizationId: OrganizationId } | { teamId: TeamId };
   },
-): Promise<{ memberships: VisibleMembership[]; total: number }> {
+): Promise<Page<VisibleMembership>> {
   const teamId = "teamId" in of ? of.teamId : undefined;
   const organizationId =
-    "teamId" in of
-      ? (await getTeam(app, caller, of.teamId)).team.organizationId
-      : of.organizationId;
+    "teamId" in of ? (await getTeam(app, caller, of.teamId)).organizationId : of.organizationId;
   grantsIn(caller, organizationId);
   const seesEmails = managesMemberships(caller, organizationId);
   const { rows, total } = await app.reads.memberships.list({
@@ -165,7 +162,7 @@ export async function listOrganizationMemberships(
     teamId,
     seesEmails,
   });
-  return { memberships: rows.map(visibleTo(caller)), total };
+  return { rows: rows.map(visibleTo(caller)), total };
 }
 
 /**
@@ -176,7 +173,7 @@ export async function listOwnOrganizationMemberships(
   app: App,
   caller: Caller,
   page: PageInput,
-): Promise<{ memberships: VisibleMembership[]; total: number }> {
+): Promise<Page<VisibleMembership>> {
   const userId = callingUser(caller);
   if (userId === undefined) throw asRefusal(userNotFound());
   const { rows, total } = await app.reads.memberships.listOwn(
@@ -184,7 +181,7 @@ export async function listOwnOrganizationMemberships(
     organizationsRefusing(caller),
     page,
   );
-  return { memberships: rows.map(visibleTo(caller)), total };
+  return { rows: rows.map(visibleTo(caller)), total };
 }
 
 /** Returns the memberships among `ids` that are in organizations of the caller. */
@@ -197,9 +194,7 @@ export async function batchGetOrganizationMemberships(
   if (ids.length === 0) return [];
   const found = await app.reads.memberships.batch(ids);
   return found
-    .filter(({ membership: { organizationId } }) =>
-      allowed(grants, "organization:read", { organizationId }),
-    )
+    .filter(({ organizationId }) => allowed(grants, "organization:read", { organizationId }))
     .map(visibleTo(caller));
 }
 
@@ -214,7 +209,7 @@ export async function acceptOrganizationMembership(
   invitation: { id: OrganizationMembershipId; secret: string | undefined },
 ): Promise<VisibleMembership & { organizationName: string }> {
   const { secret } = invitation;
-  const { membership: invited } = await app.reads.memberships.get(invitation.id);
+  const invited = await app.reads.memberships.get(invitation.id);
   // Requested before any change, so that nothing is accepted if the workspaces service is unavailable.
   const organizationName = await app.workspaces.nameOfOrganization(invited.organizationId);
   const id =

@@ -41,7 +41,7 @@ export const organizationMembershipService = (
   }),
 
   listOrganizationMemberships: async ({ query, emails, status, ...request }, { caller }) => {
-    const { memberships, total } = await listOrganizationMemberships(app, caller, {
+    const { rows, total } = await listOrganizationMemberships(app, caller, {
       of:
         request.teamId === ""
           ? { organizationId: organizationId(request.organizationId) }
@@ -52,16 +52,12 @@ export const organizationMembershipService = (
       sort: organizationMembershipSortOf(request.sort),
       page: pageOf(request),
     });
-    return { organizationMemberships: memberships.map(membershipToProto), totalCount: total };
+    return { organizationMemberships: rows.map(membershipToProto), totalCount: total };
   },
 
   listOwnOrganizationMemberships: async (request, { caller }) => {
-    const { memberships, total } = await listOwnOrganizationMemberships(
-      app,
-      caller,
-      pageOf(request),
-    );
-    return { organizationMemberships: memberships.map(membershipToProto), totalCount: total };
+    const { rows, total } = await listOwnOrganizationMemberships(app, caller, pageOf(request));
+    return { organizationMemberships: rows.map(membershipToProto), totalCount: total };
   },
 
   batchGetOrganizationMemberships: async ({ ids }, { caller }) => {
@@ -85,15 +81,9 @@ export const organizationMembershipService = (
 });
 
 const membershipToProto = ({
-  membership,
-  email,
-  teamIds,
+  createdAt,
+  ...membership
 }: VisibleMembership): MessageInitShape<typeof OrganizationMembershipSchema> => ({
-  id: membership.id,
-  organizationId: membership.organizationId,
-  userId: membership.userId,
-  status: membership.status,
-  teamIds,
-  createdAt: timestampFromDate(membership.createdAt),
-  ...(email === undefined ? {} : { email }),
+  ...membership,
+  createdAt: timestampFromDate(createdAt),
 });

@@ -11,7 +11,6 @@ import {
   withTotal,
 } from "@statehouse/postgres";
 import { optional, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
-import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   OrganizationMembershipActivatedSchema,
@@ -42,13 +41,10 @@ const entity = new EntitySchema({
 });
 
 /** A membership, with the e-mail address and teams of its user. */
-export interface OrganizationMembershipView {
-  membership: OrganizationMembership;
+export type OrganizationMembershipView = OrganizationMembership & {
   email: string;
   teams: { id: TeamId; visibility: string }[];
-}
-
-type MembershipRow = OrganizationMembership & Pick<OrganizationMembershipView, "email" | "teams">;
+};
 
 const select = `${selectList("ou", columns)}, u.email, (
     select coalesce(json_agg(json_build_object('id', t.id, 'visibility', t.visibility)
@@ -61,12 +57,6 @@ const fromTable = (memberships: string) =>
   `from ${memberships} ou join users u on u.id = ou.user_id`;
 
 const from = fromTable("organization_memberships");
-
-const toView = ({ email, teams, ...membership }: MembershipRow): OrganizationMembershipView => ({
-  membership: newRow(OrganizationMembership, membership),
-  email,
-  teams,
-});
 
 export interface OrganizationMembershipSearch {
   organizationId: OrganizationId;
@@ -128,9 +118,8 @@ export const batchOfMemberships = `
   select ${select} ${from} where ou.id = any($1)`;
 
 const reads = (database: Database) => ({
-  async batch(ids: readonly OrganizationMembershipId[]): Promise<OrganizationMembershipView[]> {
-    return (await database.query<MembershipRow>(batchOfMemberships, [ids])).map(toView);
-  },
+  batch: (ids: readonly OrganizationMembershipId[]): Promise<OrganizationMembershipView[]> =>
+    database.query(batchOfMemberships, [ids]),
 
   async get(id: OrganizationMembershipId): Promise<OrganizationMembershipView> {
     const [view] = await this.batch([id]);
@@ -139,22 +128,15 @@ const reads = (database: Database) => ({
   },
 
   /** Returns a page of the user's accepted memberships, without those in `withheld` organizations. */
-  async listOwn(
+  listOwn: (
     userId: UserId,
     withheld: readonly string[],
     page: PageInput,
-  ): Promise<Page<OrganizationMembershipView>> {
-    const { rows, total } = await database.page<MembershipRow>(listOfOwnMemberships, [
-      userId,
-      withheld,
-      page.size,
-      offsetOf(page),
-    ]);
-    return { rows: rows.map(toView), total };
-  },
+  ): Promise<Page<OrganizationMembershipView>> =>
+    database.page(listOfOwnMemberships, [userId, withheld, page.size, offsetOf(page)]),
 
-  async list(search: OrganizationMembershipSearch): Promise<Page<OrganizationMembershipView>> {
-    const { rows, total } = await database.page<MembershipRow>(listOfMemberships(search.sort), [
+  list: (search: OrganizationMembershipSearch): Promise<Page<OrganizationMembershipView>> =>
+    database.page(listOfMemberships(search.sort), [
       search.organizationId,
       search.query,
       search.seesEmails,
@@ -163,9 +145,7 @@ const reads = (database: Database) => ({
       search.page.size,
       offsetOf(search.page),
       search.teamId ?? "",
-    ]);
-    return { rows: rows.map(toView), total };
-  },
+    ]),
 });
 
 /** The names and ids by which a request names members of an organization. */
@@ -222,12 +202,9 @@ const rows = (em: EntityManager) => {
     },
 
     /** Writes the membership and commits. Returns the membership with the e-mail address and teams of its user. */
-    async commit(membership: OrganizationMembership): Promise<OrganizationMembershipView> {
+    commit: (membership: OrganizationMembership): Promise<OrganizationMembershipView> =>
       // index: users_pkey, team_members_by_user
-      return toView(
-        await records.commit<MembershipRow>(membership, `select ${select} ${fromTable("changed")}`),
-      );
-    },
+      records.commit(membership, `select ${select} ${fromTable("changed")}`),
   };
 };
 

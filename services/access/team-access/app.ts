@@ -8,7 +8,7 @@ import {
   grantsOf,
 } from "@statehouse/authorization";
 import { asRefusal, isNotFound, Problems } from "@statehouse/errors";
-import type { PageInput } from "@statehouse/postgres/paging";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
 import type { Placement } from "../clients-app.ts";
 import { TEAM_TAKEN, teamAccessNotFound, teamNotFound } from "../errors-domain.ts";
@@ -81,10 +81,10 @@ function visibleTeams(
   placement: TargetPlacement,
 ): VisibleTeams {
   const grants = grantsOf(caller);
-  if (allowed(grants, actions[targetType].manage, placement)) return { all: true };
+  const all = allowed(grants, actions[targetType].manage, placement);
   const { teamIds = [] } = grants.organizations.get(placement.organizationId) ?? {};
   const open = targetType === "project" && allowed(grants, "project:read-teams", placement);
-  return { all: false, teamIds, open };
+  return { all, teamIds, open };
 }
 
 /**
@@ -204,12 +204,12 @@ export async function listTeamAccess(
   app: App,
   caller: Caller,
   { target, ...search }: { target: TeamAccessTarget; teamId: string; page: PageInput },
-): Promise<{ teamAccess: TeamAccessView[]; total: number }> {
+): Promise<Page<TeamAccessView>> {
   const placement = await placementOfTarget(app, target);
   authorize(caller, actions[target.targetType].read, placement);
   const teams = visibleTeams(caller, target.targetType, placement);
   const { rows, total } = await app.reads.teamAccess.list(target, teams, search);
-  return { teamAccess: rows.map(toView), total };
+  return { rows: rows.map(toView), total };
 }
 
 /**

@@ -37,12 +37,12 @@ export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessServic
   }),
 
   listTeamAccess: async (request, { caller }) => {
-    const { teamAccess, total } = await listTeamAccess(app, caller, {
+    const { rows, total } = await listTeamAccess(app, caller, {
       target: targetOf(request),
       teamId: request.teamId,
       page: pageOf(request),
     });
-    return { teamAccess: teamAccess.map(teamAccessToProto), totalCount: total };
+    return { teamAccess: rows.map(teamAccessToProto), totalCount: total };
   },
 
   updateTeamAccess: async ({ access, permissions = {}, ...request }, { caller }) => ({

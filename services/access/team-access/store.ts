@@ -11,7 +11,6 @@ import {
   withTotal,
 } from "@statehouse/postgres";
 import { jsonb, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
-import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   TeamProjectCreatedSchema,
@@ -46,12 +45,14 @@ const entity = new EntitySchema({
 });
 
 /**
- * The teams whose grants a list shows: all teams; or the teams in `teamIds` and, with `open`, also all teams that are
- * not secret.
+ * The teams whose grants a list shows: with `all`, all teams; otherwise the teams in `teamIds` and, with `open`, also all
+ * teams that are not secret.
  */
-export type VisibleTeams =
-  | { all: true }
-  | { all: false; teamIds: readonly string[]; open: boolean };
+export interface VisibleTeams {
+  all: boolean;
+  teamIds: readonly string[];
+  open: boolean;
+}
 
 const from = "from team_accesses g join teams t on t.id = g.team_id";
 
@@ -90,23 +91,21 @@ const reads = (database: Database) => ({
     return row;
   },
 
-  async list(
+  list: (
     { targetType, targetId }: TeamAccessTarget,
     teams: VisibleTeams,
     { teamId, page }: { teamId: string; page: PageInput },
-  ): Promise<Page<TeamAccess>> {
-    const { rows, total } = await database.page<TeamAccess>(listOfTeamAccess, [
+  ): Promise<Page<TeamAccess>> =>
+    database.page(listOfTeamAccess, [
       targetType,
       targetId,
       teams.all,
-      teams.all ? [] : teams.teamIds,
-      !teams.all && teams.open,
+      teams.teamIds,
+      teams.open,
       teamId,
       page.size,
       offsetOf(page),
-    ]);
-    return { rows: rows.map((row) => newRow(TeamAccess, row)), total };
-  },
+    ]),
 
   /** Returns the targets among `targetIds` on which teams have grants. */
   async listTargetsWithGrants(targetIds: readonly string[]): Promise<string[]> {

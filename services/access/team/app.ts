@@ -6,7 +6,7 @@ import {
   grantsOf,
 } from "@statehouse/authorization";
 import { asRefusal, forbidden, Problems } from "@statehouse/errors";
-import type { PageInput } from "@statehouse/postgres/paging";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
 import { grantsIn, teamViewerIn } from "../caller-app.ts";
 import { lastOwner, ownersTeamProtected, TEAM_NAME_TAKEN, teamNotFound } from "../errors-domain.ts";
@@ -37,7 +37,7 @@ const withAllowedActions =
   (caller: Caller) =>
   (view: TeamView): TeamWithAllowedActions => ({
     ...view,
-    allowedActions: caller.kind === "service" ? [] : allowedTeamActions(caller.grants, view.team),
+    allowedActions: caller.kind === "service" ? [] : allowedTeamActions(caller.grants, view),
   });
 
 /**
@@ -96,7 +96,7 @@ export const createTeam = (
     await apply(tx, team, settings);
     tx.teams.save(team);
     await tx.record(teamCreated(team, touch(organization, at)));
-    return withAllowedActions(caller)({ team, members: [] });
+    return withAllowedActions(caller)({ ...team, members: [] });
   });
 
 /** Returns a team. Throws `notFound` if the caller does not see it. */
@@ -107,7 +107,7 @@ export async function getTeam(
 ): Promise<TeamWithAllowedActions> {
   const [found] = await app.reads.teams.batch([id], [...grantsOf(caller).organizations.keys()]);
   if (!found) throw teamNotFound();
-  authorizeToSeeTeam(caller, found.team);
+  authorizeToSeeTeam(caller, found);
   return withAllowedActions(caller)(found);
 }
 
@@ -121,12 +121,12 @@ export async function listTeams(
     names: readonly string[];
     page: PageInput;
   },
-): Promise<{ teams: TeamWithAllowedActions[]; total: number }> {
+): Promise<Page<TeamWithAllowedActions>> {
   const { teamIds } = grantsIn(caller, search.organizationId);
   const viewer = teamViewerIn(grantsOf(caller), search.organizationId);
   const seesAll = viewer?.owner === true || viewer?.seesSecretTeams === true;
   const { rows, total } = await app.reads.teams.list({ ...search, seesAll, teamIds });
-  return { teams: rows.map(withAllowedActions(caller)), total };
+  return { rows: rows.map(withAllowedActions(caller)), total };
 }
 
 /**
@@ -193,5 +193,5 @@ export async function batchGetTeams(
   const grants = grantsOf(caller);
   if (ids.length === 0) return [];
   const found = await app.reads.teams.batch(ids, [...grants.organizations.keys()]);
-  return found.filter(({ team }) => isVisible(grants, team)).map(withAllowedActions(caller));
+  return found.filter((team) => isVisible(grants, team)).map(withAllowedActions(caller));
 }

@@ -43,11 +43,10 @@ export const newTeam = (
     allowMemberTokenManagement: true,
   });
 
-/** A team and the members that its document shows. */
-export interface TeamView {
-  team: Team;
+/** A team with the members that its document shows. */
+export type TeamView = Team & {
   members: { userId: UserId; organizationMembershipId: OrganizationMembershipId }[];
-}
+};
 
 /**
  * Settings in a create or update request. An undefined setting has its default on creation and keeps its value on

@@ -42,13 +42,13 @@ export const teamService = (app: App): ServiceImpl<typeof TeamService> => ({
   }),
 
   listTeams: async ({ query, names, ...request }, { caller }) => {
-    const { teams, total } = await listTeams(app, caller, {
+    const { rows, total } = await listTeams(app, caller, {
       organizationId: organizationId(request.organizationId),
       query,
       names,
       page: pageOf(request),
     });
-    return { teams: teams.map(teamToProto), totalCount: total };
+    return { teams: rows.map(teamToProto), totalCount: total };
   },
 
   updateTeam: async ({ id, settings }, { caller }) => ({
@@ -103,21 +103,14 @@ const settingsOf = (settings: TeamSettingsMessage | undefined): TeamSettings => 
 });
 
 const teamToProto = ({
-  team,
-  members,
-  allowedActions,
+  createdAt,
+  description,
+  ssoTeamId,
+  ...team
 }: TeamWithAllowedActions): MessageInitShape<typeof TeamSchema> => ({
-  id: team.id,
-  organizationId: team.organizationId,
-  name: team.name,
-  visibility: team.visibility,
-  organizationAccess: team.organizationAccess,
-  usersCount: members.length,
-  createdAt: timestampFromDate(team.createdAt),
-  allowMemberTokenManagement: team.allowMemberTokenManagement,
-  owners: team.owners,
-  members,
-  allowedActions,
-  ...(team.description === null ? {} : { description: team.description }),
-  ...(team.ssoTeamId === null ? {} : { ssoTeamId: team.ssoTeamId }),
+  ...team,
+  usersCount: team.members.length,
+  createdAt: timestampFromDate(createdAt),
+  description: description ?? undefined,
+  ssoTeamId: ssoTeamId ?? undefined,
 });

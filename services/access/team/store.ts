@@ -20,7 +20,6 @@ import {
   textArray,
   timestamptz,
 } from "@statehouse/postgres/columns";
-import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   TeamCreatedSchema,
@@ -49,8 +48,6 @@ const columns = {
 
 const entity = new EntitySchema({ class: Team, tableName: "teams", properties: columns });
 
-type TeamRow = Team & Pick<TeamView, "members">;
-
 const selectFrom = (teams: string) => `select ${selectList("t", columns)}, (
     select coalesce(json_agg(json_build_object(
       'userId', m.user_id, 'organizationMembershipId', ou.id) order by m.user_id), '[]')
@@ -60,8 +57,6 @@ const selectFrom = (teams: string) => `select ${selectList("t", columns)}, (
   ) as members from ${teams} t`;
 
 const select = selectFrom("teams");
-
-const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: newRow(Team, team), members });
 
 /** Selects the teams among $1 that belong to one of the organizations $2. */
 export const batchOfTeams = `
@@ -94,13 +89,11 @@ export const listOfTeams = `-- index: teams_name_key, for both
 
 const reads = (database: Database) => ({
   /** Returns the teams among `ids` that belong to one of the organizations. */
-  async batch(ids: readonly TeamId[], organizationIds: readonly string[]): Promise<TeamView[]> {
-    const rows = await database.query<TeamRow>(batchOfTeams, [ids, organizationIds]);
-    return rows.map(toView);
-  },
+  batch: (ids: readonly TeamId[], organizationIds: readonly string[]): Promise<TeamView[]> =>
+    database.query(batchOfTeams, [ids, organizationIds]),
 
-  async list(search: TeamSearch): Promise<Page<TeamView>> {
-    const { rows, total } = await database.page<TeamRow>(listOfTeams, [
+  list: (search: TeamSearch): Promise<Page<TeamView>> =>
+    database.page(listOfTeams, [
       search.organizationId,
       search.seesAll,
       search.teamIds,
@@ -108,9 +101,7 @@ const reads = (database: Database) => ({
       search.names,
       search.page.size,
       offsetOf(search.page),
-    ]);
-    return { rows: rows.map(toView), total };
-  },
+    ]),
 });
 
 /** Reads and writes teams, inside a transaction that holds the lock on their organization's row. */
@@ -146,10 +137,9 @@ const rows = (em: EntityManager) => {
     },
 
     /** Writes the team and commits. Returns the team with its members. */
-    async commit(team: Team): Promise<TeamView> {
+    commit: (team: Team): Promise<TeamView> =>
       // index: team_members_pkey, organization_memberships_user_id_organization_id_key
-      return toView(await records.commit<TeamRow>(team, selectFrom("changed")));
-    },
+      records.commit(team, selectFrom("changed")),
 
     /** Deletes the team with its tokens, grants and members. */
     async remove(team: Team): Promise<void> {

@@ -30,15 +30,12 @@ export const tokenTtlPolicyService = (app: App): ServiceImpl<typeof TokenTtlPoli
 });
 
 const policyToProto = ({
-  organizationId,
-  tokenType,
-  maxTtlMs,
   createdAt,
   updatedAt,
+  ...policy
 }: TokenTtlPolicy): MessageInitShape<typeof TokenTtlPolicySchema> => ({
-  id: `ttlp-${organizationId.slice("org-".length)}-${tokenType}`,
-  tokenType,
-  maxTtlMs,
+  ...policy,
+  id: `ttlp-${policy.organizationId.slice("org-".length)}-${policy.tokenType}`,
   createdAt: timestampFromDate(createdAt),
   updatedAt: timestampFromDate(updatedAt),
 });

@@ -93,7 +93,7 @@ export async function removeToken(app: App, tx: Tx, token: Token): Promise<void>
 export async function removeTokenInSlot(
   app: App,
   tx: Tx,
-  { organizationId, teamId, slot }: Pick<TokenOwner, "organizationId" | "teamId" | "slot">,
+  { organizationId, teamId = null, slot }: Omit<TokenOwner, "type" | "userId">,
 ): Promise<boolean> {
   const token = organizationId && (await tx.tokens.removeFromSlot(organizationId, teamId, slot));
   if (!token) return false;

@@ -40,8 +40,12 @@ export class Token {
   declare readonly lastUsedAt: Date | null;
 }
 
-/** The owner and slot of a token. */
-export type TokenOwner = Pick<Token, "type" | "userId" | "teamId" | "organizationId" | "slot">;
+/** A token as documents show it. */
+export type TokenView = Omit<Token, "revision">;
+
+/** The owner and slot of a token. An absent id is null in the token. */
+export type TokenOwner = Pick<Token, "type" | "slot"> &
+  Partial<Pick<Token, "userId" | "teamId" | "organizationId">>;
 
 /** Creates a token. `creator` is undefined if a service of the installation creates it. */
 export const newToken = (
@@ -50,6 +54,9 @@ export const newToken = (
   creator: Principal | undefined,
 ): Token =>
   newRow(Token, {
+    userId: null,
+    teamId: null,
+    organizationId: null,
     ...owner,
     ...fields,
     id: newId("at"),

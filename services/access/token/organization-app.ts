@@ -3,15 +3,7 @@ import type { App } from "../app.ts";
 import { tokenNotFound, unknownTokenSlot } from "../errors-domain.ts";
 import type { OrganizationId } from "../ids-domain.ts";
 import { createToken, type NewToken, removeTokenInSlot, type TokenInput } from "./app.ts";
-import { organizationSlots, type Slot, type Token, type TokenOwner } from "./domain.ts";
-
-const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner => ({
-  type: "organization",
-  userId: null,
-  teamId: null,
-  organizationId,
-  slot,
-});
+import { organizationSlots, type Slot, type TokenView } from "./domain.ts";
 
 /**
  * Creates the token of a slot, which replaces the previous token of that slot. Throws `notFound`, `forbidden`,
@@ -20,19 +12,12 @@ const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner 
 export const createOrganizationToken = (
   app: App,
   caller: Caller,
-  {
-    organizationId,
-    slot,
-    ...input
-  }: TokenInput & {
-    organizationId: OrganizationId;
-    slot: string;
-  },
+  { organizationId, slot, ...input }: TokenInput & { organizationId: OrganizationId; slot: string },
 ): Promise<NewToken> =>
   app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:update", { organizationId });
-    const owner = ofOrganization(organizationId, slotOf(slot));
+    const owner = { type: "organization", organizationId, slot: slotOf(slot) } as const;
     return createToken(app, tx, caller, owner, { ...input, organization });
   });
 
@@ -44,7 +29,7 @@ export async function getOrganizationToken(
   app: App,
   caller: Caller,
   { organizationId, slot }: { organizationId: OrganizationId; slot: string },
-): Promise<Token> {
+): Promise<TokenView> {
   authorize(caller, "organization:update", { organizationId });
   const token = await app.reads.tokens.findInSlot(organizationId, null, slotOf(slot));
   if (!token) throw tokenNotFound();
@@ -60,8 +45,8 @@ export const deleteOrganizationToken = (
   app.transaction(async (tx) => {
     await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:update", { organizationId });
-    const owner = ofOrganization(organizationId, slotOf(slot));
-    if (!(await removeTokenInSlot(app, tx, owner))) throw tokenNotFound();
+    const removed = await removeTokenInSlot(app, tx, { organizationId, slot: slotOf(slot) });
+    if (!removed) throw tokenNotFound();
   });
 
 /** Parses the name of a slot; an empty name means `plain`. Throws `badRequest`. */

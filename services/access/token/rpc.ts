@@ -6,7 +6,7 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
 import { organizationId, teamId, tokenId, userId } from "../ids-rpc.ts";
 import { deleteToken, getToken, type NewToken } from "./app.ts";
-import { type Token, tokenSortOf } from "./domain.ts";
+import { type TokenView, tokenSortOf } from "./domain.ts";
 import {
   createOrganizationToken,
   deleteOrganizationToken,
@@ -118,20 +118,23 @@ const dateOf = (at: Timestamp | undefined): Date | undefined => at && timestampD
 
 const newTokenToProto = ({ token, secret }: NewToken) => ({ token: tokenToProto(token), secret });
 
-const tokenToProto = (token: Token): MessageInitShape<typeof TokenSchema> => ({
-  id: token.id,
-  type: token.type,
+const tokenToProto = ({
+  createdAt,
+  expiredAt,
+  lastUsedAt,
+  description,
+  ...token
+}: TokenView): MessageInitShape<typeof TokenSchema> => ({
+  ...token,
   userId: token.userId ?? "",
   teamId: token.teamId ?? "",
   organizationId: token.organizationId ?? "",
-  createdAt: timestampFromDate(token.createdAt),
-  expiredAt: timestampFromDate(token.expiredAt),
   createdByType: token.createdByType ?? "",
   createdById: token.createdById ?? "",
+  createdAt: timestampFromDate(createdAt),
+  expiredAt: timestampFromDate(expiredAt),
+  lastUsedAt: lastUsedAt ? timestampFromDate(lastUsedAt) : undefined,
   // A token of the slot `described` always shows its description. Each other slot has at most one token, whose
   // description is omitted if it is empty.
-  ...(token.slot === "described" || token.description !== ""
-    ? { description: token.description }
-    : {}),
-  ...(token.lastUsedAt ? { lastUsedAt: timestampFromDate(token.lastUsedAt) } : {}),
+  description: token.slot === "described" ? description : description || undefined,
 });

@@ -24,7 +24,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { tokenDescriptionTaken, tokenNotFound } from "../errors-domain.ts";
 import type { OrganizationId, TeamId, TokenId, UserId } from "../ids-domain.ts";
-import { type Slot, Token, type TokenSort } from "./domain.ts";
+import { type Slot, Token, type TokenSort, type TokenView } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -45,11 +45,9 @@ const columns = {
 
 const entity = new EntitySchema({ class: Token, tableName: "tokens", properties: columns });
 
-type TokenRow = Omit<Token, "revision"> & { revision: number };
+const { revision: _revision, ...viewColumns } = columns;
 
-const toToken = (row: TokenRow): Token => newRow(Token, { ...row, revision: BigInt(row.revision) });
-
-const select = `select ${selectList("t", columns)} from tokens t`;
+const select = `select ${selectList("t", viewColumns)} from tokens t`;
 
 /** SQL: the values by which team tokens are sorted. */
 const sortValues: Readonly<Record<TokenSort["key"], string>> = {
@@ -92,7 +90,7 @@ export function listOfTeamTokens(sort?: TokenSort): string {
   return `-- index: tokens_by_organization, teams_pkey, for both
   ${withTotal({
     count: `select count(*)::int as total from tokens t where ${visibleTeamTokens}`,
-    select: `select ${selectList("t", columns)},
+    select: `select ${selectList("t", viewColumns)},
         row_number() over (order by ${order} t.created_at, t.id) as place
       from tokens t where ${visibleTeamTokens} order by place limit $2 offset $3`,
     order: "listed.place",
@@ -138,26 +136,24 @@ const reads = (database: Database) => ({
     organizationId: OrganizationId,
     teamId: TeamId | null,
     slot: Slot,
-  ): Promise<Token | undefined> {
-    const [row] = await database.query<TokenRow>(tokenInSlot, [organizationId, teamId ?? "", slot]);
-    return row && toToken(row);
-  },
-
-  async listOfUser(userId: UserId, page: PageInput): Promise<Page<Token>> {
-    const { rows, total } = await database.page<TokenRow>(listOfUser, [
-      userId,
-      page.size,
-      offsetOf(page),
+  ): Promise<TokenView | undefined> {
+    const [row] = await database.query<TokenView>(tokenInSlot, [
+      organizationId,
+      teamId ?? "",
+      slot,
     ]);
-    return { rows: rows.map(toToken), total };
+    return row;
   },
 
-  async listOfTeams(
+  listOfUser: (userId: UserId, page: PageInput): Promise<Page<TokenView>> =>
+    database.page(listOfUser, [userId, page.size, offsetOf(page)]),
+
+  listOfTeams: (
     organizationId: OrganizationId,
     { owner, teamIds, trustedMember, managesTeams, seesSecretTeams }: TokenViewer,
     { query, sort, expiryStatuses, at, page }: TeamTokenSearch,
-  ): Promise<Page<Token>> {
-    const { rows, total } = await database.page<TokenRow>(listOfTeamTokens(sort), [
+  ): Promise<Page<TokenView>> =>
+    database.page(listOfTeamTokens(sort), [
       organizationId,
       page.size,
       offsetOf(page),
@@ -169,9 +165,7 @@ const reads = (database: Database) => ({
       query,
       expiryStatuses,
       at,
-    ]);
-    return { rows: rows.map(toToken), total };
-  },
+    ]),
 });
 
 /** A token and the time of its latest use. */
@@ -209,12 +203,12 @@ const rows = (em: EntityManager) => {
       teamId: TeamId | null,
       slot: Slot,
     ): Promise<Token | undefined> {
-      const [row] = await queryIn<TokenRow>(em, removeFromSlot, [
+      const [row] = await queryIn<TokenView & { revision: number }>(em, removeFromSlot, [
         organizationId,
         teamId ?? "",
         slot,
       ]);
-      return row && toToken(row);
+      return row && newRow(Token, { ...row, revision: BigInt(row.revision) });
     },
 
     /** Locks the tokens of a user in the order of their ids, to prevent deadlocks, and returns them. */

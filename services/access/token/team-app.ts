@@ -12,16 +12,8 @@ import {
   removeToken,
   removeTokenInSlot,
 } from "./app.ts";
-import type { Slot, Token, TokenOwner } from "./domain.ts";
+import type { TokenView } from "./domain.ts";
 import type { TeamTokenSearch } from "./store.ts";
-
-const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): TokenOwner => ({
-  type: "team",
-  userId: null,
-  teamId,
-  organizationId,
-  slot,
-});
 
 /**
  * Creates a token that authenticates a team. If `defaultToken` is true or the description is absent, the token becomes
@@ -47,13 +39,13 @@ export const createTeamToken = (
     const { organization, team } = await tx.teams.getWithOrganization(teamId);
     authorizeTeam(caller, "manage-token", team);
     const slot = defaultToken || description === undefined ? "plain" : "described";
-    const owner = ofTeam(teamId, organization.id, slot);
+    const owner = { type: "team", teamId, organizationId: organization.id, slot } as const;
     const input = { description: description ?? "", expiredAt, organization };
     return createToken(app, tx, caller, owner, input);
   });
 
 /** Returns the team's default token. Throws `notFound` or `forbidden`. */
-export async function getTeamToken(app: App, caller: Caller, teamId: TeamId): Promise<Token> {
+export async function getTeamToken(app: App, caller: Caller, teamId: TeamId): Promise<TokenView> {
   const team = await app.transaction((tx) => tx.teams.get(teamId));
   authorizeTeam(caller, "manage-token", team);
   const token = await app.reads.tokens.findInSlot(team.organizationId, teamId, "plain");
@@ -66,8 +58,8 @@ export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promi
   app.transaction(async (tx) => {
     const { organization, team } = await tx.teams.getWithOrganization(teamId);
     authorizeTeam(caller, "manage-token", team);
-    const owner = ofTeam(teamId, organization.id, "plain");
-    if (!(await removeTokenInSlot(app, tx, owner))) throw tokenNotFound();
+    const slot = { organizationId: organization.id, teamId, slot: "plain" } as const;
+    if (!(await removeTokenInSlot(app, tx, slot))) throw tokenNotFound();
   });
 
 /**
@@ -78,7 +70,7 @@ export async function listTeamTokens(
   app: App,
   caller: Caller,
   { organizationId, ...search }: Omit<TeamTokenSearch, "at"> & { organizationId: OrganizationId },
-): Promise<Page<Token>> {
+): Promise<Page<TokenView>> {
   const { owner, teamIds } = grantsIn(caller, organizationId);
   const grants = grantsOf(caller);
   const viewer = {

@@ -6,15 +6,7 @@ import { callingUser } from "../caller-app.ts";
 import { userNotFound } from "../errors-domain.ts";
 import type { UserId } from "../ids-domain.ts";
 import { createToken, type NewToken, type TokenInput } from "./app.ts";
-import type { Token, TokenOwner } from "./domain.ts";
-
-const ofUser = (userId: UserId): TokenOwner => ({
-  type: "user",
-  userId,
-  teamId: null,
-  organizationId: null,
-  slot: "described",
-});
+import type { TokenView } from "./domain.ts";
 
 /**
  * Creates a user token. Users can create their own tokens; services can create tokens of any user. Throws `notFound` if
@@ -29,7 +21,7 @@ export async function createUserToken(
   return app.transaction(async (tx) => {
     // A later deletion of the user also deletes the token.
     await tx.users.getForShare(userId);
-    return createToken(app, tx, caller, ofUser(userId), input);
+    return createToken(app, tx, caller, { type: "user", userId, slot: "described" }, input);
   });
 }
 
@@ -38,7 +30,7 @@ export async function listUserTokens(
   app: App,
   caller: Caller,
   { userId, page }: { userId: UserId; page: PageInput },
-): Promise<Page<Token>> {
+): Promise<Page<TokenView>> {
   if (callingUser(caller) !== userId) throw asRefusal(userNotFound());
   return app.reads.tokens.listOfUser(userId, page);
 }

@@ -33,6 +33,7 @@ import {
   newUser,
   requestEmail,
   type User,
+  type UserView,
 } from "./domain.ts";
 import { type UserSearch, userCreated, userDeleted, userUpdated } from "./store.ts";
 
@@ -82,14 +83,14 @@ export async function ensureAdministrator(
 }
 
 /** Returns the user with this name, ignoring case. Throws `notFound`. */
-export async function getUserByName(app: App, username: string): Promise<User> {
+export async function getUserByName(app: App, username: string): Promise<UserView> {
   const user = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
   if (!user) throw userNotFound();
   return user;
 }
 
 /** Returns the calling user. Throws `notFound` for callers that are not users. */
-export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
+export async function getCurrentUser(app: App, caller: Caller): Promise<UserView> {
   const id = callingUser(caller);
   const user = id === undefined ? undefined : await app.reads.users.find(id);
   if (!user) throw userNotFound();
@@ -151,14 +152,18 @@ export const setUserEmail = (
   });
 
 /** Returns the calling user, or a user who shares an organization with the caller. Throws `notFound`. */
-export async function getUser(app: App, caller: Caller, id: UserId): Promise<User> {
+export async function getUser(app: App, caller: Caller, id: UserId): Promise<UserView> {
   const [user] = await batchGetUsers(app, caller, [id]);
   if (!user) throw userNotFound();
   return user;
 }
 
 /** Returns a page of all users of the installation. Throws `notFound` for callers that are not administrators. */
-export async function listUsers(app: App, caller: Caller, search: UserSearch): Promise<Page<User>> {
+export async function listUsers(
+  app: App,
+  caller: Caller,
+  search: UserSearch,
+): Promise<Page<UserView>> {
   requireAdministrator(caller);
   return app.reads.users.list(search);
 }
@@ -192,7 +197,7 @@ export async function batchGetUsers(
   app: App,
   caller: Caller,
   ids: readonly UserId[],
-): Promise<User[]> {
+): Promise<UserView[]> {
   const grants = grantsOf(caller);
   if (ids.length === 0) return [];
   const shared = [...grants.organizations.values()]

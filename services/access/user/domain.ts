@@ -30,6 +30,9 @@ export class User {
   declare readonly createdAt: Date;
 }
 
+/** A user as documents show it. */
+export type UserView = Omit<User, "version">;
+
 // Only ASCII is allowed, so that "ignoring case" means the same here, in PostgreSQL and in every client.
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;

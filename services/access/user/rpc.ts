@@ -18,7 +18,7 @@ import {
   setUserSuspended,
   updateCurrentUser,
 } from "./app.ts";
-import type { User } from "./domain.ts";
+import type { UserView } from "./domain.ts";
 
 export const userService = (app: App): ServiceImpl<typeof UserService> => ({
   createUser: async ({ username, email, administrator }, { caller }) => ({
@@ -65,12 +65,12 @@ export const userService = (app: App): ServiceImpl<typeof UserService> => ({
   }),
 });
 
-const userToProto = (user: User): MessageInitShape<typeof UserSchema> => ({
-  id: user.id,
-  username: user.username,
-  email: user.email,
-  ...(user.unconfirmedEmail === null ? {} : { unconfirmedEmail: user.unconfirmedEmail }),
-  administrator: user.administrator,
-  suspended: user.suspended,
-  createdAt: timestampFromDate(user.createdAt),
+const userToProto = ({
+  createdAt,
+  unconfirmedEmail,
+  ...user
+}: UserView): MessageInitShape<typeof UserSchema> => ({
+  ...user,
+  unconfirmedEmail: unconfirmedEmail ?? undefined,
+  createdAt: timestampFromDate(createdAt),
 });

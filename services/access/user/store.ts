@@ -22,7 +22,6 @@ import {
   text,
   timestamptz,
 } from "@statehouse/postgres/columns";
-import { newRow } from "@statehouse/postgres/new-row";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import {
   UserCreatedSchema,
@@ -31,7 +30,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { emailTaken, userNotFound, usernameTaken } from "../errors-domain.ts";
 import type { TeamId, UserId } from "../ids-domain.ts";
-import { User } from "./domain.ts";
+import { User, type UserView } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -47,11 +46,10 @@ const columns = {
 
 const entity = new EntitySchema({ class: User, tableName: "users", properties: columns });
 
-type UserRow = Omit<User, "version"> & { version: number };
+const { version: _version, ...viewColumns } = columns;
+const { username: _username, email: _email, ...publicColumns } = viewColumns;
 
-const toUser = (row: UserRow): User => newRow(User, { ...row, version: BigInt(row.version) });
-
-const select = `select ${selectList("u", columns)} from users u`;
+const select = `select ${selectList("u", viewColumns)} from users u`;
 
 /** Selects user $1. */
 export const userById = `-- index: users_pkey
@@ -63,8 +61,6 @@ export const userByName = `-- index: users_username_key
 
 const sharing = `select from organization_memberships m
     where m.user_id = u.id and m.organization_id = any($3)`;
-
-const { username: _, email: __, ...publicColumns } = columns;
 
 /**
  * Selects the users among $1 who are user $2 or belong to one of the organizations $3. The username is empty unless the
@@ -104,39 +100,34 @@ export const listOfUsers = `-- index: users_username_key, for the page; the tota
   })}`;
 
 const reads = (database: Database) => ({
-  async find(id: UserId): Promise<User | undefined> {
-    const [row] = await database.query<UserRow>(userById, [id]);
-    return row && toUser(row);
+  async find(id: UserId): Promise<UserView | undefined> {
+    const [row] = await database.query<UserView>(userById, [id]);
+    return row;
   },
 
-  async findByName(username: string): Promise<User | undefined> {
-    const [row] = await database.query<UserRow>(userByName, [username]);
-    return row && toUser(row);
+  async findByName(username: string): Promise<UserView | undefined> {
+    const [row] = await database.query<UserView>(userByName, [username]);
+    return row;
   },
 
-  async list({ query, administrator, suspended, page }: UserSearch): Promise<Page<User>> {
-    const { rows, total } = await database.page<UserRow>(listOfUsers, [
+  list: ({ query, administrator, suspended, page }: UserSearch): Promise<Page<UserView>> =>
+    database.page(listOfUsers, [
       query,
       administrator ?? null,
       suspended ?? null,
       page.size,
       offsetOf(page),
-    ]);
-    return { rows: rows.map(toUser), total };
-  },
+    ]),
 
   /**
    * Returns the users among `ids` who are `self` or belong to one of the organizations `shared`. Only `self` and users
    * who belong to one of the organizations `managed` are returned with their e-mail addresses.
    */
-  async batchShared(
+  batchShared: (
     ids: readonly UserId[],
     self: string,
     { shared, managed }: { shared: readonly string[]; managed: readonly string[] },
-  ): Promise<User[]> {
-    const rows = await database.query<UserRow>(batchOfUsers, [ids, self, shared, managed]);
-    return rows.map(toUser);
-  },
+  ): Promise<UserView[]> => database.query(batchOfUsers, [ids, self, shared, managed]),
 });
 
 /** Selects the id of the user with the e-mail address $1, ignoring case. */
