@@ -1,8 +1,9 @@
-import type { ProjectPermissions } from "./levels.ts";
+import type { ProjectLevel, ProjectPermissions } from "./levels.ts";
 import type { OrganizationAccess } from "./organization-access.ts";
+import type { WorkspaceLevel } from "./workspace-levels.ts";
 
 /** For each permission, the lowest value that allows an action on a workspace or project. */
-type Need = { [P in keyof ProjectPermissions]?: ProjectPermissions[P] };
+type Need = Partial<ProjectPermissions>;
 
 interface ActionRule {
   /**
@@ -10,9 +11,9 @@ interface ActionRule {
    */
   needs: Need | null;
   /** Fixed project levels that allow the action, regardless of the permissions. */
-  projectLevels?: readonly ("read" | "write" | "maintain" | "admin" | "custom")[];
+  projectLevels?: readonly ProjectLevel[];
   /** Workspace levels that allow the action, regardless of the permissions. */
-  workspaceLevels?: readonly ("read" | "plan" | "write" | "admin" | "custom")[];
+  workspaceLevels?: readonly WorkspaceLevel[];
   /** Organization-level permissions, each of which allows the action. Owners need none of them. */
   organization: readonly OrganizationAccess[];
   /** Whether every member of the organization may perform the action. */

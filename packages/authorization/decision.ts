@@ -1,11 +1,10 @@
 import { type Action, type ActionRule, actionRules } from "./actions.ts";
 import type { Grants, OrganizationGrants, ProjectGrant, WorkspaceGrant } from "./grants.ts";
-import { type ProjectPermissions, permissionValues, projectLevels } from "./levels.ts";
 import {
-  type WorkspacePermissions,
-  workspaceLevels,
-  workspacePermissionValues,
-} from "./workspace-levels.ts";
+  effectivePermissions,
+  type PermissionTable,
+  permissionTables,
+} from "./permission-tables.ts";
 
 /** The target of an action. Grants on the workspace itself and grants on its project both apply. */
 export interface Target {
@@ -30,40 +29,27 @@ export type Scope =
   | { all: true }
   | { all: false; projectIds: readonly string[]; workspaceIds: readonly string[] };
 
-const ofProject = ({ access, permissions }: ProjectGrant): ProjectPermissions => {
-  const level = projectLevels[access as keyof typeof projectLevels] ?? projectLevels.custom;
-  return access === "custom" ? { ...level, ...permissions } : level;
-};
-
-const ofWorkspace = ({ access, permissions }: WorkspaceGrant): WorkspacePermissions => {
-  const level = workspaceLevels[access as keyof typeof workspaceLevels] ?? workspaceLevels.custom;
-  return access === "custom" ? { ...level, ...permissions } : level;
-};
-
-const atLeast = (values: readonly unknown[], held: unknown, least: unknown): boolean =>
-  values.indexOf(held) >= values.indexOf(least);
-
-function projectAllows(grant: ProjectGrant, rule: ActionRule): boolean {
-  if (rule.projectLevels?.some((level) => level === grant.access)) return true;
-  if (rule.needs === null) return false;
-  const permissions = ofProject(grant);
-  return Object.entries(rule.needs).every(([name, least]) => {
-    const permission = name as keyof ProjectPermissions;
-    return atLeast(permissionValues[permission], permissions[permission], least);
-  });
-}
-
-function workspaceAllows(grant: WorkspaceGrant, rule: ActionRule): boolean {
-  if (rule.workspaceLevels?.some((level) => level === grant.access)) return true;
-  if (rule.needs === null) return false;
-  const permissions = ofWorkspace(grant);
-  return Object.entries(rule.needs).every(([name, least]) => {
+function grantAllows(
+  table: PermissionTable,
+  levels: readonly string[] | undefined,
+  { needs }: ActionRule,
+  grant: ProjectGrant | WorkspaceGrant,
+): boolean {
+  if (levels?.includes(grant.access)) return true;
+  if (needs === null) return false;
+  const held = effectivePermissions(table, grant);
+  return Object.entries(needs).every(([name, least]) => {
     // A permission without values for workspaces exists only in project grants, so no workspace grant has it.
-    if (!Object.hasOwn(workspacePermissionValues, name)) return false;
-    const permission = name as keyof WorkspacePermissions;
-    return atLeast(workspacePermissionValues[permission], permissions[permission], least);
+    const values = table.values[name];
+    return values !== undefined && values.indexOf(held[name]) >= values.indexOf(least);
   });
 }
+
+const projectAllows = (grant: ProjectGrant, rule: ActionRule): boolean =>
+  grantAllows(permissionTables.project, rule.projectLevels, rule, grant);
+
+const workspaceAllows = (grant: WorkspaceGrant, rule: ActionRule): boolean =>
+  grantAllows(permissionTables.workspace, rule.workspaceLevels, rule, grant);
 
 const organizationAllows = (organization: OrganizationGrants, rule: ActionRule): boolean =>
   organization.owner ||

@@ -18,10 +18,12 @@ export type {
   WorkspaceGrant,
 } from "./grants.ts";
 export { principalTypes } from "./grants.ts";
-export type { ProjectLevel, ProjectPermissions } from "./levels.ts";
+export type { PermissionsOf, ProjectLevel, ProjectPermissions } from "./levels.ts";
 export { permissionValues, projectLevels } from "./levels.ts";
 export type { OrganizationAccess } from "./organization-access.ts";
 export { organizationAccessNames } from "./organization-access.ts";
+export type { PermissionTable } from "./permission-tables.ts";
+export { effectivePermissions, permissionTables } from "./permission-tables.ts";
 export {
   grantsOfToken,
   versionsOfPrincipal,

@@ -1,28 +1,11 @@
-/** The permissions that a team can have on a project. */
-export interface ProjectPermissions {
-  "project-access.settings": "read" | "update" | "delete";
-  "project-access.teams": "none" | "read" | "manage";
-  /** Stored and shown, but without effect, because this product has no variable sets. */
-  "project-access.variable-sets": "none" | "read" | "write";
-  "workspace-access.runs": "read" | "plan" | "apply";
-  "workspace-access.policy-mocks": "none" | "read";
-  "workspace-access.state-versions": "none" | "read-outputs" | "read" | "write";
-  "workspace-access.variables": "none" | "read" | "write";
-  "workspace-access.create": boolean;
-  "workspace-access.locking": boolean;
-  "workspace-access.delete": boolean;
-  "workspace-access.move": boolean;
-  "workspace-access.run-tasks": boolean;
-  /** Stored and shown, but without effect, because this product has no policies. */
-  "workspace-access.policy-overrides": boolean;
-}
-
 /**
- * The values of each permission, weakest first. A grant is sufficient if its value is at or after the required value.
+ * The permissions that a team can have on a project, and the values of each permission, weakest first. A grant is
+ * sufficient if its value is at or after the required value.
  */
 export const permissionValues = {
   "project-access.settings": ["read", "update", "delete"],
   "project-access.teams": ["none", "read", "manage"],
+  /** Stored and shown, but without effect, because this product has no variable sets. */
   "project-access.variable-sets": ["none", "read", "write"],
   "workspace-access.runs": ["read", "plan", "apply"],
   "workspace-access.policy-mocks": ["none", "read"],
@@ -33,10 +16,16 @@ export const permissionValues = {
   "workspace-access.delete": [false, true],
   "workspace-access.move": [false, true],
   "workspace-access.run-tasks": [false, true],
+  /** Stored and shown, but without effect, because this product has no policies. */
   "workspace-access.policy-overrides": [false, true],
-} as const satisfies {
-  [P in keyof ProjectPermissions]: readonly ProjectPermissions[P][];
+} as const;
+
+/** One value for each permission of a table of values. */
+export type PermissionsOf<Values extends Readonly<Record<string, readonly unknown[]>>> = {
+  [P in keyof Values]: Values[P][number];
 };
+
+export type ProjectPermissions = PermissionsOf<typeof permissionValues>;
 
 const permissions = (
   settings: ProjectPermissions["project-access.settings"],

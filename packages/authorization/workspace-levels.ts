@@ -1,18 +1,9 @@
-import { type ProjectPermissions, permissionValues } from "./levels.ts";
+import { type PermissionsOf, permissionValues } from "./levels.ts";
 
-/** The permissions that a team can have on one workspace: the project permissions that concern workspaces. */
-export type WorkspacePermissions = Pick<
-  ProjectPermissions,
-  | "workspace-access.runs"
-  | "workspace-access.variables"
-  | "workspace-access.state-versions"
-  | "workspace-access.policy-mocks"
-  | "workspace-access.locking"
-  | "workspace-access.run-tasks"
-  | "workspace-access.policy-overrides"
->;
-
-/** The values of each permission, weakest first, as in `permissionValues`. */
+/**
+ * The permissions that a team can have on one workspace, and their values: the project permissions that concern
+ * workspaces.
+ */
 export const workspacePermissionValues = {
   "workspace-access.runs": permissionValues["workspace-access.runs"],
   "workspace-access.variables": permissionValues["workspace-access.variables"],
@@ -21,9 +12,9 @@ export const workspacePermissionValues = {
   "workspace-access.locking": permissionValues["workspace-access.locking"],
   "workspace-access.run-tasks": permissionValues["workspace-access.run-tasks"],
   "workspace-access.policy-overrides": permissionValues["workspace-access.policy-overrides"],
-} as const satisfies {
-  [P in keyof WorkspacePermissions]: readonly WorkspacePermissions[P][];
-};
+} as const;
+
+export type WorkspacePermissions = PermissionsOf<typeof workspacePermissionValues>;
 
 const permissions = (
   runs: WorkspacePermissions["workspace-access.runs"],

@@ -2,8 +2,9 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import {
   type Grants,
   type OrganizationGrants,
-  permissionValues,
-  workspacePermissionValues,
+  type PermissionsOf,
+  type PermissionTable,
+  permissionTables,
 } from "@statehouse/authorization";
 import {
   type Grants as GrantsMessage,
@@ -30,8 +31,7 @@ const principalType = (type: string): Grants["principal"]["type"] => {
   throw new Error(`the access service returned the unknown principal type ${type}`);
 };
 
-type Values = Readonly<Record<string, readonly unknown[]>>;
-type Permissions<Of extends Values> = { [P in keyof Of]?: Of[P][number] };
+type Values = PermissionTable["values"];
 
 /**
  * Returns the known permissions. A newer release of the access service can send permissions and values that are unknown
@@ -42,18 +42,18 @@ const knownPermissions = <Of extends Values>(values: Of, permissions: JsonObject
     Object.entries(permissions).filter(
       ([name, value]) => Object.hasOwn(values, name) && values[name]?.includes(value),
     ),
-  ) as Permissions<Of>;
+  ) as Partial<PermissionsOf<Of>>;
 
 /** Groups the grants of one organization by the id of their target. */
-const byTarget = <Of extends Values>(values: Of, grants: readonly TargetGrant[]) => {
-  const found = new Map<string, { access: string; permissions: Permissions<Of> }[]>();
-  for (const { targetId, access, permissions } of grants) {
-    const held = found.get(targetId) ?? [];
-    held.push({ access, permissions: knownPermissions(values, permissions) });
-    found.set(targetId, held);
-  }
-  return found;
-};
+const byTarget = <Of extends Values>({ values }: { values: Of }, grants: readonly TargetGrant[]) =>
+  Map.groupBy(
+    grants.map(({ targetId, access, permissions }) => ({
+      targetId,
+      access,
+      permissions: knownPermissions(values, permissions),
+    })),
+    ({ targetId }) => targetId,
+  );
 
 export const grantsFromProto = (message: GrantsMessage): Grants => ({
   principal: { type: principalType(message.principalType), id: message.principalId },
@@ -68,8 +68,8 @@ export const grantsFromProto = (message: GrantsMessage): Grants => ({
         owner: organization.owner,
         organizationAccess: new Set(organization.organizationAccess),
         teamIds: organization.teamIds,
-        projects: byTarget(permissionValues, organization.projects),
-        workspaces: byTarget(workspacePermissionValues, organization.workspaces),
+        projects: byTarget(permissionTables.project, organization.projects),
+        workspaces: byTarget(permissionTables.workspace, organization.workspaces),
         refused: organization.refused,
       },
     ]),

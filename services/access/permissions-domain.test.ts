@@ -1,8 +1,9 @@
+import { effectivePermissions, permissionTables } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
-import { type CheckedGrant, checkedGrant, effectivePermissions } from "./permissions-domain.ts";
-import { permissionTables, type TargetType } from "./team-access/domain.ts";
+import { type CheckedGrant, checkedGrant } from "./permissions-domain.ts";
+import type { TargetType } from "./team-access/domain.ts";
 import { problemsOf } from "./test/problems-of.ts";
 
 interface Requested {

@@ -1,13 +1,5 @@
+import { effectivePermissions, type PermissionTable } from "@statehouse/authorization";
 import { inWords, type Problems, quoted } from "@statehouse/errors";
-
-/**
- * The access levels of a type of grant with the permissions that each level implies, and the allowed values of each
- * permission.
- */
-export interface PermissionTable {
-  levels: Readonly<Record<string, object>>;
-  values: Readonly<Record<string, readonly (string | boolean)[]>>;
-}
 
 /** An access level and, if the level is `custom`, the value of each permission. */
 export interface CheckedGrant {
@@ -39,7 +31,7 @@ export function checkedGrant(
         field,
         `${inWords(name)} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`,
       );
-    } else if (!known.some((one) => one === value)) {
+    } else if (!known.includes(value)) {
       problems.add(field, `${inWords(name)} must be ${alternatives(known)}`);
     }
   }
@@ -47,12 +39,6 @@ export function checkedGrant(
   const permissions = access === "custom" ? { ...kept, ...requested.permissions } : {};
   return { access, permissions };
 }
-
-/** Returns the permissions that the level implies or, if the level is custom, the custom permissions. */
-export const effectivePermissions = (
-  { levels }: PermissionTable,
-  { access, permissions }: CheckedGrant,
-): Record<string, unknown> => ({ ...levels[access], ...permissions });
 
 /** Returns the name of a permission in documents, for example `runs` for `workspace-access.runs`. */
 const shortName = (name: string): string => name.split(".").at(-1) ?? name;

@@ -5,7 +5,9 @@ import {
   authorizeOrNotFound,
   authorizeUnlessService,
   type Caller,
+  effectivePermissions,
   grantsOf,
+  permissionTables,
 } from "@statehouse/authorization";
 import { asRefusal, isNotFound, Problems } from "@statehouse/errors";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
@@ -14,11 +16,10 @@ import type { Placement } from "../clients-app.ts";
 import { TEAM_TAKEN, teamAccessNotFound, teamNotFound } from "../errors-domain.ts";
 import type { TeamAccessId, TeamId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
-import { checkedGrant, effectivePermissions } from "../permissions-domain.ts";
+import { checkedGrant } from "../permissions-domain.ts";
 import { touch } from "../version-domain.ts";
 import {
   newTeamAccess,
-  permissionTables,
   type TargetType,
   type TeamAccess,
   type TeamAccessTarget,
@@ -32,7 +33,7 @@ import {
 } from "./store.ts";
 
 /** A team's grant with its effective permissions: the permissions that its level implies, or its custom permissions. */
-export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };
+export type TeamAccessView = TeamAccess & { effective: Readonly<Record<string, unknown>> };
 
 const toView = (teamAccess: TeamAccess): TeamAccessView => ({
   ...teamAccess,

@@ -1,9 +1,4 @@
-import {
-  permissionValues,
-  projectLevels,
-  workspaceLevels,
-  workspacePermissionValues,
-} from "@statehouse/authorization";
+import type { permissionTables } from "@statehouse/authorization";
 import { isId, newId } from "@statehouse/postgres/ids";
 import { newRow } from "@statehouse/postgres/new-row";
 import type {
@@ -13,14 +8,7 @@ import type {
   TeamId,
   WorkspaceId,
 } from "../ids-domain.ts";
-import type { PermissionTable } from "../permissions-domain.ts";
 import type { Team } from "../team/domain.ts";
-
-/** The access levels and permissions of each type of target. */
-export const permissionTables = {
-  project: { levels: projectLevels, values: permissionValues },
-  workspace: { levels: workspaceLevels, values: workspacePermissionValues },
-} as const satisfies Record<string, PermissionTable>;
 
 export type TargetType = keyof typeof permissionTables;
 
